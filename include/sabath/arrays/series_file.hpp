@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sabath/base/series_sink.hpp>
+#include <sabath/spec/metric.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace sabath::arrays {
+
+/// Writes series.h5: /<stream>/<metric>/{rank,step,epoch,value,time_s}, chunked, flushed in blocks
+/// so that memory stays small for ten million points. The bits of every value are kept (NaN
+/// payloads too). Call `close` to finish: the file appears under its name only then (temporary file
+/// in the same folder, fsync, rename).
+class SeriesWriter final : public base::SeriesSink {
+ public:
+  /// Throws Error{storage} at once when the file cannot be made.
+  explicit SeriesWriter(const std::filesystem::path& path);
+  ~SeriesWriter() override;
+  SeriesWriter(const SeriesWriter&) = delete;
+  SeriesWriter& operator=(const SeriesWriter&) = delete;
+  void add(std::string_view stream,
+           std::string_view metric,
+           const base::SeriesPoint& point) override;
+  void close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// All series of a series.h5, sorted by stream and name. Throws Error{not_found|integrity}.
+std::vector<spec::Series> read_series(const std::filesystem::path& path);
+
+}  // namespace sabath::arrays

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+#include <sabath/base/observer.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::base {
+
+/// Bounds on what a stranger's archive may make us write.
+struct ArchiveLimits {
+  std::uint64_t entries = 5'000'000;
+  std::uint64_t total_bytes = std::uint64_t{1} << 44U;
+  std::uint64_t ratio = 2000;  ///< unpacked/packed, applied above `ratio_floor_bytes`
+  std::uint64_t ratio_floor_bytes = 256U << 20U;
+  std::size_t path_length = 1024;
+  std::size_t depth = 64;
+};
+
+struct ArchiveEntry {
+  std::string path{};
+  std::uint64_t size_bytes = 0;
+  Digest digest{};  ///< sha256 of a regular file's content
+  bool executable = false;
+  std::string link_target{};  ///< for a symbolic link
+
+  bool operator==(const ArchiveEntry&) const = default;
+};
+
+/// Unpacks tar (plain, gz, bz2, xz, zstd) or zip beneath `destination`, which exists and is empty.
+/// Only regular files, folders, symbolic links that stay beneath, and hard links to earlier entries
+/// are accepted; owners, ACLs, set-id bits and times are dropped (modes become 0644 or 0755). Every
+/// file is hashed as it is written. Returns regular files and links sorted by path. Throws
+/// Error{integrity} for a damaged or hostile archive, naming the entry; Error{storage};
+/// Error{interrupted}. What was written until then is the caller's to remove.
+std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
+                                          const std::filesystem::path& destination,
+                                          const ArchiveLimits& limits,
+                                          Observer& observer,
+                                          std::stop_token stop = {});
+
+}  // namespace sabath::base

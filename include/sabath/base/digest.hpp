@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sabath/base/bytes.hpp>
+
+#include <compare>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sabath::base {
+
+enum class DigestAlgorithm { sha256, sha512, sha1, md5 };
+
+std::string_view to_string(DigestAlgorithm algorithm);
+std::optional<DigestAlgorithm> digest_algorithm(std::string_view name);
+
+/// A digest as lower-case hexadecimal text of the algorithm's length.
+struct Digest {
+  DigestAlgorithm algorithm = DigestAlgorithm::sha256;
+  std::string hex{};
+
+  auto operator<=>(const Digest&) const = default;
+  /// "sha256:<hex>", the form that files and messages use.
+  std::string text() const;
+};
+
+/// Reads "sha256:<hex>" or bare hex of 64 digits (sha256); nothing when malformed. Upper case is
+/// accepted.
+std::optional<Digest> parse_digest(std::string_view text);
+
+/// The same for a known algorithm and bare hexadecimal digits.
+std::optional<Digest> parse_digest(DigestAlgorithm algorithm, std::string_view hex);
+
+/// Computes a digest of a stream. One object per stream; not for use by several threads at once.
+class Hasher {
+ public:
+  explicit Hasher(DigestAlgorithm algorithm = DigestAlgorithm::sha256);
+  ~Hasher();
+  Hasher(Hasher&&) noexcept;
+  Hasher& operator=(Hasher&&) noexcept;
+
+  void update(ByteView bytes);
+  void update(std::string_view text) { update(as_bytes(text)); }
+  /// Ends the stream; the object may then only be destroyed or assigned to.
+  Digest finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Digest sha256_of(std::string_view text);
+
+/// Reads the whole file. Throws Error{not_found|storage}.
+Digest digest_file(const std::filesystem::path& path,
+                   DigestAlgorithm algorithm = DigestAlgorithm::sha256);
+
+}  // namespace sabath::base

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <stop_token>
+
+namespace sabath::base {
+
+/// Turns SIGINT and SIGTERM into a stop request for as long as it lives; one at a time in a
+/// process. A second SIGINT within it ends the process at once with status 130, for users whose
+/// patience is over.
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  std::stop_token token() const { return source_.get_token(); }
+  /// The signal that asked, or 0.
+  int received() const noexcept;
+
+ private:
+  std::stop_source source_;
+  struct Watcher;
+  Watcher* watcher_ = nullptr;
+};
+
+}  // namespace sabath::base

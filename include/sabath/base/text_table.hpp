@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::base {
+
+enum class Align { left, right };
+
+/// A plain table for a terminal: columns by content, two blanks between, no ruling. Width counts
+/// code points.
+class TextTable {
+ public:
+  struct Column {
+    std::string title{};
+    Align align = Align::left;
+  };
+  explicit TextTable(std::vector<Column> columns);
+  /// As many cells as columns; text from outside is made safe with `printable`.
+  void add(std::vector<std::string> cells);
+  bool empty() const noexcept { return rows_.empty(); }
+  /// Lines ended by '\n', without trailing blanks; just the header when there are no rows.
+  std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Text from outside made safe for a terminal: control characters (escape sequences too) and
+/// invalid UTF-8 become visible \xNN; '\t' and '\n' too unless `keep_newlines`.
+std::string printable(std::string_view text, bool keep_newlines = false);
+
+/// "1.5 GiB", "312 B".
+std::string format_bytes(std::uint64_t size_bytes);
+/// The nearest of `candidates` within a small edit distance ("did you mean"), or empty.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace sabath::base

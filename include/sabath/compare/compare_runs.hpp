@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sabath/base/array_source.hpp>
+#include <sabath/spec/comparison.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::compare {
+
+/// One declared output of a run, ready to be read: its arrays (null for "bytes": then only digests
+/// count).
+struct OutputSide {
+  base::Digest digest{};
+  std::uint64_t size_bytes = 0;
+  std::function<std::unique_ptr<base::ArraySource>()> open{};
+};
+
+/// One side of a pair: the record, its series and its outputs by "stage/path".
+struct Side {
+  const spec::RunRecord& record;
+  const std::vector<spec::Series>& series;
+  std::map<std::string, OutputSide> outputs{};
+};
+
+struct Options {
+  std::optional<spec::Rung> require{};
+  std::set<std::string> across{};  ///< facets or parameters that may differ although they affect
+                                   ///< the result; "recipe", "data"
+  spec::Tolerance tolerance{};     ///< overrides the recipe's
+};
+
+/// What of a recipe a comparison needs (of side A's; equal by definition on both sides).
+struct Rules {
+  std::vector<spec::MetricSpec> metrics{};
+  std::map<std::string, spec::OutputRule> outputs{};  ///< by declared path
+  std::optional<spec::Rung> require{};
+};
+
+/// Symmetric: compare(b, a) says the same with the sides exchanged. Throws Error{integrity} when an
+/// output cannot be read.
+spec::Comparison compare_runs(const Side& a,
+                              const Side& b,
+                              const Rules& rules,
+                              const Options& options);
+
+}  // namespace sabath::compare

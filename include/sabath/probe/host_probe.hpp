@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/spec/host_facts.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace sabath::probe {
+
+/// Where a probe looks; tests give a fake tree.
+struct ProbeSources {
+  std::filesystem::path root = "/";  ///< /proc, /sys and /etc are found beneath it
+  std::string nvml_library = "libnvidia-ml.so.1";
+  bool run_tools = true;  ///< compilers' --version
+};
+
+/// One area of facts; each fills its part of HostFacts and never throws for what is merely not
+/// there.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual std::string_view name() const = 0;
+  /// Can its facts change before the next boot?
+  virtual bool is_volatile() const = 0;
+  virtual void look(const ProbeSources& sources,
+                    base::ProcessRunner& processes,
+                    spec::HostFacts& facts) = 0;
+};
+
+/// The only list of probes.
+std::vector<std::unique_ptr<Probe>> builtin_probes();
+
+/// All facts of this host. What cannot change until the next boot is kept in
+/// `state_directory`/hosts/<boot id>.json and read from there the second time (unless `fresh`). An
+/// unreadable or foreign memo is ignored and written anew.
+spec::HostFacts probe_host(const ProbeSources& sources,
+                           const std::filesystem::path& state_directory,
+                           base::ProcessRunner& processes,
+                           base::Clock& clock,
+                           bool fresh = false);
+
+/// SLURMD_NODENAME where set, else the host name up to the first dot.
+std::string node_name();
+std::string boot_id(const std::filesystem::path& root = "/");
+/// Field 22 of /proc/PID/stat, or 0 when there is no such process.
+std::uint64_t process_start_ticks(int pid);
+
+}  // namespace sabath::probe

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+#include <sabath/spec/environment_spec.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+enum class AssetKind { dataset, model, tool };
+std::string_view to_string(AssetKind kind);
+
+/// One file of an asset and where its bytes can be had.
+struct AssetFile {
+  std::string path{};  ///< relative, beneath the asset
+  std::optional<std::uint64_t> size_bytes{};
+  std::vector<base::Digest> digests{};  ///< all that are given are checked
+  std::vector<std::string> sources{};   ///< URLs; several are mirrors; the order is a preference
+  std::string unpack{};                 ///< "", "tar" or "zip"
+
+  bool operator==(const AssetFile&) const = default;
+};
+
+/// Who may have the bytes. With policy "login" `steps` tell a person what to do.
+struct Access {
+  std::string policy = "open";  ///< "open" or "login"
+  std::vector<std::string> steps{};
+  std::string credential{};  ///< a label for messages
+
+  bool operator==(const Access&) const = default;
+};
+
+/// An asset that is computed: a stage of a recipe makes it.
+struct Generator {
+  std::string recipe{};
+  std::string stage{};
+
+  bool operator==(const Generator&) const = default;
+};
+
+struct AssetScript {
+  std::string name{};
+  std::string description{};
+  std::vector<std::string> command{};
+
+  bool operator==(const AssetScript&) const = default;
+};
+
+/// Where a model's code comes from.
+struct CodeSource {
+  std::string git{};
+  std::string commit{};  ///< 40 hexadecimal digits
+  std::vector<std::string> patches{};
+
+  bool operator==(const CodeSource&) const = default;
+};
+
+/// A data set, a model or a tool, as its document says.
+struct Asset {
+  AssetKind kind = AssetKind::dataset;
+  std::string name{};
+  std::string version{};
+  std::string title{};
+  std::string description{};
+  std::vector<std::string> keywords{};
+  std::string license{};
+  std::string citation{};
+  std::string homepage{};
+  std::string identifier{};
+  std::string task{};
+  std::string metrics{};
+  std::string withdrawn{};  ///< why the data are gone; the description outlives them
+  Access access{};
+  std::vector<AssetFile> files{};
+  std::optional<Generator> generate{};
+  std::vector<AssetScript> scripts{};
+  std::optional<CodeSource> code{};
+  std::string framework{};
+  std::string format{};
+  std::optional<EnvironmentSpec> environment{};
+  std::map<std::string, std::string> parameters{};  ///< descriptive: name -> JSON text of the value
+
+  bool operator==(const Asset&) const = default;
+};
+
+/// Reads an asset document strictly. `origin` (a path) begins every message. Throws Error{usage}
+/// with all problems.
+Asset parse_asset(std::string_view text, const std::string& origin);
+nlohmann::ordered_json to_json(const Asset& asset);
+
+}  // namespace sabath::spec

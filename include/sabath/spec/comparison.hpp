@@ -1,0 +1,106 @@
+#pragma once
+
+#include <sabath/spec/metric.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+enum class Verdict { pass, fail, inconclusive, not_comparable };
+std::string_view to_string(Verdict verdict);  ///< "PASS", "FAIL", "INCONCLUSIVE", "NOT-COMPARABLE"
+
+/// What kind of repetition a pair is, from its facets (ACM badging v1.1's terms, refined).
+enum class Repetition { repeat, resample, reproduce, revise, replicate, different };
+std::string_view to_string(Repetition repetition);
+
+/// One item of a facet in which two runs differ; a side that lacks it is empty.
+struct FacetDifference {
+  std::string facet{};
+  std::string item{};
+  std::string a{};
+  std::string b{};
+
+  bool operator==(const FacetDifference&) const = default;
+};
+
+/// Where two series or arrays part: a step of a metric, or an index of an array.
+struct Divergence {
+  std::string where{};        ///< "step 12 (epoch 1)", "[3, 14, 2]"
+  std::int64_t position = 0;  ///< step, or flat index
+  double a = 0;
+  double b = 0;
+  double relative = 0;  ///< abs(a-b) / max(abs a, abs b)
+  std::uint64_t ulps = 0;
+
+  bool operator==(const Divergence&) const = default;
+};
+
+/// How one metric's series, or one array of an output, agree.
+struct ItemComparison {
+  std::string name{};          ///< "train/loss", "predictions.h5:/predicted"
+  std::uint64_t compared = 0;  ///< pairs of values
+  std::uint64_t missing = 0;   ///< records or elements that only one side has
+  std::string
+      structure{};  ///< a difference of shape, type or text, in words; such an item holds no rung
+  std::uint64_t different = 0;  ///< values that are not bitwise equal
+  std::uint64_t beyond_tolerance = 0;
+  std::uint64_t nan_pairs = 0;  ///< NaN on both sides, counted as equal
+  std::uint64_t max_ulps = 0;
+  std::uint64_t p999_ulps = 0;  ///< 99.9th percentile over compared values
+  double max_relative = 0;
+  double max_absolute = 0;
+  Tolerance tolerance{};                        ///< the one that was applied, defaults filled in
+  std::optional<Rung> strongest{};              ///< nothing when not even tolerance holds
+  std::optional<Divergence> first_bitwise{};    ///< first that differs at all
+  std::optional<Divergence> first_ulp{};        ///< first beyond k ULP
+  std::optional<Divergence> first_tolerance{};  ///< first beyond the tolerance
+  /// First beyond 1e-6, 1e-4 and 1e-2 relative, where there is one.
+  std::optional<Divergence> growth[3]{};
+  bool comes_back = false;  ///< equal again at the last compared value after a difference
+  bool judged = true;       ///< false: shown, but not part of the verdict (performance, undeclared)
+
+  bool operator==(const ItemComparison&) const = default;
+};
+
+/// A performance metric of the two sides, told but not judged.
+struct PerformanceRow {
+  std::string name{};
+  std::string unit{};
+  double median_a = 0;
+  double median_b = 0;
+  std::uint64_t n_a = 0;
+  std::uint64_t n_b = 0;
+
+  bool operator==(const PerformanceRow&) const = default;
+};
+
+struct Comparison {
+  std::string a{};
+  std::string b{};
+  Repetition repetition = Repetition::repeat;
+  std::vector<FacetDifference> differences{};
+  std::vector<ItemComparison> metrics{};
+  std::vector<ItemComparison> outputs{};
+  std::vector<PerformanceRow> performance{};
+  std::optional<Rung> strongest{};
+  Rung required = Rung::tolerance;
+  std::string
+      required_from{};  ///< "--require", "the recipe", "a repeat of a deterministic recipe" ...
+  Verdict result = Verdict::inconclusive;
+  std::string reason{};  ///< one sentence
+  std::optional<Divergence> first_divergence{};
+  std::string first_divergence_in{};  ///< the item
+  std::string likely_cause{};         ///< the earliest rung of the cascade that differs, in words
+
+  bool operator==(const Comparison&) const = default;
+};
+
+nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace sabath::spec

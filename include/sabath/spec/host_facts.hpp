@@ -1,0 +1,99 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::base {
+class JsonReader;
+}
+
+namespace sabath::spec {
+
+struct CpuFacts {
+  std::string model{};
+  std::string vendor{};
+  std::string architecture{};  ///< "x86_64"
+  std::string family_model_stepping{};
+  std::string microcode{};
+  std::vector<std::string> flags{};
+  int sockets = 0;
+  int cores = 0;                 ///< physical, on the machine
+  int threads = 0;               ///< hardware threads, on the machine
+  int effective_threads = 0;     ///< what this process may use: affinity and cgroup quota
+  double cgroup_quota_cpus = 0;  ///< 0: no quota
+  int numa_nodes = 0;
+  std::map<std::string, std::uint64_t>
+      caches_bytes{};  ///< "L1d", "L1i", "L2", "L3": one instance each
+
+  bool operator==(const CpuFacts&) const = default;
+};
+
+struct MemoryFacts {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t effective_bytes =
+      0;  ///< the least of physical and every cgroup limit above this process
+
+  bool operator==(const MemoryFacts&) const = default;
+};
+
+struct GpuFacts {
+  std::string name{};
+  std::string uuid{};
+  std::string driver{};
+  std::string pci_bus{};
+  std::uint64_t memory_bytes = 0;
+  double power_limit_w = 0;
+  int clock_mhz = 0;  ///< volatile: at the time of looking
+  int max_clock_mhz = 0;
+  bool mig = false;
+  std::string ecc{};  ///< "on", "off" or "unknown"
+
+  bool operator==(const GpuFacts&) const = default;
+};
+
+struct DeviceFacts {
+  std::string kind{};  ///< "network", "storage", "openfabrics", "coprocessor", "gpu"
+  std::string name{};
+  std::string model{};
+
+  bool operator==(const DeviceFacts&) const = default;
+};
+
+/// What a node is (identity) and how it was when looked at (volatile). Absent facts are empty or
+/// zero.
+struct HostFacts {
+  std::string node{};
+  std::string boot_id{};
+  CpuFacts cpu{};
+  MemoryFacts memory{};
+  std::vector<GpuFacts> gpus{};
+  std::string gpu_reason{};  ///< why `gpus` is empty
+  std::vector<DeviceFacts> devices{};
+  std::string os{};                                ///< "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel{};                            ///< "6.1.0-18-amd64"
+  std::string libc{};                              ///< "glibc 2.36"
+  std::map<std::string, std::string> compilers{};  ///< "c++" -> first line of --version
+  std::string blas{};                              ///< path and version, or empty
+  std::string virtualization{};                    ///< "kvm", "docker", "" when on the metal
+  // volatile
+  double load_1min = 0;
+  std::uint64_t memory_available_bytes = 0;
+  std::string governor{};
+  std::string looked_at{};  ///< RFC 3339
+
+  bool operator==(const HostFacts&) const = default;
+  /// What a device is, not its state: the items that the `host` facet digests.
+  std::map<std::string, std::string> identity() const;
+};
+
+nlohmann::ordered_json to_json(const HostFacts& facts);
+HostFacts read_host_facts(base::JsonReader reader);
+HostFacts parse_host_facts(std::string_view text, const std::string& origin);
+
+}  // namespace sabath::spec

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace sabath::spec {
+
+using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
+using ParameterValues = std::map<std::string, ParameterValue>;
+
+enum class ParameterType { integer, real, boolean, text, enumeration };
+
+struct Parameter {
+  std::string name{};
+  ParameterType type = ParameterType::text;
+  ParameterValue default_value{};
+  std::optional<double> min{};
+  std::optional<double> max{};
+  std::vector<std::string> values{};  ///< of an enumeration
+  bool affects_result = true;         ///< false for "affects": "execution"
+  std::string unit{};
+  std::string description{};
+
+  bool operator==(const Parameter&) const = default;
+};
+
+/// "5", "0.003" (shortest text with the same bits), "true", "ordered".
+std::string to_string(const ParameterValue& value);
+nlohmann::json to_json(const ParameterValue& value);
+
+/// Reads `text` (of --set NAME=TEXT) as a value of `parameter`. Throws Error{usage} when it has the
+/// wrong type, is out of range or none of the values; the message says what is allowed.
+ParameterValue parse_parameter(const Parameter& parameter, std::string_view text);
+
+}  // namespace sabath::spec

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+#include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/metric.hpp>
+#include <sabath/spec/parameter.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+/// What a stage wants of a machine. Zero means "not said".
+struct Resources {
+  int nodes = 1;
+  int tasks = 1;
+  int cpus = 0;
+  int gpus = 0;
+  std::uint64_t memory_bytes = 0;
+  std::optional<std::chrono::seconds> time{};     ///< wall limit of the stage
+  std::optional<std::chrono::seconds> silence{};  ///< limit of wall time without any output
+
+  bool operator==(const Resources&) const = default;
+};
+
+struct Stage {
+  std::string name{};
+  std::vector<std::string> needs{};
+  bool cache = false;
+  std::vector<std::string>
+      run{};           ///< argument vector with placeholders; {"/bin/sh","-c",text} for `shell`
+  bool shell = false;  ///< the document said {"shell": "..."}
+  std::vector<std::string> outputs{};  ///< relative to the stage's output folder
+  Resources resources{};
+  bool copy_code = false;  ///< "code": "copy": {code} is a private copy that may be edited
+
+  bool operator==(const Stage&) const = default;
+};
+
+/// How a declared output is compared.
+struct OutputRule {
+  std::string as{};  ///< "hdf5" or "bytes"
+  Tolerance tolerance{};
+
+  bool operator==(const OutputRule&) const = default;
+};
+
+/// A named study: which parameter values are crossed, and with which seeds.
+struct Study {
+  std::map<std::string, std::vector<ParameterValue>> matrix{};
+  std::string seeds{};  ///< "1..3", or empty
+  int repeat = 1;
+
+  bool operator==(const Study&) const = default;
+};
+
+/// A runnable benchmark, as its document says.
+struct Recipe {
+  std::string name{};
+  std::string description{};
+  std::string model{};
+  std::map<std::string, std::string> datasets{};  ///< role -> asset name
+  EnvironmentSpec environment{};
+  std::vector<Parameter> parameters{};  ///< in document order
+  std::vector<std::string> fixed{};
+  std::vector<std::string> seed_environment{};  ///< variables that carry the seed
+  bool deterministic = false;
+  std::vector<Stage> stages{};  ///< in document order
+  std::vector<MetricSpec> metrics{};
+  std::optional<Rung> require{};
+  std::map<std::string, OutputRule> compare{};  ///< output path -> rule
+  std::map<std::string, Study> studies{};
+
+  std::string text{};                 ///< the document as it was read
+  std::filesystem::path directory{};  ///< where it lies; set by whoever loaded it
+
+  bool operator==(const Recipe&) const = default;
+  const Parameter* parameter(std::string_view name) const;
+  const Stage* stage(std::string_view name) const;
+  /// Digest of the document's bytes.
+  base::Digest digest() const;
+  /// Digest of what defines the benchmark: name, model, data sets, fixed parts, parameters' names
+  /// and types, and stages; not its description, tolerances, margins, defaults, limits or studies.
+  /// Runs compare only within one definition.
+  base::Digest definition_digest() const;
+};
+
+/// Reads a recipe document strictly: problems of shape, references between its parts (needs,
+/// outputs, studies), cycles, and unknown placeholders are all reported at once as Error{usage}.
+Recipe parse_recipe(std::string_view text, const std::string& origin);
+
+/// Stages in an order in which every stage comes after those it needs; only `wanted` and its needs
+/// when given. Throws Error{not_found} for an unknown name.
+std::vector<const Stage*> ordered_stages(const Recipe& recipe, std::string_view wanted = {});
+
+/// A placeholder that stands in a template: "param.epochs" of "--n={param.epochs}".
+std::vector<std::string> placeholders_of(std::string_view text);
+/// Replaces placeholders by `values`; "{{" and "}}" become braces. Throws Error{usage} for an
+/// unknown one, with the nearest known one as hint; `place` begins the message.
+std::string expand(std::string_view text,
+                   const std::map<std::string, std::string>& values,
+                   const std::string& place);
+
+}  // namespace sabath::spec

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+#include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/parameter.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+/// A data set as a plan refers to it: by digest, and where it lies on this machine.
+struct PlannedInput {
+  std::string role{};
+  std::string asset{};
+  std::string version{};
+  base::Digest digest{};  ///< of the asset's manifest
+  std::string path{};
+
+  bool operator==(const PlannedInput&) const = default;
+};
+
+/// Where a run's seed came from: "option" (--seed), "drawn" (from the system), "none" (the recipe
+/// has no use for one).
+struct Seed {
+  std::optional<std::uint64_t> value{};
+  std::string origin = "none";
+
+  bool operator==(const Seed&) const = default;
+};
+
+struct PlannedStage {
+  std::string name{};
+  std::vector<std::string> needs{};
+  bool cache = false;
+  std::vector<std::string> argv{};           ///< resolved
+  std::vector<std::string> argv_template{};  ///< as in the recipe: part of a cached stage's key
+  std::vector<std::string> outputs{};
+  Resources resources{};
+  std::string code_copy_from{};  ///< folder to copy into the work folder first, or empty
+  std::map<std::string, std::string>
+      environment{};  ///< what sabath sets for it, beyond the caller's
+  /// What a cached stage's key is made of, apart from the outputs of the stages it needs; empty if
+  /// not cached.
+  std::map<std::string, std::string> key_items{};
+
+  bool operator==(const PlannedStage&) const = default;
+};
+
+/// Everything resolved: `sabath exec` needs nothing but this, the run directory and the cache.
+struct RunPlan {
+  std::string run_id{};
+  std::string study_id{};
+  std::string created{};  ///< RFC 3339
+  std::string sabath_version{};
+  std::string recipe_text{};  ///< the recipe document as it was
+  std::string recipe_directory{};
+  ParameterValues parameters{};
+  Seed seed{};
+  std::vector<std::string> tags{};
+  std::vector<PlannedInput> inputs{};
+  BuiltEnvironment environment{};
+  std::vector<PlannedStage> stages{};         ///< in an order that respects needs
+  std::map<std::string, std::string> code{};  ///< items of the `code` facet
+  std::map<std::string, std::string>
+      launch{};  ///< items of the `launch` facet: "launcher" -> "local" ...
+  std::string cache_directory{};
+  std::string state_directory{};  ///< the user's own: host facts per boot, digests memo
+  bool fresh = false;             ///< reuse no cached stage
+  std::string reproduce{};        ///< the command that repeats the run
+  std::string only_stage{};  ///< made for `generate`: just this stage and its needs; else empty
+
+  bool operator==(const RunPlan&) const = default;
+};
+
+nlohmann::ordered_json to_json(const RunPlan& plan);
+RunPlan parse_run_plan(std::string_view text, const std::string& origin);
+
+}  // namespace sabath::spec

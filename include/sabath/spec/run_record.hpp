@@ -1,0 +1,145 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+#include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/metric.hpp>
+#include <sabath/spec/run_plan.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+enum class RunState { planned, running, ok, failed, interrupted, lost };
+std::string_view to_string(RunState state);
+std::optional<RunState> parse_run_state(std::string_view text);
+inline bool is_final(RunState state) {
+  return state != RunState::planned && state != RunState::running;
+}
+
+/// status.json: replaced atomically while the run goes on; the sentinel that tells the truth.
+struct RunStatus {
+  RunState state = RunState::planned;
+  int attempt = 0;
+  std::string node{};
+  std::string boot_id{};
+  int pid = 0;                        ///< of `exec`
+  std::uint64_t pid_start_ticks = 0;  ///< field 22 of /proc/PID/stat: a reused pid is told apart
+  std::string stage{};                ///< that runs now, or ran last
+  std::string updated{};
+  std::string message{};  ///< why it failed, in one line
+
+  bool operator==(const RunStatus&) const = default;
+};
+
+nlohmann::ordered_json to_json(const RunStatus& status);
+RunStatus parse_run_status(std::string_view text, const std::string& origin);
+
+/// A named part of a record that is digested on its own. `items` is the preimage, so that a
+/// difference can be told in words.
+struct Facet {
+  std::string name{};  ///< code, data, environment, parameters, seed, host, launch
+  std::map<std::string, std::string> items{};
+
+  bool operator==(const Facet&) const = default;
+  base::Digest digest() const;  ///< sha256 of the canonical JSON of `items`
+};
+
+struct OutputRecord {
+  std::string stage{};
+  std::string path{};  ///< as declared
+  std::uint64_t size_bytes = 0;
+  base::Digest digest{};
+
+  bool operator==(const OutputRecord&) const = default;
+};
+
+struct StageRecord {
+  std::string name{};
+  std::string state{};  ///< "ok", "failed", "interrupted", "skipped" (a stage before it failed),
+                        ///< "reused" (from the cache)
+  std::vector<std::string> argv{};
+  std::string started{};
+  double wall_s = 0;
+  double user_s = 0;
+  double system_s = 0;
+  std::uint64_t max_rss_bytes = 0;
+  std::optional<int> exit_code{};
+  std::optional<int> signal{};
+  std::string message{};   ///< how it ended, where it did not end well
+  std::string log_tail{};  ///< last lines of its error output, where it did not end well
+  std::string cache_key{};
+  std::string made_by_run{};  ///< for "reused": the run and host that made the outputs
+  std::string made_on_host{};
+  int leftovers = 0;  ///< processes it left behind, that were ended
+  std::uint64_t bad_metric_lines = 0;
+
+  bool operator==(const StageRecord&) const = default;
+};
+
+/// Resource use over time, summed up; the samples are in samples-<node>.jsonl.
+struct UsageSummary {
+  std::uint64_t samples = 0;
+  double interval_s = 0;
+  double mean_cpus = 0;             ///< mean number of busy CPUs of the run's processes
+  std::uint64_t max_rss_bytes = 0;  ///< peak over samples of the sum over processes
+  double sampler_cpu_s = 0;         ///< what sampling itself cost
+
+  bool operator==(const UsageSummary&) const = default;
+};
+
+/// record.json: written last, atomically; never changed again.
+struct RunRecord {
+  std::string run_id{};
+  std::string study_id{};
+  std::string sabath_version{};
+  RunState state = RunState::ok;
+  std::string message{};
+  std::string created{};
+  std::string started{};
+  std::string ended{};
+  double wall_s = 0;
+  std::string user{};
+  std::string recipe_name{};
+  base::Digest recipe_digest{};
+  base::Digest recipe_definition{};
+  std::string recipe_text{};
+  std::string model{};
+  ParameterValues parameters{};
+  std::vector<std::string>
+      execution_parameters{};  ///< names of those that only affect the execution
+  Seed seed{};
+  bool deterministic = false;
+  std::optional<Rung> require{};
+  std::vector<std::string> tags{};
+  std::vector<PlannedInput> inputs{};
+  BuiltEnvironment environment{};
+  std::map<std::string, std::string>
+      variables{};  ///< environment variables that matter, secrets redacted
+  std::vector<StageRecord> stages{};
+  std::vector<OutputRecord> outputs{};
+  std::vector<MetricSummary> metrics{};
+  std::vector<HostFacts> hosts{};
+  UsageSummary usage{};
+  std::string energy{};  ///< joules with the method, or the reason why there are none
+  std::vector<Facet> facets{};
+  std::string only_stage{};
+  std::string reproduce{};
+
+  bool operator==(const RunRecord&) const = default;
+  const Facet* facet(std::string_view name) const;
+};
+
+nlohmann::ordered_json to_json(const RunRecord& record);
+RunRecord parse_run_record(std::string_view text, const std::string& origin);
+
+/// "<recipe>-<YYYYMMDD>-<hhmmss>-<8 letters>"
+bool is_run_id(std::string_view text);
+
+}  // namespace sabath::spec

@@ -1,0 +1,11 @@
+# Strict for developers, harmless for packagers: warnings are errors only where SABATH_WERROR is on.
+add_library(sabath_warnings INTERFACE)
+target_compile_options(sabath_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual)
+if(SABATH_WERROR)
+  target_compile_options(sabath_warnings INTERFACE -Werror)
+endif()
+if(SABATH_SANITIZE)
+  target_compile_options(sabath_warnings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(sabath_warnings INTERFACE -fsanitize=address,undefined)
+endif()
