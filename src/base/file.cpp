@@ -1,0 +1,235 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <linux/fs.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// A temporary file in the folder of `target` that unlinks itself unless it was renamed away.
+class TemporaryFile {
+ public:
+  TemporaryFile(const fs::path& target, unsigned mode) {
+    name_ = (folder_of(target) / ("." + target.filename().string() + ".XXXXXX")).string();
+    fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
+    if (!fd_) throw_errno(target.string(), "cannot write", errno);
+    ::fchmod(fd_.get(), mode);
+  }
+  ~TemporaryFile() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void fill(std::string_view content, Durability durability, const fs::path& target) {
+    write_all(fd_.get(), as_bytes(content), target);
+    if (durability == Durability::durable && ::fsync(fd_.get()) != 0) {
+      throw_errno(target.string(), "cannot write", errno);
+    }
+    if (::close(fd_.release()) != 0) throw_errno(target.string(), "cannot write", errno);
+  }
+  const std::string& name() const { return name_; }
+  void renamed() { name_.clear(); }
+
+ private:
+  std::string name_;
+  UniqueFd fd_;
+};
+
+std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_bytes) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) throw_errno(path.string(), "cannot read", errno);
+  if (S_ISDIR(status.st_mode)) throw_errno(path.string(), "cannot read", EISDIR);
+  std::string content;
+  content.resize(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1);
+  std::size_t filled = 0;
+  while (true) {
+    if (filled == content.size()) content.resize(content.size() * 2);
+    const ssize_t got = ::read(fd, content.data() + filled, content.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno(path.string(), "cannot read", errno);
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+    if (filled > limit_bytes) {
+      throw Error(
+          ErrorKind::storage,
+          path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
+    }
+  }
+  content.resize(filled);
+  return content;
+}
+
+}  // namespace
+
+void UniqueFd::reset(int fd) noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+std::string read_file(const fs::path& path, std::uint64_t limit_bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw_errno(path.string(), "cannot read", errno);
+  return read_descriptor(fd.get(), path, limit_bytes);
+}
+
+std::optional<std::string> read_file_if_exists(const fs::path& path, std::uint64_t limit_bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (!fd) throw_errno(path.string(), "cannot read", errno);
+  return read_descriptor(fd.get(), path, limit_bytes);
+}
+
+void write_all(int fd, ByteView bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_errno(path.string(), "cannot write", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+void write_file_atomically(const fs::path& path,
+                           std::string_view content,
+                           Durability durability,
+                           unsigned mode) {
+  TemporaryFile temporary(path, mode);
+  temporary.fill(content, durability, path);
+  if (::rename(temporary.name().c_str(), path.c_str()) != 0) {
+    throw_errno(path.string(), "cannot replace", errno);
+  }
+  temporary.renamed();
+  if (durability == Durability::durable) sync_directory(folder_of(path));
+}
+
+bool write_file_once(const fs::path& path, std::string_view content, unsigned mode) {
+  TemporaryFile temporary(path, mode);
+  temporary.fill(content, Durability::durable, path);
+  if (!rename_no_replace(temporary.name(), path)) return false;
+  temporary.renamed();
+  sync_directory(folder_of(path));
+  return true;
+}
+
+void make_directories(const fs::path& path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) return;
+  if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path());
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+    const int problem = errno == ENOENT ? ENOTDIR : errno;
+    throw_errno(path.string(), "cannot make the folder", problem);
+  }
+  if (!fs::is_directory(path, code)) {
+    throw_errno(path.string(), "cannot make the folder", ENOTDIR);
+  }
+}
+
+void sync_directory(const fs::path& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) throw_errno(path.string(), "cannot open", errno);
+  // Some network file systems refuse fsync of a folder; there is nothing more to be done then.
+  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
+    throw_errno(path.string(), "cannot write", errno);
+  }
+}
+
+bool rename_no_replace(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  if (errno != EINVAL && errno != ENOSYS) throw_errno(to.string(), "cannot rename to it", errno);
+  // The file system knows no such flag (NFS): link does the same for files, mkdir's test for
+  // folders.
+  struct stat status {};
+  if (::lstat(from.c_str(), &status) != 0) throw_errno(from.string(), "cannot rename", errno);
+  if (S_ISDIR(status.st_mode)) {
+    if (::lstat(to.c_str(), &status) == 0) return false;
+    if (::rename(from.c_str(), to.c_str()) == 0) return true;
+    if (errno == EEXIST || errno == ENOTEMPTY) return false;
+    throw_errno(to.string(), "cannot rename to it", errno);
+  }
+  if (::link(from.c_str(), to.c_str()) != 0) {
+    if (errno == EEXIST) return false;
+    throw_errno(to.string(), "cannot rename to it", errno);
+  }
+  ::unlink(from.c_str());
+  return true;
+}
+
+TempDir::TempDir(const fs::path& parent, std::string_view prefix) {
+  std::string name = (parent / (std::string(prefix) + "XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw_errno(parent.string(), "cannot make a temporary folder", errno);
+  }
+  path_ = name;
+}
+
+TempDir::~TempDir() {
+  if (!path_.empty()) remove_tree(path_);
+}
+
+TempDir::TempDir(TempDir&& other) noexcept : path_(std::move(other.path_)) {
+  other.path_.clear();
+}
+
+fs::path TempDir::release() noexcept {
+  fs::path kept = std::move(path_);
+  path_.clear();
+  return kept;
+}
+
+bool remove_tree(const fs::path& path) noexcept {
+  try {
+    std::error_code code;
+    if (fs::is_directory(fs::symlink_status(path, code))) {
+      fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, code);
+      for (fs::recursive_directory_iterator it(path, code), end; !code && it != end;
+           it.increment(code)) {
+        if (!it->is_directory() || it->is_symlink()) continue;
+        std::error_code ignored;
+        fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+      }
+    }
+    fs::remove_all(path, code);
+    return !code;
+  } catch (...) {
+    return false;
+  }
+}
+
+bool is_safe_relative_path(std::string_view text) {
+  if (text.empty() || text.size() > 4000 || text.front() == '/') return false;
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::any_of(text.begin(), text.end(), is_control)) return false;
+  const fs::path path(text);
+  return std::none_of(path.begin(), path.end(), [](const fs::path& part) {
+    return part == ".." || part == "." || part.empty();
+  });
+}
+
+bool is_safe_name(std::string_view text) {
+  if (text.empty() || text.size() > 64) return false;
+  const auto is_start = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const auto is_rest = [&](char c) { return is_start(c) || c == '.' || c == '_' || c == '-'; };
+  return is_start(text.front()) && std::all_of(text.begin() + 1, text.end(), is_rest);
+}
+
+}  // namespace sabath::base

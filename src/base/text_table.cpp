@@ -1,0 +1,141 @@
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace sabath::base {
+namespace {
+
+/// Length of the valid UTF-8 sequence at the front of `text`, or 0.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  std::size_t length = 0;
+  if (byte(0) < 0x80) return 1;
+  if (byte(0) >= 0xC2 && byte(0) <= 0xDF) length = 2;
+  if (byte(0) >= 0xE0 && byte(0) <= 0xEF) length = 3;
+  if (byte(0) >= 0xF0 && byte(0) <= 0xF4) length = 4;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+  }
+  const bool overlong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = byte(0) == 0xED && byte(1) > 0x9F;
+  const bool beyond = byte(0) == 0xF4 && byte(1) > 0x8F;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+void append_cell(std::string& line, const std::string& cell, std::size_t width, Align align) {
+  const std::string blanks(width - width_of(cell), ' ');
+  line += align == Align::right ? blanks + cell : cell + blanks;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+void TextTable::add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  for (std::string& cell : cells)
+    cell = printable(cell);
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::text() const {
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns_)
+    widths.push_back(width_of(column.title));
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  const auto append_row = [&](auto&& cell_of) {
+    std::string line;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (i > 0) line += "  ";
+      append_cell(line, cell_of(i), widths[i], columns_[i].align);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  append_row([&](std::size_t i) -> const std::string& { return columns_[i].title; });
+  for (const auto& row : rows_) {
+    append_row([&](std::size_t i) -> const std::string& { return row[i]; });
+  }
+  return text;
+}
+
+std::string printable(std::string_view text, bool keep_newlines) {
+  std::string safe;
+  safe.reserve(text.size());
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const std::size_t length = sequence_length(text);
+    const bool kept_white = keep_newlines && (byte == '\n' || byte == '\t');
+    // U+0080..U+009F are control characters too: some terminals obey them.
+    const bool c1 = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    const bool control = (byte < 0x20 || byte == 0x7F) && !kept_white;
+    if (length == 0 || control || c1) {
+      const std::size_t shown = std::max<std::size_t>(length, 1);
+      for (std::size_t i = 0; i < shown; ++i) {
+        safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+      }
+      text.remove_prefix(shown);
+      continue;
+    }
+    safe += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return safe;
+}
+
+std::string format_bytes(std::uint64_t size_bytes) {
+  constexpr std::array<std::string_view, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (size_bytes < 1024) return fmt::format("{} B", size_bytes);
+  double value = static_cast<double>(size_bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1023.95 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace sabath::base
