@@ -1,0 +1,135 @@
+#include "metric_line.hpp"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+namespace sabath::collect {
+namespace {
+
+constexpr std::size_t max_name_length = 200;
+
+/// "0x1.8p-3", "NaN", "Infinity", "-Infinity"; nothing else is a number in a string.
+bool number_of(std::string_view text, double& value) {
+  if (text == "NaN") value = std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") value = std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") value = -std::numeric_limits<double>::infinity();
+  if (text == "NaN" || text == "Infinity" || text == "-Infinity") return true;
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  if (!digits.starts_with("0x") && !digits.starts_with("0X")) return false;
+  const std::string copy(text);
+  char* end = nullptr;
+  value = std::strtod(copy.c_str(), &end);
+  return end == copy.c_str() + copy.size();
+}
+
+bool is_metric_name(std::string_view name) {
+  return !name.empty() && name.size() <= max_name_length &&
+         std::none_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
+}
+
+/// RapidJSON's handler: one flat object of numbers, nothing nested.
+class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineHandler> {
+ public:
+  explicit LineHandler(MetricLine& line) : line_(line) {}
+
+  bool Null() { return true; }
+  bool Bool(bool) { return refuse("is true or false, not a number"); }
+  bool Int(int value) { return integer(value); }
+  bool Uint(unsigned value) { return integer(value); }
+  bool Int64(std::int64_t value) { return integer(value); }
+  bool Uint64(std::uint64_t value) {
+    if (is_index()) return refuse("is too large");
+    return number(static_cast<double>(value));
+  }
+  bool Double(double value) {
+    if (!is_index()) return number(value);
+    const auto whole = static_cast<std::int64_t>(std::abs(value) < 9e15 ? value : 0);
+    if (static_cast<double>(whole) != value) return refuse("is not a whole number");
+    return integer(whole);
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    double value = 0;
+    if (is_index() || !number_of({text, length}, value)) return refuse("is a string, not a number");
+    return number(value);
+  }
+  bool StartObject() { return ++depth_ == 1 ? true : refuse("is an object, not a number"); }
+  bool EndObject(rapidjson::SizeType) { return true; }
+  bool StartArray() {
+    return depth_ == 0 ? refuse_line("is not a JSON object") : refuse("is an array, not a number");
+  }
+  bool EndArray(rapidjson::SizeType) { return true; }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    key_.assign(text, length);
+    if (!is_metric_name(key_)) return refuse_line("has an empty, overlong or unprintable name");
+    return true;
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  bool is_index() const { return key_ == "step" || key_ == "epoch"; }
+
+  bool refuse(std::string_view what) {
+    if (depth_ == 0) return refuse_line("is not a JSON object");
+    problem_ = "'" + key_ + "' " + std::string(what);
+    return false;
+  }
+  bool refuse_line(std::string_view what) {
+    problem_ = what;
+    return false;
+  }
+
+  bool integer(std::int64_t value) {
+    if (depth_ == 0) return refuse_line("is not a JSON object");
+    if (key_ == "step") {
+      line_.where.step = value;
+    } else if (key_ == "epoch") {
+      line_.where.epoch = value;
+    } else {
+      return number(static_cast<double>(value));
+    }
+    return true;
+  }
+
+  bool number(double value) {
+    if (depth_ == 0) return refuse_line("is not a JSON object");
+    if (key_ == "time") {
+      line_.where.time_s = value;
+    } else {
+      line_.values.emplace_back(key_, value);
+    }
+    return true;
+  }
+
+  MetricLine& line_;
+  int depth_ = 0;
+  std::string key_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string parse_metric_line(std::string& line, MetricLine& result) {
+  result.values.clear();
+  result.where = {};
+  constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseNanAndInfFlag |
+                             rapidjson::kParseFullPrecisionFlag |
+                             rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;
+  LineHandler handler(result);
+  rapidjson::InsituStringStream stream(line.data());
+  rapidjson::Reader reader;
+  const auto outcome = reader.Parse<flags>(stream, handler);
+  if (!outcome.IsError()) return {};
+  if (!handler.problem().empty()) return handler.problem();
+  return std::string("is not JSON: ") + rapidjson::GetParseError_En(outcome.Code());
+}
+
+}  // namespace sabath::collect

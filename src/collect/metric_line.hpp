@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sabath/base/series_sink.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sabath::collect {
+
+/// What one line of a metrics file says.
+struct MetricLine {
+  base::SeriesPoint where{};  ///< step, epoch and time; its value is not used
+  std::vector<std::pair<std::string, double>> values{};
+};
+
+/// Reads one JSON object of numbers: {"step": 12, "epoch": 1, "loss": 0.03125}. "step", "epoch" and
+/// "time" (seconds) say where; every other member is a metric: a number, NaN, Infinity, -Infinity,
+/// or a string with a hexadecimal float ("0x1.8p-3") or one of those three words. A null is
+/// skipped. `line` is changed (parsed in place). Returns what is wrong with it, or an empty text.
+std::string parse_metric_line(std::string& line, MetricLine& result);
+
+}  // namespace sabath::collect

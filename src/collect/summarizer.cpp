@@ -1,0 +1,93 @@
+#include <sabath/collect/collect.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace sabath::collect {
+namespace {
+
+/// One series as it is summed up. Values are kept only where a median is wanted: performance
+/// metrics have few points.
+struct Running {
+  spec::MetricSummary summary{};
+  std::vector<double> kept{};
+  std::uint64_t finite = 0;
+  int warmup = 0;
+};
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  const double below = *std::max_element(values.begin(), middle);
+  return below + (*middle - below) / 2;
+}
+
+}  // namespace
+
+struct Summarizer::State {
+  std::vector<spec::MetricSpec> declared;
+  base::SeriesSink& next;
+  std::map<std::string, std::map<std::string, Running, std::less<>>, std::less<>> streams;
+
+  Running& running(std::string_view stream, std::string_view metric) {
+    auto metrics = streams.find(stream);
+    if (metrics == streams.end()) metrics = streams.try_emplace(std::string(stream)).first;
+    const auto found = metrics->second.find(metric);
+    if (found != metrics->second.end()) return found->second;
+    Running& fresh = metrics->second[std::string(metric)];
+    fresh.summary.stream = stream;
+    fresh.summary.name = metric;
+    for (const spec::MetricSpec& spec : declared) {
+      if (spec.name != metric) continue;
+      fresh.summary.unit = spec.unit;
+      fresh.summary.better = spec.better;
+      fresh.summary.performance = spec.performance;
+      fresh.warmup = spec.warmup;
+    }
+    return fresh;
+  }
+};
+
+Summarizer::Summarizer(std::vector<spec::MetricSpec> declared, base::SeriesSink& next)
+    : state_(new State{std::move(declared), next, {}}) {}
+
+Summarizer::~Summarizer() = default;
+
+void Summarizer::add(std::string_view stream,
+                     std::string_view metric,
+                     const base::SeriesPoint& point) {
+  Running& running = state_->running(stream, metric);
+  spec::MetricSummary& summary = running.summary;
+  if (summary.points == 0) summary.first = point.value;
+  summary.last = point.value;
+  ++summary.points;
+  if (!std::isfinite(point.value)) {
+    ++summary.not_finite;
+  } else {
+    ++running.finite;
+    summary.min = running.finite == 1 ? point.value : std::min(summary.min, point.value);
+    summary.max = running.finite == 1 ? point.value : std::max(summary.max, point.value);
+    const double mean = running.finite == 1 ? 0 : summary.mean;
+    summary.mean = mean + (point.value - mean) / static_cast<double>(running.finite);
+    const bool warm = summary.points > static_cast<std::uint64_t>(running.warmup);
+    if (summary.performance && warm) running.kept.push_back(point.value);
+  }
+  state_->next.add(stream, metric, point);
+}
+
+std::vector<spec::MetricSummary> Summarizer::summaries() const {
+  std::vector<spec::MetricSummary> result;
+  for (const auto& [stream, metrics] : state_->streams) {
+    for (const auto& [name, running] : metrics) {
+      result.push_back(running.summary);
+      if (running.summary.performance) result.back().median = median_of(running.kept);
+    }
+  }
+  return result;
+}
+
+}  // namespace sabath::collect

@@ -1,0 +1,134 @@
+#include "support/memory_sink.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/collect/collect.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+using namespace sabath;
+
+namespace {
+
+struct Collected {
+  collect::Extraction extraction{};
+  std::map<std::string, std::vector<base::SeriesPoint>> points{};
+};
+
+Collected collect_text(const std::string& text) {
+  const test::TempHome home;
+  base::write_file_atomically(home / "metrics-0.jsonl", text);
+  test::MemorySink sink;
+  const auto extractors = collect::builtin_extractors();
+  Collected result;
+  result.extraction = extractors.front()->extract(home.path(), "train", sink);
+  result.points = sink.points;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("collect: every number of a line is a point at its step and epoch") {
+  const auto got =
+      collect_text("{\"step\": 12, \"epoch\": 1, \"loss\": 0.03125, \"accuracy\": 0.91}\n");
+  CHECK(got.extraction.points == 2);
+  CHECK(got.extraction.bad_lines == 0);
+  REQUIRE(got.points.at("train/loss").size() == 1);
+  CHECK(got.points.at("train/loss")[0].step == 12);
+  CHECK(got.points.at("train/loss")[0].epoch == 1);
+  CHECK(got.points.at("train/loss")[0].value == 0.03125);
+  CHECK(std::isnan(got.points.at("train/loss")[0].time_s));
+  CHECK(got.points.at("train/accuracy")[0].value == 0.91);
+}
+
+TEST_CASE("collect: values are kept to the last bit") {
+  const auto got = collect_text(
+      "{\"v\": 0.1}\n{\"v\": 2.2250738585072014e-308}\n{\"v\": 4.9e-324}\n{\"v\": -0.0}\n"
+      "{\"v\": \"0x1.fffffffffffffp+1023\"}\n{\"v\": 1.7976931348623157e308}\n{\"v\": "
+      "0.30000000000000004}\n");
+  const auto& points = got.points.at("train/v");
+  REQUIRE(points.size() == 7);
+  const double expected[] = {0.1,
+                             2.2250738585072014e-308,
+                             4.9e-324,
+                             -0.0,
+                             1.7976931348623157e308,
+                             1.7976931348623157e308,
+                             0.1 + 0.2};
+  for (std::size_t i = 0; i < 7; ++i) {
+    CHECK(std::bit_cast<std::uint64_t>(points[i].value) ==
+          std::bit_cast<std::uint64_t>(expected[i]));
+  }
+}
+
+TEST_CASE("collect: not-a-number and infinities are values, bare or as words") {
+  const auto got = collect_text(
+      "{\"v\": NaN}\n{\"v\": Infinity}\n{\"v\": -Infinity}\n{\"v\": \"NaN\"}\n{\"v\": "
+      "\"-Infinity\"}\n");
+  const auto& points = got.points.at("train/v");
+  REQUIRE(points.size() == 5);
+  CHECK(std::isnan(points[0].value));
+  CHECK(points[1].value == HUGE_VAL);
+  CHECK(points[2].value == -HUGE_VAL);
+  CHECK(std::isnan(points[3].value));
+  CHECK(points[4].value == -HUGE_VAL);
+  CHECK(got.extraction.bad_lines == 0);
+}
+
+TEST_CASE("collect: a line that cannot be read is counted and named, and reading goes on") {
+  const auto got = collect_text(
+      "{\"loss\": 1}\nEpoch 1 done\n{\"loss\": [1]}\n{\"loss\": {\"a\": 1}}\n{\"loss\": "
+      "true}\n{\"loss\": \"high\"}\n"
+      "{\"step\": 1.5, \"loss\": 1}\n[1]\n3\n{\"\": 1}\n{\"loss\": 2} {\"loss\": 3}\n\n{\"loss\": "
+      "4}\n{\"loss\": 5");
+  CHECK(got.points.at("train/loss").size() == 2);
+  CHECK(got.extraction.bad_lines == 11);
+  REQUIRE(got.extraction.examples.size() == 10);
+  CHECK(got.extraction.examples[0].line == 2);
+  CHECK(got.extraction.examples[0].problem.find("is not JSON") == 0);
+  CHECK(got.extraction.examples[1].problem == "'loss' is an array, not a number");
+  CHECK(got.extraction.examples[5].problem == "'step' is not a whole number");
+  CHECK(got.extraction.examples[6].problem == "is not a JSON object");
+}
+
+TEST_CASE("collect: a line of gigabytes would take no memory: it is cut and counted") {
+  const auto got = collect_text("{\"v\": \"" + std::string(3U << 20U, 'x') + "\"}\n{\"v\": 1}\n");
+  CHECK(got.extraction.bad_lines == 1);
+  CHECK(got.extraction.examples.at(0).problem == "is longer than a mebibyte");
+  CHECK(got.points.at("train/v").size() == 1);
+}
+
+TEST_CASE("collect: each rank has its own file, other files are left alone") {
+  const test::TempHome home;
+  base::write_file_atomically(home / "metrics-0.jsonl", "{\"loss\": 1}\n");
+  base::write_file_atomically(home / "metrics-12.jsonl", "{\"loss\": 2}\n");
+  base::write_file_atomically(home / "metrics-x.jsonl", "not json\n");
+  base::write_file_atomically(home / "stdout.log", "not json\n");
+  test::MemorySink sink;
+  const auto extraction = collect::builtin_extractors().front()->extract(home.path(), "s", sink);
+  CHECK(extraction.bad_lines == 0);
+  REQUIRE(sink.points.at("s/loss").size() == 2);
+  CHECK(sink.points.at("s/loss")[0].rank == 0);
+  CHECK(sink.points.at("s/loss")[1].rank == 12);
+}
+
+TEST_CASE("collect: a stage that left nothing has no points and no error") {
+  const test::TempHome home;
+  test::MemorySink sink;
+  const auto extraction =
+      collect::builtin_extractors().front()->extract(home / "absent", "s", sink);
+  CHECK(extraction.points == 0);
+  CHECK(extraction.bad_lines == 0);
+}
+
+TEST_CASE("collect: names without end are stopped at ten thousand") {
+  std::string text;
+  for (int i = 0; i < 10'010; ++i)
+    text += "{\"m" + std::to_string(i) + "\": 1}\n";
+  const auto got = collect_text(text);
+  CHECK(got.points.size() == 10'000);
+  CHECK(got.extraction.bad_lines == 10);
+}
