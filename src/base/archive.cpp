@@ -23,19 +23,16 @@ class UnpackProgress {
     progress_.task = "unpacking " + printable(archive.filename().string());
     progress_.total = total;
   }
-  ~UnpackProgress() {
-    progress_.finished = true;
-    observer_.progress(progress_);
-  }
-  UnpackProgress(const UnpackProgress&) = delete;
-  UnpackProgress& operator=(const UnpackProgress&) = delete;
-
   void at(std::uint64_t consumed) {
     if (consumed < progress_.done + progress_step_bytes) return;
     progress_.done = consumed;
     observer_.progress(progress_);
   }
-  void complete() { progress_.done = progress_.total.value_or(0); }
+  void finish(bool complete) {
+    if (complete) progress_.done = progress_.total.value_or(0);
+    progress_.finished = true;
+    observer_.progress(progress_);
+  }
 
  private:
   Observer& observer_;
@@ -71,11 +68,16 @@ std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
     progress.at(reader.consumed_bytes());
     return reader.read();
   };
-  while (const auto entry = reader.next()) {
-    check_stop();
-    extraction.put(*entry, read);
+  try {
+    while (const auto entry = reader.next()) {
+      check_stop();
+      extraction.put(*entry, read);
+    }
+  } catch (...) {
+    progress.finish(false);
+    throw;
   }
-  progress.complete();
+  progress.finish(true);
   return extraction.take_entries();
 }
 

@@ -55,8 +55,9 @@ class TemporaryFile {
 };
 
 [[noreturn]] void throw_too_large(const fs::path& path, std::uint64_t limit_bytes) {
-  throw Error(ErrorKind::storage,
-              path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
+  throw Error(
+      ErrorKind::storage,
+      path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
 }
 
 std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_bytes) {

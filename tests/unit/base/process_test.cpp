@@ -1,3 +1,4 @@
+#include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/programs.hpp"
 #include "support/temp_home.hpp"
@@ -112,17 +113,12 @@ TEST_CASE("process: the child has a clean start: descriptors, session, signals")
 }
 
 TEST_CASE("process: it works when the caller has closed its own 0, 1 and 2") {
-  // In a child of this test, so that Catch keeps its streams.
-  const int pid = ::fork();
-  if (pid == 0) {
-    for (int fd = 0; fd < 3; ++fd)
-      ::close(fd);
-    const auto result = run(test::shell("echo out; echo err >&2"));
-    ::_exit(result.ok() && result.output == "out\n" && result.errors == "err\n" ? 0 : 1);
-  }
-  int status = -1;
-  REQUIRE(::waitpid(pid, &status, 0) == pid);
-  CHECK(status == 0);
+  CHECK(test::status_in_child([] {
+          for (int fd = 0; fd < 3; ++fd)
+            ::close(fd);
+          const auto result = run(test::shell("echo out; echo err >&2"));
+          return result.ok() && result.output == "out\n" && result.errors == "err\n" ? 0 : 1;
+        }) == 0);
 }
 
 TEST_CASE("process: a given environment is the complete one, and none means the caller's") {

@@ -1,3 +1,4 @@
+#include "support/child_process.hpp"
 #include "support/errors.hpp"
 
 #include <sabath/base/stop_signal.hpp>
@@ -10,7 +11,6 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 using namespace sabath;
 using namespace sabath::base;
@@ -27,18 +27,6 @@ bool is_soon(const std::function<bool()>& condition) {
 void default_signals() {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
-}
-
-/// Runs `body` in a process of its own and returns its status as of wait(2).
-int status_of(const std::function<int()>& body) {
-  const int pid = ::fork();
-  if (pid == 0) {
-    default_signals();
-    ::_exit(body());
-  }
-  int status = -1;
-  ::waitpid(pid, &status, 0);
-  return status;
 }
 
 void (*handler_of(int signal))(int) {
@@ -94,7 +82,8 @@ TEST_CASE("stop signal: there is one at a time") {
 }
 
 TEST_CASE("stop signal: a second SIGINT ends the process at once with status 130") {
-  const int status = status_of([] {
+  const int status = test::status_in_child([] {
+    default_signals();
     const StopSignal stop;
     ::raise(SIGINT);
     ::raise(SIGINT);
@@ -105,7 +94,8 @@ TEST_CASE("stop signal: a second SIGINT ends the process at once with status 130
 }
 
 TEST_CASE("stop signal: SIGTERMs, and one SIGINT after them, do not end the process") {
-  const int status = status_of([] {
+  const int status = test::status_in_child([] {
+    default_signals();
     const StopSignal stop;
     ::raise(SIGTERM);
     ::raise(SIGTERM);
@@ -116,7 +106,8 @@ TEST_CASE("stop signal: SIGTERMs, and one SIGINT after them, do not end the proc
 }
 
 TEST_CASE("stop signal: without it the signal does what it did before") {
-  const int status = status_of([] {
+  const int status = test::status_in_child([] {
+    default_signals();
     { const StopSignal stop; }
     ::raise(SIGTERM);
     return 0;
@@ -126,7 +117,8 @@ TEST_CASE("stop signal: without it the signal does what it did before") {
 }
 
 TEST_CASE("stop signal: a signal that was ignored stays ignored") {
-  const int status = status_of([] {
+  const int status = test::status_in_child([] {
+    default_signals();
     ::signal(SIGINT, SIG_IGN);
     const StopSignal stop;
     for (int i = 0; i < 3; ++i)
