@@ -45,8 +45,8 @@ void write_record(const fs::path& path, const std::string& text) {
 
 void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& expected) {
   for (const base::Digest& wanted : expected) {
-    const auto actual = std::find_if(
-        sealed.digests.begin(), sealed.digests.end(), [&](const base::Digest& digest) {
+    const auto actual =
+        std::find_if(sealed.digests.begin(), sealed.digests.end(), [&](const base::Digest& digest) {
           return digest.algorithm == wanted.algorithm;
         });
     if (actual != sealed.digests.end() && *actual == wanted) continue;
@@ -63,9 +63,12 @@ void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& ex
 
 std::string_view to_string(Placement placement) {
   switch (placement) {
-    case Placement::reflink: return "reflink";
-    case Placement::symlink: return "symlink";
-    case Placement::copy: return "copy";
+    case Placement::reflink:
+      return "reflink";
+    case Placement::symlink:
+      return "symlink";
+    case Placement::copy:
+      return "copy";
   }
   return "copy";
 }

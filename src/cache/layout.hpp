@@ -7,8 +7,8 @@
 
 namespace sabath::cache {
 
-/// Where everything lies beneath a cache's root (docs/formats/cache.md). Whatever comes from outside
-/// becomes hexadecimal digits first, so no name can lead out of its folder.
+/// Where everything lies beneath a cache's root (docs/formats/cache.md). Whatever comes from
+/// outside becomes hexadecimal digits first, so no name can lead out of its folder.
 class Layout {
  public:
   explicit Layout(const std::filesystem::path& root);

@@ -8,9 +8,10 @@
 namespace sabath::cache {
 
 /// This user's own notes on which files were found right, one small file for each: its content is
-/// the fingerprint that the file had then. Only an exactly equal fingerprint vouches, so a note that
-/// was half written, by a crash or by two processes, vouches for nothing. Notes are an accelerator:
-/// where they cannot be kept, or where others could write them, everything is hashed each time.
+/// the fingerprint that the file had then. Only an exactly equal fingerprint vouches, so a note
+/// that was half written, by a crash or by two processes, vouches for nothing. Notes are an
+/// accelerator: where they cannot be kept, or where others could write them, everything is hashed
+/// each time.
 class Memo {
  public:
   Memo(std::filesystem::path private_directory, const std::filesystem::path& cache_root);

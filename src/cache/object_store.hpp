@@ -22,7 +22,9 @@ class ObjectStore {
   std::optional<Object> find(const base::Digest& digest) const;
   /// Hashes the object if `full`, or if the memo does not vouch for it. Throws what `progress`
   /// throws.
-  Inspection inspect(const base::Digest& digest, bool full, const ReadProgress& progress = {}) const;
+  Inspection inspect(const base::Digest& digest,
+                     bool full,
+                     const ReadProgress& progress = {}) const;
   /// Renames a durable, read-only file to its place; where a right object is there already the file
   /// stays where it is. Throws Error{storage}.
   Object adopt(const std::filesystem::path& file, const base::Digest& digest) const;

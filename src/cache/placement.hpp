@@ -6,7 +6,8 @@
 
 namespace sabath::cache {
 
-/// Lets the empty file `to` share the blocks of `from` (FICLONE); false where the file system cannot.
+/// Lets the empty file `to` share the blocks of `from` (FICLONE); false where the file system
+/// cannot.
 bool share_blocks(int from, int to);
 
 /// See Cache::materialise.

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-// The small JSON documents of a cache (docs/formats/cache.md). `parse_*` throw Error{usage} with all
-// problems, each beginning with `origin`; `*_text` give the file's content.
+// The small JSON documents of a cache (docs/formats/cache.md). `parse_*` throw Error{usage} with
+// all problems, each beginning with `origin`; `*_text` give the file's content.
 namespace sabath::cache {
 
 std::string source_text(const SourceRecord& record);

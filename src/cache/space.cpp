@@ -60,10 +60,10 @@ base::Error explained(const std::filesystem::path& root, const base::Error& erro
   const auto space = space_at(root);
   const bool writable = (!space || !space->read_only) && ::access(root.c_str(), W_OK) == 0;
   if (!writable) {
-    return {error.kind(),
-            error.what(),
-            "the cache " + root.string() +
-                " cannot be written; set SABATH_CACHE to a folder that can"};
+    return {
+        error.kind(),
+        error.what(),
+        "the cache " + root.string() + " cannot be written; set SABATH_CACHE to a folder that can"};
   }
   const bool full = space && (space->bytes < nearly_nothing || space->files == std::uint64_t{0});
   if (!full) return error;

@@ -8,8 +8,8 @@
 
 namespace sabath::cache {
 
-/// Throws Error{storage} for a system call that failed while `needed_bytes` were to be stored in the
-/// cache at `root`; where space or quota is the reason it says what is free.
+/// Throws Error{storage} for a system call that failed while `needed_bytes` were to be stored in
+/// the cache at `root`; where space or quota is the reason it says what is free.
 [[noreturn]] void throw_cannot_store(const std::filesystem::path& root,
                                      std::uint64_t needed_bytes,
                                      int code);

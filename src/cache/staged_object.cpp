@@ -163,8 +163,7 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
   if (!is_lent_ && extents_.prefix() < sealed.size_bytes) {
     throw Error(ErrorKind::integrity,
                 "staged file: is incomplete: nothing was written at byte " +
-                    std::to_string(extents_.prefix()) + " of " +
-                    std::to_string(sealed.size_bytes));
+                    std::to_string(extents_.prefix()) + " of " + std::to_string(sealed.size_bytes));
   }
   const bool computes_all =
       std::all_of(expected.begin(), expected.end(), [this](const base::Digest& digest) {

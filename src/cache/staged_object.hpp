@@ -19,13 +19,16 @@ struct SealedFile {
   std::vector<base::Digest> digests{};  ///< sha256 first
 };
 
-/// The file `data` in an attempt's folder. Bytes that arrive in order are hashed at once. As long as
-/// the file may have gaps, or a tool writes to it, a marker beside it keeps it from being adopted.
+/// The file `data` in an attempt's folder. Bytes that arrive in order are hashed at once. As long
+/// as the file may have gaps, or a tool writes to it, a marker beside it keeps it from being
+/// adopted.
 class StagedObject final : public Staging {
  public:
   /// `wanted` are the digests that will be asked for. Adopts the bytes that the attempt's folder
   /// has, hashing them. Throws Error{storage}.
-  StagedObject(std::filesystem::path root, Attempt attempt, const std::vector<base::Digest>& wanted);
+  StagedObject(std::filesystem::path root,
+               Attempt attempt,
+               const std::vector<base::Digest>& wanted);
   ~StagedObject() override;
   StagedObject(const StagedObject&) = delete;
   StagedObject& operator=(const StagedObject&) = delete;

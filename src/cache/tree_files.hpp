@@ -15,8 +15,8 @@ namespace sabath::cache {
 
 inline constexpr const char* tree_marker = ".sabath-tree.json";
 
-/// One hash over the fingerprints of every file and folder that the manifest names; nothing when one
-/// is missing. A folder's own fingerprint gives away files that were added.
+/// One hash over the fingerprints of every file and folder that the manifest names; nothing when
+/// one is missing. A folder's own fingerprint gives away files that were added.
 std::optional<std::string> tree_fingerprint(const std::filesystem::path& root,
                                             const std::vector<base::ArchiveEntry>& entries);
 

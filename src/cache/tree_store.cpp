@@ -80,8 +80,8 @@ void set_tree_aside(const Layout& layout,
   set_aside(layout, clock, path, digest, inode);
 }
 
-/// Where the link at destination/`path` must lead so that a cache that is moved or mounted elsewhere
-/// still works.
+/// Where the link at destination/`path` must lead so that a cache that is moved or mounted
+/// elsewhere still works.
 fs::path link_text(const Layout& layout,
                    const fs::path& destination,
                    const std::string& path,
@@ -121,11 +121,10 @@ Inspection TreeStore::inspect(const base::Digest& digest,
   result.size_bytes = result.tree.size_bytes;
   const auto before = tree_fingerprint(path, manifest.entries);
   if (before && !full && memo_.vouches(note_of(digest), *before)) return result;
-  result.damaged =
-      compare_with_manifest(path, manifest.entries, [&](std::uint64_t bytes) {
-        result.bytes_hashed += bytes;
-        if (progress) progress(bytes);
-      });
+  result.damaged = compare_with_manifest(path, manifest.entries, [&](std::uint64_t bytes) {
+    result.bytes_hashed += bytes;
+    if (progress) progress(bytes);
+  });
   if (before && result.damaged.empty()) {
     memo_.remember(note_of(digest), *before);
   } else {
@@ -172,7 +171,7 @@ Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries)
 std::vector<ArchiveEntry> entries_of(const std::map<std::string, Object>& files) {
   std::vector<ArchiveEntry> entries;
   for (const auto& [path, object] : files) {
-    if (!base::is_safe_relative_path(path) || fs::path(path).lexically_normal() != path) {
+    if (!base::is_safe_relative_path(path) || fs::path(path).lexically_normal().string() != path) {
       throw Error(ErrorKind::usage,
                   base::printable(path) + ": is not a relative path that stays in its folder");
     }

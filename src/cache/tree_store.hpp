@@ -20,7 +20,9 @@ class TreeStore {
   std::optional<Tree> find(const base::Digest& digest) const;
   /// Hashes every file of the tree if `full`, or if the memo does not vouch for all of it. Throws
   /// what `progress` throws.
-  Inspection inspect(const base::Digest& digest, bool full, const ReadProgress& progress = {}) const;
+  Inspection inspect(const base::Digest& digest,
+                     bool full,
+                     const ReadProgress& progress = {}) const;
   /// Makes a folder that has just these entries read-only and durable, writes the manifest and
   /// renames the folder to its place; where the tree is there already the folder stays. Throws
   /// Error{integrity} for a name that a manifest cannot hold, Error{storage}.
@@ -36,8 +38,8 @@ class TreeStore {
 /// that is a file and a folder.
 std::vector<base::ArchiveEntry> entries_of(const std::map<std::string, Object>& files);
 
-/// Puts the objects beneath `folder`, which will become the tree `destination`: sharing blocks where
-/// the file system can, else as symbolic links that are right once the folder is there.
+/// Puts the objects beneath `folder`, which will become the tree `destination`: sharing blocks
+/// where the file system can, else as symbolic links that are right once the folder is there.
 void fill_tree(const Layout& layout,
                const std::filesystem::path& folder,
                const std::filesystem::path& destination,

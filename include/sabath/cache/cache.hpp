@@ -100,14 +100,15 @@ class Cache {
   /// A place to write an object; `key` is any text that names what is being fetched (a URL, an
   /// expected digest). `expected` says which digests `publish` will be asked to check, so that they
   /// are computed while the bytes arrive. With at least one, a partial of the same key that nobody
-  /// writes to any more is adopted by rename and hashed at once (`contiguous_bytes()` tells how much
-  /// that was); without one nothing could prove its bytes, and it is removed. Throws Error{storage}.
+  /// writes to any more is adopted by rename and hashed at once (`contiguous_bytes()` tells how
+  /// much that was); without one nothing could prove its bytes, and it is removed. Throws
+  /// Error{storage}.
   std::unique_ptr<Staging> stage(std::string_view key,
                                  const std::vector<base::Digest>& expected = {});
   /// Ends the writing: checks every one of `expected`, fsync, renames without replacing, fsync of
   /// the folder. A digest that `stage` was not told of costs a second reading; so does a file that
-  /// was not written in order. Throws Error{integrity} with both digests, or where bytes are missing
-  /// between others; Error{storage}; and then the staged bytes are gone.
+  /// was not written in order. Throws Error{integrity} with both digests, or where bytes are
+  /// missing between others; Error{storage}; and then the staged bytes are gone.
   Object publish(std::unique_ptr<Staging> staging, const std::vector<base::Digest>& expected);
   /// Publishes a copy of a regular file (reflink where possible). Throws Error{not_found|storage}.
   Object publish_file(const std::filesystem::path& file);
@@ -121,10 +122,10 @@ class Cache {
                        std::string_view kind,
                        base::Observer& observer,
                        std::stop_token stop = {});
-  /// Makes a tree of objects (an asset of several files): relative path -> object. Files share their
-  /// blocks with the objects where the file system can (reflink), else they are relative symbolic
-  /// links to them; hard links would let one chmod reach both. Throws Error{usage} for a path that
-  /// leaves the tree, Error{not_found|storage}.
+  /// Makes a tree of objects (an asset of several files): relative path -> object. Files share
+  /// their blocks with the objects where the file system can (reflink), else they are relative
+  /// symbolic links to them; hard links would let one chmod reach both. Throws Error{usage} for a
+  /// path that leaves the tree, Error{not_found|storage}.
   Tree publish_tree(const std::map<std::string, Object>& files);
   /// Like `find`: by the private memo, else every file is hashed; a damaged tree is set aside.
   std::optional<Tree> find_tree(const base::Digest& digest);

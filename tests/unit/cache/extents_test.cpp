@@ -1,5 +1,4 @@
 #include <cache/extents.hpp>
-
 #include <catch2/catch.hpp>
 
 using sabath::cache::Extents;
