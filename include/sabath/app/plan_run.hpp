@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sabath/app/folders.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_plan.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// What a user asked of one run.
+struct RunRequest {
+  spec::Recipe recipe{};
+  std::map<std::string, std::string> set{};  ///< --set NAME=VALUE, as text
+  std::optional<std::uint64_t> seed{};       ///< --seed; else one is drawn from the system
+  std::vector<std::string> tags{};
+  bool fresh = false;        ///< reuse no cached stage
+  std::string only_stage{};  ///< just this stage and what it needs
+};
+
+/// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};
+/// an unknown name has the nearest one as hint.
+spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
+                                         const std::map<std::string, std::string>& set);
+
+/// Resolves everything and writes the run directory: an exclusive mkdir of the id, plan.json,
+/// status.json, the inbox note. `environment` and `inputs` are ready. Nothing is executed. Throws
+/// Error{storage}.
+spec::RunPlan plan_run(const RunRequest& request,
+                       const spec::BuiltEnvironment& environment,
+                       const std::vector<spec::PlannedInput>& inputs,
+                       const Folders& folders,
+                       base::Clock& clock);
+
+}  // namespace sabath::app

@@ -1,0 +1,74 @@
+#include <sabath/app/compare_pair.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/arrays/series_file.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/spec/recipe.hpp>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// A finished run, read.
+struct LoadedRun {
+  RunFiles files;
+  spec::RunRecord record;
+  std::vector<spec::Series> series;
+};
+
+LoadedRun load(const fs::path& directory) {
+  RunFiles files(directory);
+  std::error_code code;
+  if (!fs::exists(directory, code)) {
+    throw Error(ErrorKind::not_found,
+                directory.string() + ": the run's folder is gone",
+                "'sabath catalog reindex' forgets runs that are no longer there");
+  }
+  auto record = files.read_record();
+  if (!record) {
+    throw Error(ErrorKind::not_found,
+                directory.filename().string() + ": the run has no record yet",
+                "it is not finished, or was lost; 'sabath list runs' shows its state");
+  }
+  std::vector<spec::Series> series;
+  if (fs::exists(files.series(), code)) series = arrays::read_series(files.series());
+  return {files, std::move(*record), std::move(series)};
+}
+
+/// Opens an output, but only if its bytes are still those that the record speaks of.
+std::unique_ptr<base::ArraySource> open_checked(const fs::path& path, const base::Digest& digest) {
+  if (base::digest_file(path) != digest) {
+    throw Error(ErrorKind::integrity,
+                path.string() + ": was changed after the run",
+                "its digest is no longer the one in the run's record");
+  }
+  return arrays::open_hdf5(path);
+}
+
+compare::Side side_of(const LoadedRun& run) {
+  compare::Side side{run.record, run.series, {}};
+  for (const spec::OutputRecord& output : run.record.outputs) {
+    const fs::path path = run.files.outputs(output.stage) / output.path;
+    const base::Digest digest = output.digest;
+    side.outputs[output.stage + "/" + output.path] = {
+        digest, output.size_bytes, [path, digest] { return open_checked(path, digest); }};
+  }
+  return side;
+}
+
+}  // namespace
+
+spec::Comparison compare_pair(const fs::path& run_a,
+                              const fs::path& run_b,
+                              const compare::Options& options) {
+  const LoadedRun a = load(run_a);
+  const LoadedRun b = load(run_b);
+  const spec::Recipe recipe = spec::parse_recipe(a.record.recipe_text, a.files.record().string());
+  const compare::Rules rules{recipe.metrics, recipe.compare, recipe.require};
+  return compare::compare_runs(side_of(a), side_of(b), rules, options);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,138 @@
+#include <sabath/app/documents.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Regular files beneath `folder` (two levels) that end in .json, sorted; none when there is no
+/// such folder.
+std::vector<fs::path> json_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code code;
+  for (fs::recursive_directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code)) {
+    if (it.depth() > 1) it.disable_recursion_pending();
+    if (it->path().extension() == ".json" && it->is_regular_file()) files.push_back(it->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<fs::path> recipe_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
+    const fs::path file = entry.path() / "recipe.json";
+    if (fs::is_regular_file(file, code)) files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool looks_like_path(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".json") || text == "." ||
+         text == "..";
+}
+
+spec::Recipe load_recipe_at(const fs::path& path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) return load_recipe(path / "recipe.json");
+  return load_recipe(path);
+}
+
+[[noreturn]] void throw_unknown(std::string_view noun,
+                                std::string_view name,
+                                const std::vector<std::string>& known) {
+  const std::string guess = base::nearest(name, known);
+  const std::string listing = "'sabath list " + std::string(noun) + "s' shows what there is";
+  throw Error(ErrorKind::not_found,
+              std::string(noun) + " '" + base::printable(name) + "': not found",
+              guess.empty() ? listing : "did you mean '" + guess + "'?");
+}
+
+}  // namespace
+
+spec::Recipe load_recipe(const fs::path& file) {
+  spec::Recipe recipe = spec::parse_recipe(base::read_file(file), file.string());
+  recipe.directory = fs::canonical(file).parent_path();
+  return recipe;
+}
+
+Documents::Documents(std::vector<fs::path> asset_folders, std::vector<fs::path> recipe_folders)
+    : asset_folders_(std::move(asset_folders)), recipe_folders_(std::move(recipe_folders)) {}
+
+spec::Recipe Documents::recipe(std::string_view name_or_path) const {
+  if (looks_like_path(name_or_path)) return load_recipe_at(name_or_path);
+  std::vector<std::string> known;
+  for (const fs::path& folder : recipe_folders_) {
+    for (const fs::path& file : recipe_files(folder)) {
+      const std::string name = file.parent_path().filename().string();
+      if (name == name_or_path) return load_recipe(file);
+      known.push_back(name);
+    }
+  }
+  throw_unknown("recipe", name_or_path, known);
+}
+
+spec::Asset Documents::asset(std::string_view name) const {
+  // A file that bears the name is looked at first: the others need not be read then.
+  std::vector<std::string> known;
+  for (const bool named_alike : {true, false}) {
+    for (const fs::path& folder : asset_folders_) {
+      for (const fs::path& file : json_files(folder)) {
+        if ((file.stem() == name) != named_alike) continue;
+        try {
+          spec::Asset asset = spec::parse_asset(base::read_file(file), file.string());
+          if (asset.name == name) return asset;
+          known.push_back(asset.name);
+        } catch (const Error&) {
+          if (named_alike) throw;
+        }
+      }
+    }
+  }
+  throw_unknown("asset", name, known);
+}
+
+std::vector<AssetDocument> Documents::assets(std::vector<BadDocument>& bad) const {
+  std::vector<AssetDocument> found;
+  std::set<std::string> seen;
+  for (const fs::path& folder : asset_folders_) {
+    for (const fs::path& file : json_files(folder)) {
+      try {
+        spec::Asset asset = spec::parse_asset(base::read_file(file), file.string());
+        if (seen.insert(asset.name).second) found.push_back({std::move(asset), file});
+      } catch (const Error& error) {
+        bad.push_back({file, error.what()});
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<RecipeDocument> Documents::recipes(std::vector<BadDocument>& bad) const {
+  std::vector<RecipeDocument> found;
+  std::set<std::string> seen;
+  for (const fs::path& folder : recipe_folders_) {
+    for (const fs::path& file : recipe_files(folder)) {
+      try {
+        spec::Recipe recipe = load_recipe(file);
+        if (seen.insert(recipe.name).second) found.push_back({std::move(recipe), file});
+      } catch (const Error& error) {
+        bad.push_back({file, error.what()});
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace sabath::app

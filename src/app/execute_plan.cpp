@@ -1,0 +1,218 @@
+#include "record_files.hpp"
+#include "redact.hpp"
+#include "run_facets.hpp"
+#include "stage_runner.hpp"
+
+#include <sabath/app/execute_plan.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/arrays/series_file.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/collect/collect.hpp>
+#include <sabath/probe/host_probe.hpp>
+#include <sabath/probe/sampler.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::chrono::milliseconds sample_interval{1000};
+
+/// One execution of one plan, from its first status to its record.
+class Execution {
+ public:
+  Execution(const fs::path& run_directory,
+            base::ProcessRunner& processes,
+            base::Clock& clock,
+            base::Observer& observer)
+      : files_(run_directory), processes_(processes), clock_(clock), observer_(observer) {}
+
+  spec::RunRecord execute(std::stop_token stop) {
+    begin();
+    try {
+      look_at_host();
+      run_stages(stop);
+      collect_metrics();
+    } catch (const Error& error) {
+      fail(error);
+    }
+    finish();
+    return record_;
+  }
+
+ private:
+  std::string now() const { return base::format_rfc3339(clock_.now()); }
+
+  void begin() {
+    status_ = files_.read_status();
+    if (spec::is_final(status_.state)) {
+      throw Error(ErrorKind::usage,
+                  files_.directory().string() + ": this run is finished already",
+                  "'sabath run' makes a new one");
+    }
+    plan_ = files_.read_plan();
+    recipe_ = spec::parse_recipe(plan_.recipe_text, files_.plan().string() + ":/recipe");
+    started_ = clock_.steady();
+    record_.started = now();
+    ++status_.attempt;
+    base::make_directories(files_.attempt(status_.attempt));
+    stamp_process(status_);
+    set_state(spec::RunState::running);
+    record_.state = spec::RunState::ok;
+  }
+
+  void set_state(spec::RunState state) {
+    status_.state = state;
+    status_.updated = now();
+    files_.write_status(status_);
+  }
+
+  void look_at_host() {
+    spec::HostFacts facts = probe::probe_host({}, plan_.state_directory, processes_, clock_);
+    write_host_facts(files_.attempt(status_.attempt) / ("host-" + facts.node + ".json"), facts);
+    record_.hosts.push_back(std::move(facts));
+  }
+
+  void run_stages(std::stop_token stop) {
+    probe::UsageSampler sampler(
+        files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
+        sample_interval,
+        clock_);
+    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_);
+    StageRunner runner({processes_, cache, clock_, observer_}, plan_, files_, status_.attempt);
+    for (const spec::PlannedStage& stage : plan_.stages) {
+      if (record_.state != spec::RunState::ok || stop.stop_requested()) {
+        if (record_.state == spec::RunState::ok) record_.state = spec::RunState::interrupted;
+        record_.stages.push_back(skipped(stage));
+        continue;
+      }
+      status_.stage = stage.name;
+      set_state(spec::RunState::running);
+      take(runner.run(stage, stop));
+      stage_directories_.emplace_back(stage.name, runner.directory(stage.name));
+    }
+    record_.usage = sampler.finish();
+  }
+
+  static spec::StageRecord skipped(const spec::PlannedStage& stage) {
+    spec::StageRecord record;
+    record.name = stage.name;
+    record.argv = stage.argv;
+    record.state = "skipped";
+    return record;
+  }
+
+  void take(StageResult result) {
+    if (!result.ok()) {
+      const bool interrupted = result.record.state == "interrupted";
+      record_.state = interrupted ? spec::RunState::interrupted : spec::RunState::failed;
+      record_.message = "stage " + result.record.name + ": " + result.record.message;
+    }
+    record_.stages.push_back(std::move(result.record));
+    for (spec::OutputRecord& output : result.outputs)
+      record_.outputs.push_back(std::move(output));
+  }
+
+  /// Metrics of failed runs are collected too: they show how far it came.
+  void collect_metrics() {
+    arrays::SeriesWriter writer(files_.series());
+    collect::Summarizer summarizer(recipe_.metrics, writer);
+    for (const auto& [stage, directory] : stage_directories_) {
+      for (const auto& extractor : collect::builtin_extractors()) {
+        note_bad_lines(stage, extractor->extract(directory, stage, summarizer));
+      }
+    }
+    writer.close();
+    record_.metrics = summarizer.summaries();
+  }
+
+  void note_bad_lines(const std::string& stage, const collect::Extraction& extraction) {
+    if (extraction.bad_lines == 0) return;
+    const collect::BadLine& first = extraction.examples.front();
+    const std::string problem = "stage " + stage + ": " + std::to_string(extraction.bad_lines) +
+                                " metrics line(s) cannot be read; the first is " +
+                                first.file.string() + ":" + std::to_string(first.line) + ": it " +
+                                first.problem;
+    for (spec::StageRecord& record : record_.stages) {
+      if (record.name == stage) record.bad_metric_lines = extraction.bad_lines;
+    }
+    // A run whose numbers are not all known must not pass for a good one.
+    if (record_.state == spec::RunState::ok) fail(Error(ErrorKind::usage, problem));
+  }
+
+  void fail(const Error& error) {
+    record_.state = spec::RunState::failed;
+    record_.message = error.what();
+  }
+
+  void finish() {
+    fill_record();
+    // Never replaced: a second exec of the same directory finds the record of the first.
+    if (!base::write_file_once(files_.record(), record_text(record_))) {
+      throw Error(ErrorKind::usage, files_.record().string() + ": was written by somebody else");
+    }
+    status_.message = record_.message;
+    set_state(record_.state);
+    announce(files_.directory().parent_path(), plan_.run_id, RunEvent::finished);
+  }
+
+  void fill_record() {
+    record_.run_id = plan_.run_id;
+    record_.study_id = plan_.study_id;
+    record_.sabath_version = plan_.sabath_version;
+    record_.created = plan_.created;
+    record_.ended = now();
+    record_.wall_s = std::chrono::duration<double>(clock_.steady() - started_).count();
+    record_.user = plan_.launch.contains("user") ? plan_.launch.at("user") : "";
+    record_.recipe_name = recipe_.name;
+    record_.recipe_digest = recipe_.digest();
+    record_.recipe_definition = recipe_.definition_digest();
+    record_.recipe_text = plan_.recipe_text;
+    record_.model = recipe_.model;
+    record_.parameters = plan_.parameters;
+    for (const spec::Parameter& parameter : recipe_.parameters) {
+      if (!parameter.affects_result) record_.execution_parameters.push_back(parameter.name);
+    }
+    record_.seed = plan_.seed;
+    record_.deterministic = recipe_.deterministic;
+    record_.require = recipe_.require;
+    record_.tags = plan_.tags;
+    record_.inputs = plan_.inputs;
+    record_.environment = plan_.environment;
+    record_.variables = variables_that_matter(base::current_environment());
+    record_.energy = "none: energy counters are not read";
+    record_.facets = make_facets(plan_, record_.hosts);
+    record_.only_stage = plan_.only_stage;
+    record_.reproduce = plan_.reproduce;
+    for (spec::StageRecord& stage : record_.stages)
+      stage.log_tail = redact(stage.log_tail);
+  }
+
+  RunFiles files_;
+  base::ProcessRunner& processes_;
+  base::Clock& clock_;
+  base::Observer& observer_;
+  spec::RunPlan plan_{};
+  spec::Recipe recipe_{};
+  spec::RunStatus status_{};
+  spec::RunRecord record_{};
+  base::SteadyTime started_{};
+  std::vector<std::pair<std::string, fs::path>> stage_directories_{};
+};
+
+}  // namespace
+
+spec::RunRecord execute_plan(const fs::path& run_directory,
+                             base::ProcessRunner& processes,
+                             base::Clock& clock,
+                             base::Observer& observer,
+                             std::stop_token stop) {
+  return Execution(run_directory, processes, clock, observer).execute(stop);
+}
+
+}  // namespace sabath::app

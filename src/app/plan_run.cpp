@@ -1,0 +1,161 @@
+#include "stage_template.hpp"
+
+#include <sabath/app/plan_run.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/version.hpp>
+
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <cerrno>
+#include <random>
+
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+std::uint64_t random_bits() {
+  std::uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
+    std::random_device device;
+    bits = (std::uint64_t{device()} << 32U) | device();
+  }
+  return bits;
+}
+
+/// Small enough for every library's seeding function (31 bits), never 0.
+std::uint64_t draw_seed() {
+  return random_bits() % 2'147'483'646 + 1;
+}
+
+std::string make_run_id(const std::string& recipe, base::WallTime now) {
+  const std::string time = base::format_rfc3339(now);
+  std::string letters;
+  std::uint64_t bits = random_bits();
+  for (int i = 0; i < 8; ++i) {
+    letters += static_cast<char>('a' + bits % 26);
+    bits /= 26;
+  }
+  const auto digits = [&](std::size_t from, std::size_t length) {
+    return time.substr(from, length);
+  };
+  return recipe + "-" + digits(0, 4) + digits(5, 2) + digits(8, 2) + "-" + digits(11, 2) +
+         digits(14, 2) + digits(17, 2) + "-" + letters;
+}
+
+/// Makes the run directory by an exclusive mkdir: no two runs ever share one.
+fs::path make_run_directory(const fs::path& runs, const std::string& recipe, base::Clock& clock) {
+  base::make_directories(runs);
+  while (true) {
+    const fs::path directory = runs / make_run_id(recipe, clock.now());
+    if (::mkdir(directory.c_str(), 0777) == 0) return directory;
+    if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
+  }
+}
+
+std::string user_name() {
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  std::array<char, 4096> buffer{};
+  ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  return found != nullptr ? found->pw_name : std::to_string(::geteuid());
+}
+
+std::string reproduce_command(const RunRequest& request,
+                              const spec::ParameterValues& parameters,
+                              const spec::Seed& seed) {
+  std::vector<std::string> argv{"sabath", "run", request.recipe.name};
+  for (const spec::Parameter& parameter : request.recipe.parameters) {
+    const spec::ParameterValue& value = parameters.at(parameter.name);
+    if (value == parameter.default_value) continue;
+    argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
+  }
+  if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
+  return base::quote_command(argv);
+}
+
+}  // namespace
+
+spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
+                                         const std::map<std::string, std::string>& set) {
+  spec::ParameterValues values;
+  std::vector<std::string> names;
+  for (const spec::Parameter& parameter : recipe.parameters) {
+    values[parameter.name] = parameter.default_value;
+    names.push_back(parameter.name);
+  }
+  std::string problems;
+  std::string hint;
+  for (const auto& [name, text] : set) {
+    try {
+      const spec::Parameter* parameter = recipe.parameter(name);
+      if (parameter == nullptr) {
+        const std::string guess = base::nearest(name, names);
+        throw Error(ErrorKind::usage,
+                    "recipe '" + recipe.name + "': no parameter '" + name + "'",
+                    guess.empty() ? "'sabath show " + recipe.name + "' lists them"
+                                  : "did you mean '" + guess + "'?");
+      }
+      values[name] = spec::parse_parameter(*parameter, text);
+    } catch (const Error& error) {
+      problems += (problems.empty() ? "" : "\n") + std::string(error.what());
+      if (hint.empty()) hint = error.hint();
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorKind::usage, problems, hint);
+  return values;
+}
+
+spec::RunPlan plan_run(const RunRequest& request,
+                       const spec::BuiltEnvironment& environment,
+                       const std::vector<spec::PlannedInput>& inputs,
+                       const Folders& folders,
+                       base::Clock& clock) {
+  spec::RunPlan plan;
+  plan.parameters = resolve_parameters(request.recipe, request.set);
+  plan.seed.value = request.seed ? *request.seed : draw_seed();
+  plan.seed.origin = request.seed ? "option" : "drawn";
+  plan.created = base::format_rfc3339(clock.now());
+  plan.sabath_version = base::version();
+  plan.recipe_text = request.recipe.text;
+  plan.recipe_directory = request.recipe.directory.string();
+  plan.tags = request.tags;
+  plan.inputs = inputs;
+  plan.environment = environment;
+  plan.launch = {{"launcher", "local"}, {"user", user_name()}};
+  plan.cache_directory = folders.cache.string();
+  plan.state_directory = folders.state().string();
+  plan.fresh = request.fresh;
+  plan.only_stage = request.only_stage;
+  plan.reproduce = reproduce_command(request, plan.parameters, plan.seed);
+
+  const fs::path directory = make_run_directory(folders.runs(), request.recipe.name, clock);
+  plan.run_id = directory.filename().string();
+  const StageTemplate stage_template(request.recipe, plan, directory);
+  plan.code = stage_template.code_items();
+  for (const spec::Stage* stage : spec::ordered_stages(request.recipe, request.only_stage)) {
+    plan.stages.push_back(stage_template.resolve(*stage));
+  }
+  const RunFiles files(directory);
+  write_plan(files.plan(), plan);
+  spec::RunStatus status;
+  stamp_process(status);
+  status.updated = plan.created;
+  files.write_status(status);
+  announce(folders.runs(), plan.run_id, RunEvent::planned);
+  return plan;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,19 @@
+#include "record_files.hpp"
+
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace sabath::app {
+
+std::string record_text(const spec::RunRecord& record) {
+  return base::pretty_json(spec::to_json(record));
+}
+
+void write_host_facts(const std::filesystem::path& file, const spec::HostFacts& facts) {
+  base::write_file_atomically(
+      file, base::pretty_json(spec::to_json(facts)), base::Durability::ordered_only);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,56 @@
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+namespace sabath::app {
+
+spec::RunPlan RunFiles::read_plan() const {
+  return spec::parse_run_plan(base::read_file(plan()), plan().string());
+}
+
+spec::RunStatus RunFiles::read_status() const {
+  return spec::parse_run_status(base::read_file(status()), status().string());
+}
+
+std::optional<spec::RunRecord> RunFiles::read_record() const {
+  const auto text = base::read_file_if_exists(record());
+  if (!text) return std::nullopt;
+  return spec::parse_run_record(*text, record().string());
+}
+
+void RunFiles::write_status(const spec::RunStatus& status) const {
+  // Only the last word must survive a power cut: a run that is cut off is found out by its process
+  // being gone.
+  const auto durability =
+      spec::is_final(status.state) ? base::Durability::durable : base::Durability::ordered_only;
+  base::write_file_atomically(this->status(), base::pretty_json(spec::to_json(status)), durability);
+}
+
+void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event) {
+  const std::filesystem::path inbox = runs / ".inbox";
+  base::make_directories(inbox);
+  const std::string_view suffix = event == RunEvent::planned ? ".planned" : ".finished";
+  base::write_file_atomically(
+      inbox / (std::string(run_id) + std::string(suffix)), "", base::Durability::ordered_only);
+}
+
+void stamp_process(spec::RunStatus& status) {
+  status.node = probe::node_name();
+  status.boot_id = probe::boot_id();
+  status.pid = ::getpid();
+  status.pid_start_ticks = probe::process_start_ticks(status.pid);
+}
+
+bool is_provably_gone(const spec::RunStatus& status) {
+  if (status.pid == 0 || status.node != probe::node_name()) return false;
+  if (status.boot_id != probe::boot_id()) return true;
+  return probe::process_start_ticks(status.pid) != status.pid_start_ticks;
+}
+
+}  // namespace sabath::app

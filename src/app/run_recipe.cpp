@@ -1,0 +1,175 @@
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_recipe.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::chrono::nanoseconds first_pause = std::chrono::milliseconds(1);
+constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(100);
+
+/// Tells the stages of a run as they begin, from its status.
+class StageTeller {
+ public:
+  StageTeller(const RunFiles& files, base::Observer& observer)
+      : files_(files), observer_(observer) {}
+
+  void look() {
+    const spec::RunStatus status = files_.read_status();
+    if (status.stage == told_) return;
+    told_ = status.stage;
+    observer_.note("  stage " + told_);
+  }
+
+ private:
+  const RunFiles& files_;
+  base::Observer& observer_;
+  std::string told_;
+};
+
+bool is_over(const launch::JobState& state) {
+  return std::holds_alternative<launch::Finished>(state) ||
+         std::holds_alternative<launch::Vanished>(state);
+}
+
+}  // namespace
+
+RecipeRunner::RecipeRunner(Tools tools, Folders folders, fs::path program)
+    : tools_(tools), folders_(std::move(folders)), program_(std::move(program)) {}
+
+AssetFetcher RecipeRunner::fetcher(base::Observer& observer, std::stop_token stop) {
+  return {tools_.cache,
+          tools_.fetchers,
+          tools_.clock,
+          [this, &observer, stop](const spec::Asset& asset) {
+            return generate(asset, observer, stop);
+          }};
+}
+
+std::vector<spec::PlannedInput> RecipeRunner::fetch_inputs(const spec::Recipe& recipe,
+                                                           base::Observer& observer,
+                                                           std::stop_token stop) {
+  std::vector<spec::PlannedInput> inputs;
+  for (const auto& [role, name] : recipe.datasets) {
+    const FetchedAsset fetched =
+        fetcher(observer, stop).fetch(tools_.documents.asset(name), {}, observer, stop);
+    inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+  }
+  return inputs;
+}
+
+Generated RecipeRunner::generate(const spec::Asset& asset,
+                                 base::Observer& observer,
+                                 std::stop_token stop) {
+  if (std::find(generating_.begin(), generating_.end(), asset.name) != generating_.end()) {
+    std::string circle;
+    for (const std::string& name : generating_)
+      circle += "'" + name + "' needs ";
+    throw Error(
+        ErrorKind::usage,
+        "asset '" + asset.name + "': it is made from itself: " + circle + "'" + asset.name + "'");
+  }
+  generating_.push_back(asset.name);
+  RunRequest request;
+  request.recipe = tools_.documents.recipe(asset.generate->recipe);
+  request.only_stage = asset.generate->stage;
+  request.seed = 1;  // a generated asset is a thing, not an experiment: everybody gets the same
+  const RunOutcome outcome = run(request, 1, observer, stop).front();
+  generating_.pop_back();
+  if (outcome.state != spec::RunState::ok) {
+    const bool stopped = outcome.state == spec::RunState::interrupted;
+    throw Error(stopped ? ErrorKind::interrupted : ErrorKind::launch,
+                "asset '" + asset.name + "': run " + outcome.run_id + ": " + outcome.message,
+                "'sabath show " + outcome.run_id + "' shows what happened");
+  }
+  const auto record = RunFiles(outcome.directory).read_record();
+  Generated made{{}, outcome.run_id, record->hosts.front().node};
+  for (const spec::StageRecord& stage : record->stages) {
+    if (stage.name != request.only_stage || stage.made_by_run.empty()) continue;
+    made.run_id = stage.made_by_run;
+    made.host = stage.made_on_host;
+  }
+  for (const spec::OutputRecord& output : record->outputs) {
+    if (output.stage != request.only_stage) continue;
+    const auto object = tools_.cache.find(output.digest);
+    made.files.emplace(output.path,
+                       object
+                           ? *object
+                           : tools_.cache.publish_file(
+                                 RunFiles(outcome.directory).outputs(output.stage) / output.path));
+  }
+  return made;
+}
+
+spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
+  spec::RunPlan plan;
+  plan.parameters = resolve_parameters(request.recipe, request.set);
+  for (const spec::Stage* stage : spec::ordered_stages(request.recipe, request.only_stage)) {
+    spec::PlannedStage planned;
+    planned.name = stage->name;
+    planned.needs = stage->needs;
+    planned.cache = stage->cache;
+    planned.argv = stage->run;
+    planned.outputs = stage->outputs;
+    plan.stages.push_back(std::move(planned));
+  }
+  plan.seed.value = request.seed;
+  plan.seed.origin = request.seed ? "option" : "drawn";
+  return plan;
+}
+
+RunOutcome RecipeRunner::launch_and_wait(const spec::RunPlan& plan,
+                                         base::Observer& observer,
+                                         std::stop_token stop) {
+  const RunFiles files(folders_.runs() / plan.run_id);
+  const launch::Job job{
+      plan.run_id, {program_.string(), "exec", files.directory().string()}, files.directory()};
+  const launch::JobId id = tools_.launcher.submit(job);
+  StageTeller teller(files, observer);
+  std::chrono::nanoseconds pause = first_pause;
+  bool cancelled = false;
+  while (!is_over(tools_.launcher.poll(id))) {
+    if (stop.stop_requested() && !cancelled) {
+      tools_.launcher.cancel(id);
+      cancelled = true;
+    }
+    tools_.clock.sleep_for(pause);
+    pause = std::min(pause * 5 / 4, longest_pause);
+    if (pause > std::chrono::milliseconds(20)) teller.look();
+  }
+  RunOutcome outcome{plan.run_id, files.directory(), spec::RunState::lost, {}};
+  const spec::RunStatus status = files.read_status();
+  outcome.state = status.state;
+  outcome.message = status.message;
+  if (!spec::is_final(status.state)) {
+    outcome.state = spec::RunState::lost;
+    outcome.message =
+        "its process ended without a record; see " + (files.directory() / "exec.log").string();
+  }
+  return outcome;
+}
+
+std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
+                                          int repeat,
+                                          base::Observer& observer,
+                                          std::stop_token stop) {
+  resolve_parameters(request.recipe, request.set);
+  const std::vector<spec::PlannedInput> inputs = fetch_inputs(request.recipe, observer, stop);
+  const spec::BuiltEnvironment environment = tools_.environments.build(
+      request.recipe.environment, request.recipe.directory, observer, stop);
+  std::vector<RunOutcome> outcomes;
+  for (int i = 0; i < repeat && (i == 0 || !stop.stop_requested()); ++i) {
+    const spec::RunPlan plan = plan_run(request, environment, inputs, folders_, tools_.clock);
+    observer.note("run " + plan.run_id);
+    outcomes.push_back(launch_and_wait(plan, observer, stop));
+  }
+  return outcomes;
+}
+
+}  // namespace sabath::app

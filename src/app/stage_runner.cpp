@@ -1,0 +1,226 @@
+#include "stage_runner.hpp"
+
+#include "stage_template.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/env/environment.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+
+constexpr std::uint64_t log_limit_bytes = std::uint64_t{4} << 30U;
+constexpr std::size_t tail_bytes = 4096;
+constexpr std::size_t tail_lines = 20;
+
+double seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// The last lines of a log, made safe for a terminal.
+std::string tail_of(const fs::path& log) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(stream.tellg());
+  const std::size_t length = std::min(size, tail_bytes);
+  stream.seekg(static_cast<std::streamoff>(size - length));
+  std::string text(length, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(length));
+  while (text.ends_with('\n'))
+    text.pop_back();
+  std::size_t lines = 0;
+  for (std::size_t at = text.size(); at > 0; --at) {
+    if (text[at - 1] == '\n' && ++lines == tail_lines) {
+      text.erase(0, at);
+      break;
+    }
+  }
+  return base::printable(text, true);
+}
+
+/// Why a declared output is not acceptable, or an empty text.
+std::string output_problem(const fs::path& path) {
+  std::error_code code;
+  const fs::file_status status = fs::symlink_status(path, code);
+  if (status.type() == fs::file_type::not_found) return "was not made";
+  if (status.type() == fs::file_type::symlink) return "is a symbolic link, not a file";
+  if (status.type() == fs::file_type::directory) return "is a folder, not a file";
+  if (status.type() != fs::file_type::regular) return "is not a regular file";
+  return {};
+}
+
+}  // namespace
+
+StageRunner::StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt)
+    : tools_(tools), plan_(plan), files_(files), attempt_(attempt) {}
+
+fs::path StageRunner::directory(const std::string& stage) const {
+  return files_.attempt(attempt_) / stage;
+}
+
+std::string StageRunner::key_of(const spec::PlannedStage& stage) const {
+  spec::Facet preimage{"stage", stage.key_items};
+  preimage.items["form"] = "sabath-stage/1";
+  for (const std::string& need : stage.needs) {
+    const auto made = made_.find(need);
+    if (made == made_.end()) continue;
+    for (const spec::OutputRecord& output : made->second) {
+      preimage.items["stage." + need + "/" + output.path] = output.digest.text();
+    }
+  }
+  return preimage.digest().hex;
+}
+
+bool StageRunner::reuse(const spec::PlannedStage& stage,
+                        const std::string& key,
+                        StageResult& result) {
+  const auto known = tools_.cache.stage_outputs(key);
+  if (!known) return false;
+  std::map<std::string, cache::Object> objects;
+  for (const std::string& path : stage.outputs) {
+    const auto digest = known->outputs.find(path);
+    if (digest == known->outputs.end()) return false;
+    const auto object = tools_.cache.find(digest->second);
+    if (!object) return false;
+    objects.emplace(path, *object);
+  }
+  for (const auto& [path, object] : objects) {
+    const fs::path destination = files_.outputs(stage.name) / path;
+    base::make_directories(destination.parent_path());
+    tools_.cache.materialise(object, destination);
+    result.outputs.push_back({stage.name, path, object.size_bytes, object.digest});
+  }
+  result.record.state = "reused";
+  result.record.made_by_run = known->run_id;
+  result.record.made_on_host = known->host;
+  tools_.observer.note("stage " + stage.name + ": reused from " + known->run_id);
+  return true;
+}
+
+base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
+  const fs::path own = directory(stage.name);
+  base::Command command;
+  command.argv = stage.argv;
+  command.working_directory = own / "work";
+  command.stdout_path = own / "stdout.log";
+  command.stderr_path = own / "stderr.log";
+  command.output_limit = log_limit_bytes;
+  if (stage.resources.time) command.deadline = *stage.resources.time;
+  if (stage.resources.silence) command.silence_deadline = *stage.resources.silence;
+
+  base::Environment variables = base::current_environment();
+  std::erase_if(variables, [](const auto& item) { return item.first.starts_with("SABATH_"); });
+  variables = env::run_variables(plan_.environment, variables);
+  for (const auto& [name, value] : stage.environment)
+    variables[name] = value;
+  variables["SABATH_METRICS"] = (own / "metrics-0.jsonl").string();
+  variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
+  variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
+  command.environment = std::move(variables);
+  return command;
+}
+
+void StageRunner::execute(const spec::PlannedStage& stage,
+                          StageResult& result,
+                          std::stop_token stop) {
+  const fs::path own = directory(stage.name);
+  base::make_directories(own / "work");
+  base::make_directories(files_.outputs(stage.name));
+  spec::ParameterValues visible = plan_.parameters;
+  if (stage.cache) {
+    std::erase_if(visible, [&](const auto& item) {
+      return !stage.key_items.contains("param." + item.first);
+    });
+  }
+  write_parameters(own / "parameters.json", visible);
+  if (!stage.code_copy_from.empty()) {
+    fs::copy(stage.code_copy_from, own / "work" / "code", fs::copy_options::recursive);
+  }
+  tools_.observer.note("stage " + stage.name);
+  env::check_trusted(plan_.environment);
+  const base::ProcessResult process = tools_.processes.run(command_for(stage), stop);
+  spec::StageRecord& record = result.record;
+  record.wall_s = seconds(process.wall);
+  record.user_s = seconds(process.user);
+  record.system_s = seconds(process.system);
+  record.max_rss_bytes = process.max_rss_bytes;
+  record.leftovers = process.leftovers;
+  if (process.end == base::ProcessEnd::exited) record.exit_code = process.exit_code;
+  if (process.end == base::ProcessEnd::signaled) record.signal = process.signal;
+  if (process.leftovers > 0) {
+    tools_.observer.warn("stage " + stage.name + ": left " + std::to_string(process.leftovers) +
+                         " process(es) behind, which were ended");
+  }
+  if (process.ok()) {
+    record.state = "ok";
+    return;
+  }
+  record.state = process.end == base::ProcessEnd::stopped ? "interrupted" : "failed";
+  record.message = stage.argv.front() + " " + process.describe();
+  record.log_tail = tail_of(own / "stderr.log");
+  if (record.log_tail.empty()) record.log_tail = tail_of(own / "stdout.log");
+}
+
+void StageRunner::hash_outputs(const spec::PlannedStage& stage, StageResult& result) const {
+  for (const std::string& path : stage.outputs) {
+    const fs::path file = files_.outputs(stage.name) / path;
+    const std::string problem = output_problem(file);
+    if (!problem.empty()) {
+      result.record.state = "failed";
+      result.record.message = "the declared output '" + path + "' " + problem;
+      return;
+    }
+    result.outputs.push_back({stage.name, path, fs::file_size(file), base::digest_file(file)});
+  }
+}
+
+void StageRunner::keep(const spec::PlannedStage& stage,
+                       const std::string& key,
+                       StageResult& result) {
+  cache::StageOutputs outputs{
+      key, plan_.run_id, probe::node_name(), base::format_rfc3339(tools_.clock.now()), {}};
+  for (const spec::OutputRecord& output : result.outputs) {
+    const fs::path file = files_.outputs(stage.name) / output.path;
+    const cache::Object object = tools_.cache.publish_file(file);
+    outputs.outputs.emplace(output.path, object.digest);
+    // The same bytes need not lie on the disk twice.
+    fs::remove(file);
+    tools_.cache.materialise(object, file);
+  }
+  tools_.cache.remember_stage(outputs);
+}
+
+StageResult StageRunner::run(const spec::PlannedStage& stage, std::stop_token stop) {
+  StageResult result;
+  result.record.name = stage.name;
+  result.record.argv = stage.argv;
+  result.record.started = base::format_rfc3339(tools_.clock.now());
+  const std::string key = stage.cache ? key_of(stage) : std::string();
+  result.record.cache_key = key;
+  if (stage.cache && !plan_.fresh && reuse(stage, key, result)) {
+    made_[stage.name] = result.outputs;
+    return result;
+  }
+  try {
+    execute(stage, result, stop);
+  } catch (const Error& error) {
+    if (error.kind() == base::ErrorKind::storage) throw;
+    result.record.state = "failed";
+    result.record.message = error.what();
+    result.record.log_tail = error.hint();
+  }
+  if (result.record.state == "ok") hash_outputs(stage, result);
+  if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
+  made_[stage.name] = result.outputs;
+  return result;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/cache/cache.hpp>
+#include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// A stage after it ran, was reused or was skipped.
+struct StageResult {
+  spec::StageRecord record{};
+  std::vector<spec::OutputRecord> outputs{};
+
+  bool ok() const { return record.state == "ok" || record.state == "reused"; }
+};
+
+/// Runs the stages of one attempt of one plan, one after the other.
+class StageRunner {
+ public:
+  struct Tools {
+    base::ProcessRunner& processes;
+    cache::Cache& cache;
+    base::Clock& clock;
+    base::Observer& observer;
+  };
+  StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
+
+  /// Reuses a cached stage's outputs where its key was seen before, else runs its command, checks
+  /// that the declared outputs are there, and hashes them. A failed command is a result. Throws
+  /// Error{storage}.
+  StageResult run(const spec::PlannedStage& stage, std::stop_token stop);
+  /// Where a stage's logs and metrics are.
+  std::filesystem::path directory(const std::string& stage) const;
+
+ private:
+  std::string key_of(const spec::PlannedStage& stage) const;
+  bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
+  void execute(const spec::PlannedStage& stage, StageResult& result, std::stop_token stop);
+  base::Command command_for(const spec::PlannedStage& stage) const;
+  void hash_outputs(const spec::PlannedStage& stage, StageResult& result) const;
+  void keep(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
+
+  Tools tools_;
+  const spec::RunPlan& plan_;
+  RunFiles files_;
+  int attempt_;
+  std::map<std::string, std::vector<spec::OutputRecord>> made_{};  ///< by stage
+};
+
+}  // namespace sabath::app

@@ -1,0 +1,157 @@
+#include "stage_template.hpp"
+
+#include "tree_digest.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "train-small" -> "TRAIN_SMALL": the end of SABATH_DATASET_<ROLE>.
+std::string variable_suffix(const std::string& role) {
+  std::string text = role;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ? static_cast<char>(std::toupper(c)) : '_';
+  });
+  return text;
+}
+
+/// Switches that make well-known libraries repeatable, each documented by its project.
+std::map<std::string, std::string> deterministic_variables(std::uint64_t seed, int cpus) {
+  std::map<std::string, std::string> variables{
+      {"CUBLAS_WORKSPACE_CONFIG", ":4096:8"},  // cuBLAS: results independent of streams
+      {"MKL_CBWR", "COMPATIBLE"},              // MKL: one code path on every processor
+      {"NCCL_ALGO", "Ring"},                   // NCCL: one order of reduction
+      {"OMP_DYNAMIC", "FALSE"},                // OpenMP: as many threads as asked for
+      {"PYTHONHASHSEED", std::to_string(seed % 4'294'967'296)},
+      {"TF_CUDNN_DETERMINISTIC", "1"},
+      {"TF_DETERMINISTIC_OPS", "1"},
+  };
+  if (cpus > 0) {
+    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
+      variables[name] = std::to_string(cpus);
+    }
+  }
+  return variables;
+}
+
+bool contains(const std::vector<std::string>& items, std::string_view wanted) {
+  return std::find(items.begin(), items.end(), wanted) != items.end();
+}
+
+}  // namespace
+
+std::vector<std::string> named_in(const spec::Stage& stage) {
+  std::set<std::string> names;
+  for (const std::string& argument : stage.run) {
+    for (std::string& name : spec::placeholders_of(argument))
+      names.insert(std::move(name));
+  }
+  return {names.begin(), names.end()};
+}
+
+StageTemplate::StageTemplate(const spec::Recipe& recipe,
+                             const spec::RunPlan& plan,
+                             const fs::path& run_directory)
+    : recipe_(recipe), plan_(plan), run_directory_(run_directory) {
+  code_["definition"] = recipe.definition_digest().text();
+  const fs::path code = recipe.directory / "code";
+  std::error_code error;
+  if (fs::is_directory(code, error)) code_["tree"] = tree_digest(code).text();
+}
+
+std::map<std::string, std::string> StageTemplate::values_for(const spec::Stage& stage) const {
+  std::map<std::string, std::string> values{
+      {"recipe", plan_.recipe_directory},
+      {"code", plan_.recipe_directory + "/code"},
+      {"run", run_directory_.string()},
+      {"output", (run_directory_ / "outputs" / stage.name).string()},
+      {"seed", std::to_string(plan_.seed.value.value_or(0))},
+      {"env", plan_.environment.prefix().value_or("")},
+  };
+  for (const spec::BuiltLayer& layer : plan_.environment.layers) {
+    values["env." + layer.lock.name] = layer.prefix;
+  }
+  for (const auto& [name, value] : plan_.parameters) {
+    values["param." + name] = spec::to_string(value);
+  }
+  for (const spec::PlannedInput& input : plan_.inputs)
+    values["dataset." + input.role] = input.path;
+  for (const spec::Stage& other : recipe_.stages) {
+    values["stage." + other.name] = (run_directory_ / "outputs" / other.name).string();
+  }
+  return values;
+}
+
+std::map<std::string, std::string> StageTemplate::variables_for(const spec::Stage& stage) const {
+  const std::vector<std::string> named = named_in(stage);
+  const std::uint64_t seed = plan_.seed.value.value_or(0);
+  std::map<std::string, std::string> variables;
+  if (recipe_.deterministic)
+    variables = deterministic_variables(stage.cache ? 0 : seed, stage.resources.cpus);
+  variables["SABATH_RUN_ID"] = plan_.run_id;
+  variables["SABATH_RUN_DIR"] = run_directory_.string();
+  variables["SABATH_OUTPUT_DIR"] = (run_directory_ / "outputs" / stage.name).string();
+  // What a cached stage may see is what its key is made of, and no more.
+  if (!stage.cache || contains(named, "seed")) {
+    variables["SABATH_SEED"] = std::to_string(seed);
+    for (const std::string& name : recipe_.seed_environment)
+      variables[name] = std::to_string(seed);
+  }
+  for (const spec::PlannedInput& input : plan_.inputs) {
+    if (stage.cache && !contains(named, "dataset." + input.role)) continue;
+    variables["SABATH_DATASET_" + variable_suffix(input.role)] = input.path;
+  }
+  return variables;
+}
+
+std::map<std::string, std::string> StageTemplate::key_items_for(const spec::Stage& stage) const {
+  std::map<std::string, std::string> items{
+      {"argv", canonical_list(stage.run)},
+      {"outputs", canonical_list(stage.outputs)},
+      {"environment", plan_.environment.key().hex},
+      {"deterministic", recipe_.deterministic ? "yes" : "no"},
+      {"cpus", std::to_string(stage.resources.cpus)},
+  };
+  for (const std::string& name : named_in(stage)) {
+    const auto rest = [&](std::string_view head) { return name.substr(head.size()); };
+    if (name == "seed") items[name] = std::to_string(plan_.seed.value.value_or(0));
+    if (name == "recipe" || name == "code") items["code"] = tree_digest(recipe_.directory).text();
+    if (name.starts_with("param."))
+      items[name] = spec::to_string(plan_.parameters.at(rest("param.")));
+    for (const spec::PlannedInput& input : plan_.inputs) {
+      if (name == "dataset." + input.role) items[name] = input.digest.text();
+    }
+  }
+  return items;
+}
+
+spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
+  spec::PlannedStage planned;
+  planned.name = stage.name;
+  planned.needs = stage.needs;
+  planned.cache = stage.cache;
+  planned.argv_template = stage.run;
+  planned.outputs = stage.outputs;
+  planned.resources = stage.resources;
+  std::map<std::string, std::string> values = values_for(stage);
+  if (stage.copy_code) {
+    planned.code_copy_from = values.at("code");
+    values["code"] = "code";  // relative to the stage's working folder, where exec puts the copy
+  }
+  for (const std::string& argument : stage.run) {
+    planned.argv.push_back(spec::expand(argument, values, recipe_.name + ":/stages/" + stage.name));
+  }
+  planned.environment = variables_for(stage);
+  if (stage.cache) planned.key_items = key_items_for(stage);
+  return planned;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_plan.hpp>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace sabath::app {
+
+/// Turns the stages of a recipe into planned ones: placeholders become values, the environment of
+/// each is decided.
+class StageTemplate {
+ public:
+  /// `plan` has all but its stages; `run_directory` is where it will run.
+  StageTemplate(const spec::Recipe& recipe,
+                const spec::RunPlan& plan,
+                const std::filesystem::path& run_directory);
+
+  spec::PlannedStage resolve(const spec::Stage& stage) const;
+  /// What identifies the code of a run: the definition of the benchmark and the files beside it.
+  const std::map<std::string, std::string>& code_items() const { return code_; }
+
+ private:
+  std::map<std::string, std::string> values_for(const spec::Stage& stage) const;
+  std::map<std::string, std::string> variables_for(const spec::Stage& stage) const;
+  std::map<std::string, std::string> key_items_for(const spec::Stage& stage) const;
+
+  const spec::Recipe& recipe_;
+  const spec::RunPlan& plan_;
+  std::filesystem::path run_directory_;
+  std::map<std::string, std::string> code_;
+};
+
+/// The placeholders that a stage names.
+std::vector<std::string> named_in(const spec::Stage& stage);
+
+/// Writes plan.json durably.
+void write_plan(const std::filesystem::path& file, const spec::RunPlan& plan);
+/// Writes the parameters that a stage may see as a JSON object; `names` empty means all.
+void write_parameters(const std::filesystem::path& file, const spec::ParameterValues& parameters);
+/// One line that stands for an argument vector in a digest.
+std::string canonical_list(const std::vector<std::string>& items);
+
+}  // namespace sabath::app
