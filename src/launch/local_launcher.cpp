@@ -36,7 +36,7 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// A session of its own and no signal blocked or ignored that was so here.
+/// A process group of its own, and no signal blocked or ignored that was so here.
 class SpawnAttributes {
  public:
   SpawnAttributes() {
@@ -47,8 +47,9 @@ class SpawnAttributes {
     ::sigfillset(&all);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
     ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+                               POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
   SpawnAttributes(const SpawnAttributes&) = delete;

@@ -7,8 +7,8 @@
 
 namespace sabath::launch {
 
-/// Runs a job as a process on this node, in a session of its own: neither Ctrl-C at the terminal
-/// nor its closing reaches it. Its output goes to exec.log in the run directory. An id is the pid
+/// Runs a job as a process on this node, in a process group of its own: neither Ctrl-C at the
+/// terminal nor its closing reaches it. Its output goes to exec.log in the run directory. An id is the pid
 /// with the start time.
 class LocalLauncher final : public Launcher {
  public:

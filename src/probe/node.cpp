@@ -28,7 +28,7 @@ std::string boot_id(const std::filesystem::path& root) {
 
 std::uint64_t process_start_ticks(int pid) {
   const auto stat = read_process_stat("/proc", pid);
-  return stat ? stat->start_ticks : 0;
+  return stat && stat->state != 'Z' ? stat->start_ticks : 0;
 }
 
 }  // namespace sabath::probe
