@@ -89,8 +89,9 @@ struct UsageSampler::State {
       std::unique_lock lock(mutex);
       std::condition_variable_any wake;
       auto next = std::chrono::steady_clock::now() + interval;
-      while (!stop.stop_requested()) {
+      for (bool last = false; !last;) {
         wake.wait_until(lock, stop, next, [] { return false; });
+        last = stop.stop_requested();
         sample();
         const auto now = std::chrono::steady_clock::now();
         next += interval;

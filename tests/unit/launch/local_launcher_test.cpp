@@ -63,7 +63,7 @@ TEST_CASE("local launcher: a job inherits no descriptor and no blocked signal") 
   ::sigaddset(&term, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &term, &before);
   const auto text =
-      output(test, test.shell("ls /proc/$$/fd | sort -n | tail -1; grep SigBlk /proc/$$/status"));
+      output(test, test.shell("ls /proc/$$/fd | sort -n | tail -1; grep SigBlk /proc/self/status"));
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   std::istringstream stream(text);
   int highest = 0;
