@@ -177,6 +177,10 @@ End Exchange::finish(CURLcode code) {
     if (!intake_.has_answer()) intake_.begin(read_answer(false));
     return intake_.finish();
   }
+  if (code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_FTP_COULDNT_USE_REST) {
+    intake_.begin({.status = 416});  // what HTTP calls it
+    return intake_.finish();
+  }
   const long os_error = long_info(easy_.get(), CURLINFO_OS_ERRNO);
   return intake_.break_off(curl_failure(code, error_text_.data(), static_cast<int>(os_error)));
 }

