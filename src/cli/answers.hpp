@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+namespace sabath::base {
+class Error;
+}
+
 namespace sabath::cli {
 
 /// One line of an answer that is a list of findings: what `verify` and `doctor` say.

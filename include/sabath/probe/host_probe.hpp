@@ -4,8 +4,11 @@
 #include <sabath/base/process.hpp>
 #include <sabath/spec/host_facts.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +17,8 @@ namespace sabath::probe {
 /// Where a probe looks; tests give a fake tree.
 struct ProbeSources {
   std::filesystem::path root = "/";  ///< /proc, /sys and /etc are found beneath it
+  /// An hwloc XML file to take the topology from; empty: this machine's own.
+  std::filesystem::path topology_xml{};
   std::string nvml_library = "libnvidia-ml.so.1";
   bool run_tools = true;  ///< compilers' --version
 };
@@ -24,19 +29,24 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual std::string_view name() const = 0;
-  /// Can its facts change before the next boot?
-  virtual bool is_volatile() const = 0;
+  /// What must be as it was for this probe's facts to hold until the next boot, read cheaply (the
+  /// stamps of the files that they come from, say); nothing when they may change at any time, so
+  /// that they are looked at always.
+  virtual std::optional<std::string> witness(const ProbeSources& sources) const = 0;
   virtual void look(const ProbeSources& sources,
                     base::ProcessRunner& processes,
                     spec::HostFacts& facts) = 0;
 };
 
-/// The only list of probes.
+/// The only list of probes, in the order in which they look: each may read what those before it
+/// found.
 std::vector<std::unique_ptr<Probe>> builtin_probes();
 
 /// All facts of this host. What cannot change until the next boot is kept in
-/// `state_directory`/hosts/<boot id>.json and read from there the second time (unless `fresh`). An
-/// unreadable or foreign memo is ignored and written anew.
+/// `state_directory`/hosts/<boot id>.json and read from there the second time (unless `fresh`), as
+/// long as every probe's witness is the same. A memo that is unreadable, belongs to another user or
+/// can be written by one is ignored and replaced; an empty `state_directory`, or one that cannot be
+/// written, only costs a second look.
 spec::HostFacts probe_host(const ProbeSources& sources,
                            const std::filesystem::path& state_directory,
                            base::ProcessRunner& processes,
@@ -45,8 +55,9 @@ spec::HostFacts probe_host(const ProbeSources& sources,
 
 /// SLURMD_NODENAME where set, else the host name up to the first dot.
 std::string node_name();
+/// Empty where the kernel does not tell.
 std::string boot_id(const std::filesystem::path& root = "/");
-/// Field 22 of /proc/PID/stat, or 0 when there is no such process.
+/// Field 22 of /proc/PID/stat, or 0 when there is no such process or only its zombie.
 std::uint64_t process_start_ticks(int pid);
 
 }  // namespace sabath::probe

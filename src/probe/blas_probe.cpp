@@ -1,0 +1,99 @@
+#include "fact_file.hpp"
+#include "probes.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+namespace sabath::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names that a program which is linked against BLAS asks the loader for; libblas.so.3 is the
+/// system's choice behind a link (update-alternatives).
+constexpr std::string_view names[] = {"libmkl_rt.so.2",
+                                      "libmkl_rt.so.1",
+                                      "libopenblas.so.0",
+                                      "libopenblas.so",
+                                      "libblis.so.4",
+                                      "libblas.so.3"};
+
+/// A path of the loader's cache that ends in /`name`. The cache holds its paths as text that ends
+/// with a zero byte, in every version of its format (glibc, sysdeps/generic/dl-cache.h).
+fs::path find_in_cache(const std::string& cache, std::string_view name) {
+  const auto tail = "/" + std::string(name) + '\0';
+  const auto at = cache.find(tail);
+  if (at == std::string::npos) return {};
+  const auto begin = cache.rfind('\0', at) + 1;  // npos + 1 is the beginning
+  return cache.substr(begin, at + tail.size() - 1 - begin);
+}
+
+/// As the loader searches: LD_LIBRARY_PATH, the cache, the default folders.
+fs::path find_library(const fs::path& root) {
+  std::error_code problem;
+  std::vector<fs::path> folders;
+  const auto environment = base::current_environment();
+  if (const auto path = environment.find("LD_LIBRARY_PATH"); path != environment.end()) {
+    std::istringstream stream(path->second);
+    for (std::string folder; std::getline(stream, folder, ':');) {
+      if (!folder.empty()) folders.emplace_back(folder);
+    }
+  }
+  const auto search = [&](std::string_view name) -> fs::path {
+    for (const auto& folder : folders) {
+      if (fs::exists(folder / name, problem)) return folder / name;
+    }
+    return {};
+  };
+  for (const auto name : names) {
+    if (auto found = search(name); !found.empty()) return found;
+  }
+  const auto cache = read_fact(root / "etc/ld.so.cache").value_or("");
+  folders = {root / "lib64", root / "usr/lib64", root / "lib", root / "usr/lib"};
+  for (const auto name : names) {
+    const auto cached = find_in_cache(cache, name);
+    if (!cached.empty() && fs::exists(root / cached.relative_path(), problem)) {
+      return root / cached.relative_path();
+    }
+    if (auto found = search(name); !found.empty()) return found;
+  }
+  return {};
+}
+
+/// "libopenblasp-r0.3.21.so" and ".../mkl/2023.1.0/lib/libmkl_rt.so.2" tell their versions: the
+/// last number with a point in it.
+std::string version_in(const std::string& path) {
+  static const std::regex number(R"(\d+(\.\d+)+)");
+  std::string version;
+  for (std::sregex_iterator it(path.begin(), path.end(), number), end; it != end; ++it) {
+    version = it->str();
+  }
+  return version;
+}
+
+/// Which BLAS a program that does not bring its own would get. Nothing is loaded for it.
+class BlasProbe final : public Probe {
+ public:
+  std::string_view name() const override { return "blas"; }
+  /// Modules and alternatives change it at any time, and to look is quick.
+  std::optional<std::string> witness(const ProbeSources&) const override { return std::nullopt; }
+
+  void look(const ProbeSources& sources, base::ProcessRunner&, spec::HostFacts& facts) override {
+    const auto library = find_library(sources.root);
+    if (library.empty()) return;
+    std::error_code problem;
+    const auto real = fs::canonical(library, problem);
+    const auto path = problem ? library.string() : real.string();
+    const auto version = version_in(path);
+    facts.blas = version.empty() ? path : path + " (" + version + ")";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Probe> make_blas_probe() {
+  return std::make_unique<BlasProbe>();
+}
+
+}  // namespace sabath::probe

@@ -1,0 +1,69 @@
+#include "fact_file.hpp"
+
+#include <sabath/base/unique_fd.hpp>
+
+#include <cerrno>
+#include <charconv>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace sabath::probe {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{32} << 10U;
+constexpr std::size_t limit_bytes = std::size_t{16} << 20U;
+constexpr std::string_view white = " \t\r\n";
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(white);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white) - first + 1);
+}
+
+std::optional<std::string> read_fact(const std::filesystem::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::nullopt;
+  std::string content;
+  std::size_t filled = 0;
+  while (filled < limit_bytes) {
+    content.resize(filled + piece_bytes);
+    const ssize_t got = ::read(fd.get(), content.data() + filled, piece_bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  content.resize(filled);
+  content.resize(content.find_last_not_of(white) + 1);
+  return content;
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{}) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
+  const auto text = read_fact(path);
+  return text ? parse_number(*text) : std::nullopt;
+}
+
+std::string_view find_field(std::string_view text, std::string_view key) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, end - at);
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos && trimmed(line.substr(0, colon)) == key) {
+      return trimmed(line.substr(colon + 1));
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+}  // namespace sabath::probe

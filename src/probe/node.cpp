@@ -1,0 +1,34 @@
+#include "fact_file.hpp"
+#include "process_stat.hpp"
+
+#include <sabath/base/process.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <array>
+
+#include <unistd.h>
+
+namespace sabath::probe {
+
+std::string node_name() {
+  const auto environment = base::current_environment();
+  if (const auto slurm = environment.find("SLURMD_NODENAME");
+      slurm != environment.end() && !slurm->second.empty()) {
+    return slurm->second;
+  }
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  const std::string full = name.data();
+  return full.substr(0, full.find('.'));
+}
+
+std::string boot_id(const std::filesystem::path& root) {
+  return read_fact(root / "proc/sys/kernel/random/boot_id").value_or("");
+}
+
+std::uint64_t process_start_ticks(int pid) {
+  const auto stat = read_process_stat("/proc", pid);
+  return stat && stat->state != 'Z' ? stat->start_ticks : 0;
+}
+
+}  // namespace sabath::probe

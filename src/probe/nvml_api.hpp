@@ -1,0 +1,63 @@
+#pragma once
+
+/// The part of NVIDIA's management library that is used here, declared by hand because its header
+/// comes with the CUDA toolkit, which a machine with GPUs need not have. Source: NVIDIA, "NVML API
+/// Reference Guide" (docs.nvidia.com/deploy/nvml-api), modules Initialization and Cleanup, System
+/// Queries, Device Queries and Error Reporting; the interface is stable: changed functions get a
+/// new suffix (_v2, _v3) and the old ones stay.
+namespace sabath::probe::nvml {
+
+/// nvmlReturn_t
+using Result = int;
+inline constexpr Result success = 0;
+inline constexpr Result driver_not_loaded = 9;
+
+/// nvmlDevice_t: opaque
+using Device = struct DeviceHandle*;
+
+/// nvmlClockType_t: the streaming multiprocessors
+inline constexpr int clock_sm = 1;
+/// NVML_FEATURE_ENABLED of nvmlEnableState_t, NVML_DEVICE_MIG_ENABLE
+inline constexpr int enabled = 1;
+/// At least NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE (96) and
+/// NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE (80)
+inline constexpr unsigned text_size = 96;
+
+/// nvmlPciInfo_t as nvmlDeviceGetPciInfo_v3 fills it
+struct PciInfo {
+  char bus_id_legacy[16] = {};
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned pci_device_id = 0;
+  unsigned pci_subsystem_id = 0;
+  char bus_id[32] = {};
+};
+
+/// nvmlMemory_t, in bytes
+struct Memory {
+  unsigned long long total = 0;
+  unsigned long long free = 0;
+  unsigned long long used = 0;
+};
+
+/// The functions by name. Those that old drivers lack stay null.
+struct Functions {
+  Result (*init)() = nullptr;                                   ///< nvmlInit_v2
+  Result (*shutdown)() = nullptr;                               ///< nvmlShutdown
+  const char* (*error_string)(Result) = nullptr;                ///< nvmlErrorString
+  Result (*count)(unsigned*) = nullptr;                         ///< nvmlDeviceGetCount_v2
+  Result (*handle)(unsigned, Device*) = nullptr;                ///< ...HandleByIndex_v2
+  Result (*driver_version)(char*, unsigned) = nullptr;          ///< nvmlSystemGet...
+  Result (*name)(Device, char*, unsigned) = nullptr;            ///< nvmlDeviceGetName
+  Result (*uuid)(Device, char*, unsigned) = nullptr;            ///< nvmlDeviceGetUUID
+  Result (*pci_info)(Device, PciInfo*) = nullptr;               ///< ...PciInfo_v3
+  Result (*memory_info)(Device, Memory*) = nullptr;             ///< ...MemoryInfo
+  Result (*enforced_power_limit)(Device, unsigned*) = nullptr;  ///< milliwatts
+  Result (*clock)(Device, int, unsigned*) = nullptr;            ///< MHz, now
+  Result (*max_clock)(Device, int, unsigned*) = nullptr;        ///< MHz
+  Result (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;   ///< current, pending
+  Result (*ecc_mode)(Device, int*, int*) = nullptr;             ///< current, pending
+};
+
+}  // namespace sabath::probe::nvml

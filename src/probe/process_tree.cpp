@@ -1,0 +1,142 @@
+#include "process_tree.hpp"
+
+#include "fact_file.hpp"
+#include "process_stat.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <map>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace sabath::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The numeric names in a folder, ascending; a folder that vanishes is empty.
+std::vector<int> numbers_in(const fs::path& folder) {
+  std::vector<int> numbers;
+  std::error_code problem;
+  for (fs::directory_iterator it(folder, problem), end; !problem && it != end;
+       it.increment(problem)) {
+    const auto name = it->path().filename().string();
+    int number = 0;
+    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (bad == std::errc{} && stop == name.data() + name.size()) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+void add(const ProcessStat& stat, ProcessUse& use) {
+  static const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  use.cpu_s += static_cast<double>(stat.cpu_ticks) * tick_s;
+  if (stat.state == 'Z') return;  // dead, not yet waited for: its time counts, its threads do not
+  use.rss_bytes += stat.resident_pages * page_bytes;
+  use.threads += stat.threads;
+  use.processes += 1;
+}
+
+struct Io {
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;
+};
+
+Io read_io(const fs::path& file) {
+  const auto text = read_fact(file).value_or("");
+  return {parse_number(find_field(text, "read_bytes")).value_or(0),
+          parse_number(find_field(text, "write_bytes")).value_or(0)};
+}
+
+std::uint64_t minus(std::uint64_t a, std::uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
+}  // namespace
+
+ProcessTree::ProcessTree(fs::path proc, int root) : proc_(std::move(proc)), root_(root) {
+  const auto number = std::to_string(root);
+  std::error_code problem;
+  has_children_files_ = fs::exists(proc_ / number / "task" / number / "children", problem);
+}
+
+ProcessUse ProcessTree::look() const {
+  ProcessUse use;
+  if (has_children_files_) {
+    look_beneath(use);
+  } else {
+    look_at_all(use);
+  }
+  return use;
+}
+
+std::vector<int> ProcessTree::children_of(int pid) const {
+  std::vector<int> children;
+  const auto tasks = proc_ / std::to_string(pid) / "task";
+  for (const int task : numbers_in(tasks)) {
+    std::istringstream list(read_fact(tasks / std::to_string(task) / "children").value_or(""));
+    for (int child = 0; list >> child;)
+      children.push_back(child);
+  }
+  return children;
+}
+
+void ProcessTree::look_beneath(ProcessUse& use) const {
+  std::deque<int> waiting{root_};
+  while (!waiting.empty()) {
+    for (const int child : children_of(waiting.front())) {
+      const auto stat = read_process_stat(proc_, child);
+      if (!stat) continue;
+      add(*stat, use);
+      add_io(child, use);
+      waiting.push_back(child);
+    }
+    waiting.pop_front();
+  }
+}
+
+void ProcessTree::look_at_all(ProcessUse& use) const {
+  std::map<int, ProcessStat> stats;
+  std::multimap<int, int> children;
+  for (const int pid : numbers_in(proc_)) {
+    const auto stat = read_process_stat(proc_, pid);
+    if (!stat) continue;
+    stats.emplace(pid, *stat);
+    children.emplace(stat->parent, pid);
+  }
+  std::deque<int> waiting{root_};
+  while (!waiting.empty()) {
+    const auto [first, last] = children.equal_range(waiting.front());
+    for (auto it = first; it != last; ++it) {
+      add(stats.at(it->second), use);
+      add_io(it->second, use);
+      waiting.push_back(it->second);
+    }
+    waiting.pop_front();
+  }
+}
+
+void ProcessTree::add_io(int pid, ProcessUse& use) const {
+  const auto io = read_io(proc_ / std::to_string(pid) / "io");
+  use.read_bytes += io.read_bytes;
+  use.write_bytes += io.write_bytes;
+}
+
+ProcessUse ProcessTree::dead_children_io() const {
+  const auto process = proc_ / std::to_string(root_);
+  auto rest = read_io(process / "io");
+  for (const int task : numbers_in(process / "task")) {
+    const auto own = read_io(process / "task" / std::to_string(task) / "io");
+    rest = {minus(rest.read_bytes, own.read_bytes), minus(rest.write_bytes, own.write_bytes)};
+  }
+  ProcessUse use;
+  use.read_bytes = rest.read_bytes;
+  use.write_bytes = rest.write_bytes;
+  return use;
+}
+
+}  // namespace sabath::probe
