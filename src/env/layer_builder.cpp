@@ -44,7 +44,7 @@ void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std:
 }  // namespace
 
 KeyFolder LayerBuilder::folder_of(const spec::LayerLock& lock) const {
-  return KeyFolder(root_ / "envs" / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
+  return KeyFolder(root_ / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
 }
 
 std::optional<std::string> LayerBuilder::find(const spec::LayerLock& lock) const {

@@ -65,6 +65,9 @@ std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
 base::Environment build_environment(const LayerContext& context,
                                     const std::map<std::string, Tool>& compilers) {
   base::Environment environment = context.variables;
+  // Through it compilers call the prefixes before theirs by nature, and cmake then gives what it
+  // links with them no rpath. It finds libraries through CMAKE_PREFIX_PATH.
+  if (context.spec.build == "cmake") environment.erase("LIBRARY_PATH");
   for (const Language& language : languages) {
     const auto compiler = compilers.find(std::string(language.name));
     if (compiler == compilers.end()) continue;

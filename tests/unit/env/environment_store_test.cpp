@@ -225,10 +225,7 @@ TEST_CASE(
     "store: a cache path that is too long for programs, or splits a search path, is refused") {
   const std::string folder = GENERATE(std::string(180, 'x'), std::string("a:b"));
   Shop shop;
-  env::EnvironmentStore store(shop.home / folder,
-                              env::builtin_layers(shop.processes, shop.clock),
-                              shop.clock,
-                              shop.options);
+  env::EnvironmentStore store(shop.home / folder, shop.processes, shop.clock, shop.options);
   const auto error = error_of([&] { store.build(scripts, shop.recipe(), shop.observer); });
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(contains(error.hint(), "another folder"));

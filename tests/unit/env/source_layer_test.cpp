@@ -47,11 +47,11 @@ TEST_CASE("source layer: passes the conformance suite of layers") {
   auto impossible = test::source_layer("cmake", {"c++"});
   impossible.path = "{recipe}/nowhere";
   const auto layers = env::builtin_layers(shop.processes, shop.clock);
-  check_layer_conformance({*layers.back(),
-                           test::source_layer("make", {"c"}),
-                           impossible,
-                           shop.recipe(),
-                           {{"PATH", base::current_environment().at("PATH")}}});
+  test::check_layer_conformance({*layers.back(),
+                                 test::source_layer("make", {"c"}),
+                                 impossible,
+                                 shop.recipe(),
+                                 {{"PATH", base::current_environment().at("PATH")}}});
 }
 
 TEST_CASE(
