@@ -28,8 +28,10 @@ bool take_char(std::string_view& text, std::string_view allowed) {
   return true;
 }
 
-std::chrono::nanoseconds take_fraction(std::string_view& text) {
-  if (!take_char(text, ".")) return {};
+/// Nothing when there is a point without digits.
+std::optional<std::chrono::nanoseconds> take_fraction(std::string_view& text) {
+  if (!take_char(text, ".")) return std::chrono::nanoseconds(0);
+  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
   std::int64_t value = 0;
   std::int64_t scale = 1'000'000'000;
   while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
@@ -51,7 +53,7 @@ std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
   const auto hours = take_number(text, 2);
   if (!hours || !take_char(text, ":")) return std::nullopt;
   const auto minutes = take_number(text, 2);
-  if (!minutes) return std::nullopt;
+  if (!minutes || *hours > 23 || *minutes > 59) return std::nullopt;
   return std::chrono::minutes(sign * (*hours * 60 + *minutes));
 }
 
@@ -103,7 +105,8 @@ std::string format_rfc3339(WallTime time) {
 
 std::optional<WallTime> parse_rfc3339(std::string_view text) {
   const auto year = take_number(text, 4);
-  if (!year || !take_char(text, "-")) return std::nullopt;
+  // 64 bits of nanoseconds reach from September 1677 to April 2262.
+  if (!year || *year < 1678 || *year > 2261 || !take_char(text, "-")) return std::nullopt;
   const auto month = take_number(text, 2);
   if (!month || !take_char(text, "-")) return std::nullopt;
   const auto day = take_number(text, 2);
@@ -119,9 +122,9 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
   if (!second || *second > 60) return std::nullopt;
   const auto fraction = take_fraction(text);
   const auto offset = take_offset(text);
-  if (!offset || !text.empty()) return std::nullopt;
+  if (!fraction || !offset || !text.empty()) return std::nullopt;
   return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(*hour) +
-         std::chrono::minutes(*minute) + std::chrono::seconds(*second) + fraction - *offset;
+         std::chrono::minutes(*minute) + std::chrono::seconds(*second) + *fraction - *offset;
 }
 
 std::string format_duration(std::chrono::nanoseconds duration) {

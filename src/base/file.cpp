@@ -27,7 +27,8 @@ fs::path folder_of(const fs::path& path) {
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& target, unsigned mode) {
-    name_ = (folder_of(target) / ("." + target.filename().string() + ".XXXXXX")).string();
+    // Not made of the target's name, which may be as long as names can be.
+    name_ = (folder_of(target) / ".sabath-XXXXXX").string();
     fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
     if (!fd_) throw_errno(target.string(), "cannot write", errno);
     ::fchmod(fd_.get(), mode);
@@ -53,12 +54,20 @@ class TemporaryFile {
   UniqueFd fd_;
 };
 
+[[noreturn]] void throw_too_large(const fs::path& path, std::uint64_t limit_bytes) {
+  throw Error(
+      ErrorKind::storage,
+      path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
+}
+
 std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_bytes) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) throw_errno(path.string(), "cannot read", errno);
   if (S_ISDIR(status.st_mode)) throw_errno(path.string(), "cannot read", EISDIR);
+  const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+  if (size > limit_bytes) throw_too_large(path, limit_bytes);
   std::string content;
-  content.resize(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1);
+  content.resize(static_cast<std::size_t>(size) + 1);
   std::size_t filled = 0;
   while (true) {
     if (filled == content.size()) content.resize(content.size() * 2);
@@ -67,11 +76,7 @@ std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_by
     if (got < 0) throw_errno(path.string(), "cannot read", errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
-    if (filled > limit_bytes) {
-      throw Error(
-          ErrorKind::storage,
-          path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
-    }
+    if (filled > limit_bytes) throw_too_large(path, limit_bytes);
   }
   content.resize(filled);
   return content;

@@ -49,6 +49,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     return false;
   }
 
+  bool is_too_deep() const { return too_deep_; }
   std::size_t position() const { return position_; }
   const std::string& message() const { return message_; }
 
@@ -98,7 +99,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
 
   bool open(json value) {
     if (levels_.size() >= max_depth) {
-      message_ = "nested more than " + std::to_string(max_depth) + " levels deep";
+      too_deep_ = true;
       return false;
     }
     json* placed = place(std::move(value));
@@ -114,15 +115,18 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   json& root_;
   JsonProblems& problems_;
   std::vector<Level> levels_;
+  bool too_deep_ = false;
   std::size_t position_ = 0;
   std::string message_;
 };
 
 /// nlohmann's "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error ..."
-/// reduced to its cause.
+/// and "[json.exception.out_of_range.406] number overflow ..." reduced to their cause.
 std::string cause_of(const std::string& message) {
-  const auto at = message.find(": ");
-  std::string cause = at == std::string::npos ? message : message.substr(at + 2);
+  const bool has_place = message.find("parse error at ") != std::string::npos;
+  const std::string_view before = has_place ? ": " : "] ";
+  const auto at = message.find(before);
+  std::string cause = at == std::string::npos ? message : message.substr(at + before.size());
   const auto last_read = cause.find("; last read");
   return last_read == std::string::npos ? cause : cause.substr(0, last_read);
 }
@@ -147,6 +151,10 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& origi
   auto state = std::make_unique<State>(origin);
   StrictBuilder builder(state->value, state->problems);
   if (!json::sax_parse(text.begin(), text.end(), &builder)) {
+    if (builder.is_too_deep()) {
+      throw Error(ErrorKind::usage,
+                  origin + ": nested more than " + std::to_string(max_depth) + " levels deep");
+    }
     throw Error(ErrorKind::usage,
                 origin + ":" + place_of(text, builder.position()) +
                     ": not valid JSON: " + cause_of(builder.message()));

@@ -2,6 +2,8 @@
 
 namespace sabath::base {
 
-std::string_view version() { return SABATH_VERSION; }
+std::string_view version() {
+  return SABATH_VERSION;
+}
 
 }  // namespace sabath::base

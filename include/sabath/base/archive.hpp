@@ -32,11 +32,14 @@ struct ArchiveEntry {
 };
 
 /// Unpacks tar (plain, gz, bz2, xz, zstd) or zip beneath `destination`, which exists and is empty.
-/// Only regular files, folders, symbolic links that stay beneath, and hard links to earlier entries
-/// are accepted; owners, ACLs, set-id bits and times are dropped (modes become 0644 or 0755). Every
+/// Only regular files, folders, symbolic links that stay beneath (".." only in front of a target),
+/// and hard links to earlier files are accepted, each name once and as printable UTF-8; owners,
+/// ACLs, set-id bits and times are dropped (modes become 0644 or 0755). Every
 /// file is hashed as it is written. Returns regular files and links sorted by path. Throws
 /// Error{integrity} for a damaged or hostile archive, naming the entry; Error{storage};
-/// Error{interrupted}. What was written until then is the caller's to remove.
+/// Error{interrupted}. What was written until then is the caller's to remove. Not every format has
+/// a checksum, and libarchive does not check that of gzip: compare the archive's own digest first.
+/// The same holds for a plain tar that was cut between two entries.
 std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
                                           const std::filesystem::path& destination,
                                           const ArchiveLimits& limits,

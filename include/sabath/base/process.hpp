@@ -25,7 +25,8 @@ struct Command {
   /// The complete environment of the child; nothing means the caller's.
   std::optional<Environment> environment{};
   /// Where output goes; empty means that it is captured into the result (the last `capture_limit`
-  /// bytes).
+  /// bytes). A file is made or appended to; one path for both streams interleaves them, and then
+  /// each counts the whole file's growth.
   std::filesystem::path stdout_path{};
   std::filesystem::path stderr_path{};
   std::size_t capture_limit = 1U << 20U;
@@ -34,6 +35,8 @@ struct Command {
   std::optional<std::uint64_t>
       output_limit{};  ///< bytes per stream; beyond it the command is ended
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< between SIGTERM and SIGKILL
+  /// When sabath itself dies (kill -9), the command gets SIGTERM unless this is set.
+  bool outlives_caller = false;
   /// Called in the parent once the child runs, with its pid (which is also its process group).
   std::function<void(int)> on_start{};
 };
@@ -55,15 +58,18 @@ struct ProcessResult {
   std::string errors{};            ///< captured tail of stderr, where it was captured
   std::uint64_t output_bytes = 0;  ///< bytes seen on stdout
   std::uint64_t error_bytes = 0;
+  std::chrono::nanoseconds limit{};  ///< the one that it ran past: `timed_out` and `silent`
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds user{};
   std::chrono::nanoseconds system{};
+  /// Peak of the largest process of the command. Linux counts what sabath itself had resident when
+  /// it forked, so this is never less than that (some 10 MiB).
   std::uint64_t max_rss_bytes = 0;
   /// Processes that were still there when the command's own process had ended, and were killed.
   int leftovers = 0;
 
   bool ok() const { return end == ProcessEnd::exited && exit_code == 0; }
-  /// "exited with status 3", "was killed by signal 11 (SIGSEGV)", "ran past its limit of 10 s and
+  /// "exited with status 3", "was killed by signal 11 (SIGSEGV)", "ran past its limit of 10.0 s and
   /// was ended": for people.
   std::string describe() const;
 };
@@ -72,9 +78,12 @@ struct ProcessResult {
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
-  /// Runs to the end. The child gets its own process group, stdin from /dev/null and no descriptor
-  /// but 0, 1, 2. Whatever ends it, the whole group is ended, and so are descendants that left the
-  /// group (the caller becomes their subreaper for the time being). A non-zero exit is a result.
+  /// Runs to the end. The child gets its own session and process group (so no terminal to ask
+  /// questions at), stdin from /dev/null, no descriptor but 0, 1, 2, and default signal
+  /// dispositions. When its own process has ended, all that it left behind is ended too, daemons
+  /// included (the caller becomes their subreaper for the time being). What must be ended gets
+  /// SIGTERM, and after `grace` SIGKILL. A non-zero exit is a result. A stop token that was
+  /// triggered before the start starts nothing. Several threads may run commands at once.
   /// Throws Error{launch} when it cannot be started at all (no such command, not executable),
   /// Error{storage} when output cannot be written.
   virtual ProcessResult run(const Command& command, std::stop_token stop = {}) = 0;
@@ -91,10 +100,10 @@ std::optional<std::filesystem::path> find_program(std::string_view name,
 /// The same with this process's PATH.
 std::optional<std::filesystem::path> find_program(std::string_view name);
 
-/// A copy-and-paste form of an argument vector, quoted for a POSIX shell.
+/// A copy-and-paste form of an argument vector, quoted for a POSIX shell where that is needed.
 std::string quote_command(const std::vector<std::string>& argv);
 
-/// "SIGSEGV" for 11.
+/// "SIGSEGV" for 11; "SIGRTMIN+3" for real-time ones; the number for others.
 std::string signal_name(int signal);
 
 }  // namespace sabath::base

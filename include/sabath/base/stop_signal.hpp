@@ -1,12 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <stop_token>
 
 namespace sabath::base {
 
 /// Turns SIGINT and SIGTERM into a stop request for as long as it lives; one at a time in a
-/// process. A second SIGINT within it ends the process at once with status 130, for users whose
-/// patience is over.
+/// process (else Error{internal}). A second SIGINT within it ends the process at once with status
+/// 130, for users whose patience is over. A signal that was ignored before stays ignored (nohup).
+/// The stop callbacks run in a thread of its own; the old handlers are back at the end.
 class StopSignal {
  public:
   StopSignal();
@@ -21,7 +23,7 @@ class StopSignal {
  private:
   std::stop_source source_;
   struct Watcher;
-  Watcher* watcher_ = nullptr;
+  std::unique_ptr<Watcher> watcher_;
 };
 
 }  // namespace sabath::base

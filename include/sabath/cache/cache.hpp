@@ -65,20 +65,28 @@ struct VerifyReport {
   std::uint64_t trees = 0;
   std::uint64_t bytes_hashed = 0;
   std::vector<VerifyFinding> damaged{};
+  /// What was found damaged earlier and lies under damaged/ to be looked at; it harms nobody.
+  std::vector<std::filesystem::path> set_aside{};
 };
 
-/// Where a file is written before it is published. Obtained from Cache::stage; destroyed
-/// unpublished it leaves a partial that a later `stage` of the same key adopts (its bytes are
-/// hashed again before they count).
-class Staging : public base::StagedFile {};
+/// Where a file is written before it is published. Obtained from Cache::stage. Destroyed
+/// unpublished it leaves what it has without a gap to a later `stage` of the same key; so does a
+/// process that is killed, provided that the bytes came in order and not through `path()`.
+class Staging : public base::StagedFile {
+ private:
+  friend class StagedObject;  ///< the only implementation
+  Staging() = default;
+};
 
 /// The content-addressed store (layout: docs/formats/cache.md). Any number of processes may use one
-/// at a time; correctness never depends on a lock. Threads: one Cache object per thread, or
-/// external locking.
+/// at a time; correctness never depends on a lock. A cache that may only be read is fine for all
+/// that only reads. Threads: one Cache object per thread, or external locking. Digests that are not
+/// a well-formed sha256 are Error{usage} everywhere.
 class Cache {
  public:
-  /// Makes the folders if need be. `private_directory` is this user's own (digest memo). Throws
-  /// Error{storage}.
+  /// Makes the root if need be. `private_directory` is this user's own (digest memo); it may be
+  /// missing, and is not used while others can write there. Throws Error{storage}, also for a
+  /// folder that is neither empty nor a cache, and for a cache of a newer layout.
   Cache(std::filesystem::path root, std::filesystem::path private_directory, base::Clock& clock);
   ~Cache();
   Cache(const Cache&) = delete;
@@ -89,44 +97,61 @@ class Cache {
   /// The object, if it is there and its bytes are right (by the private memo, else by hashing). A
   /// damaged one is set aside under damaged/ and counts as absent.
   std::optional<Object> find(const base::Digest& digest);
-  /// A place to write an object; `key` names what is being fetched (a URL's or an expected digest's
-  /// hash), so that an orphaned partial of the same key is adopted by rename. Throws
+  /// A place to write an object; `key` is any text that names what is being fetched (a URL, an
+  /// expected digest). `expected` says which digests `publish` will be asked to check, so that they
+  /// are computed while the bytes arrive. With at least one, a partial of the same key that nobody
+  /// writes to any more is adopted by rename and hashed at once (`contiguous_bytes()` tells how
+  /// much that was); without one nothing could prove its bytes, and it is removed. Throws
   /// Error{storage}.
-  std::unique_ptr<Staging> stage(std::string_view key);
-  /// Ends the writing: fsync, checks every one of `expected` (sha256 comes for free), renames
-  /// without replacing, fsync of the folder. Throws Error{integrity} with both digests, and then
-  /// the staged bytes are gone; Error{storage}.
+  std::unique_ptr<Staging> stage(std::string_view key,
+                                 const std::vector<base::Digest>& expected = {});
+  /// Ends the writing: checks every one of `expected`, fsync, renames without replacing, fsync of
+  /// the folder. A digest that `stage` was not told of costs a second reading; so does a file that
+  /// was not written in order. Throws Error{integrity} with both digests, or where bytes are
+  /// missing between others; Error{storage}; and then the staged bytes are gone.
   Object publish(std::unique_ptr<Staging> staging, const std::vector<base::Digest>& expected);
-  /// Publishes a copy of a file (reflink where possible).
+  /// Publishes a copy of a regular file (reflink where possible). Throws Error{not_found|storage}.
   Object publish_file(const std::filesystem::path& file);
 
-  /// Unpacks an object into a tree, once. The manifest (path, size, sha256, executable bit) is
-  /// written last as marker.
+  /// Unpacks an object into a tree, once: the same archive again gives the same tree without
+  /// unpacking. `kind` is "tar" or "zip". The manifest (path, size, sha256, executable bit) is
+  /// written last as marker; everything is read-only. Throws Error{usage} for another kind,
+  /// Error{integrity} for an archive that is damaged or hostile, Error{storage|interrupted}; and
+  /// then nothing remains.
   Tree publish_archive(const Object& archive,
                        std::string_view kind,
                        base::Observer& observer,
                        std::stop_token stop = {});
-  /// Makes a tree of objects (an asset of several files): relative path -> object; links or
-  /// reflinks, never needs more space than the file system demands.
+  /// Makes a tree of objects (an asset of several files): relative path -> object. Files share
+  /// their blocks with the objects where the file system can (reflink), else they are relative
+  /// symbolic links to them; hard links would let one chmod reach both. Throws Error{usage} for a
+  /// path that leaves the tree, Error{not_found|storage}.
   Tree publish_tree(const std::map<std::string, Object>& files);
+  /// Like `find`: by the private memo, else every file is hashed; a damaged tree is set aside.
   std::optional<Tree> find_tree(const base::Digest& digest);
 
+  /// Nothing for an unknown source and for a damaged record (`verify` names those). User and
+  /// password of a URL are no part of the key, and neither they nor the query are stored: `url`
+  /// comes back without them.
   std::optional<SourceRecord> source(std::string_view url) const;
   void remember_source(const SourceRecord& record);
+  /// Nothing, too, when one of the outputs is no longer in the cache. `key` may be any text; the
+  /// declared paths are relative and stay beneath (Error{usage}).
   std::optional<StageOutputs> stage_outputs(std::string_view key);
   void remember_stage(const StageOutputs& outputs);
 
-  /// Puts an object at `destination`: reflink, else symbolic link to the read-only object, else
-  /// copy; says which. With `writable` never a link. Throws Error{storage}, also when `destination`
-  /// exists.
+  /// Puts an object at `destination`, whose folder is made if need be: reflink, else symbolic link
+  /// to the read-only object, else a copy that is hashed on the way; says which. With `writable`
+  /// never a link, and mode 0644 instead of 0444. Throws Error{storage}, also when `destination`
+  /// exists, Error{integrity}; no part of a copy remains then.
   Placement materialise(const Object& object,
                         const std::filesystem::path& destination,
                         bool writable = false);
 
-  /// Hashes everything (`full`), or what the memo does not vouch for. Damaged objects are reported,
-  /// not removed.
+  /// Hashes everything (`full`), or what the memo does not vouch for, and reads every record. What
+  /// is damaged is reported, not removed. Throws Error{interrupted}.
   VerifyReport verify(bool full, base::Observer& observer, std::stop_token stop = {});
-  /// The same for one object or tree.
+  /// The same for one object or tree; the report counts neither when there is none.
   VerifyReport verify_one(const base::Digest& digest, bool full);
 
  private:

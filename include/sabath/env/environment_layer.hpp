@@ -1,0 +1,76 @@
+#pragma once
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/spec/environment_spec.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::env {
+
+/// What one layer's build may take.
+struct BuildLimits {
+  std::chrono::seconds wall{3600};    ///< for all steps of one layer together
+  std::chrono::seconds silence{900};  ///< without a line in the log
+  int jobs = 0;                       ///< parallel compilations; 0: the CPUs of this process
+};
+
+/// What a layer sees when it is resolved or built.
+struct LayerContext {
+  const spec::LayerSpec& spec;
+  std::filesystem::path recipe_directory{};     ///< {recipe}
+  const std::vector<spec::BuiltLayer>& before;  ///< in order; resolved, and ready when it builds
+  /// The complete environment of every program that the layer starts: a clean one with what the
+  /// layers before and this layer itself set. Of the user's own only PATH, CC, CXX and FC are left.
+  base::Environment variables{};
+};
+
+/// One attempt to build a layer.
+struct LayerBuild {
+  const LayerContext& context;
+  const spec::LayerLock& lock;
+  std::filesystem::path prefix{};  ///< its final place: exists, is empty, never moves
+  std::filesystem::path work{};  ///< scratch of this attempt alone: exists, is empty, removed later
+  std::filesystem::path log{};   ///< everything that the build says is appended here
+  BuildLimits limits{};
+  base::Observer& observer;
+  std::stop_token stop{};
+};
+
+/// One kind of layer. Implementations hold no state of one environment, so that one object serves
+/// all; one thread at a time.
+class EnvironmentLayer {
+ public:
+  virtual ~EnvironmentLayer() = default;
+  virtual spec::LayerKind kind() const = 0;
+  /// For lists: "programs that the host has".
+  virtual std::string_view description() const = 0;
+  /// What identifies the layer: equal facts mean an interchangeable layer, on another machine too,
+  /// so no paths of this one. Runs before every run: must take milliseconds the second time. Throws
+  /// Error{environment|not_found|usage} for what cannot be had; builds nothing.
+  virtual std::map<std::string, std::string> resolve(const LayerContext& context) = 0;
+  /// Has this kind a prefix that must be built?
+  virtual bool has_prefix() const = 0;
+  /// Builds into `build.prefix`, writes nowhere else but `build.work` and `build.log`, and checks
+  /// the result. Returns what was used and is present now, for the record; it identifies nothing.
+  /// Throws Error{environment} with the tail of the log and its path; Error{interrupted}. Called
+  /// only where `has_prefix()`.
+  virtual std::map<std::string, std::string> build(const LayerBuild& build);
+};
+
+/// The only list of layers. What is slow to find out (versions of tools, digests of big trees) is
+/// remembered in `state_directory`, which must be this user's own; empty: in this object alone.
+std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
+    base::ProcessRunner& processes,
+    const base::Clock& clock,
+    const std::filesystem::path& state_directory = {});
+
+}  // namespace sabath::env

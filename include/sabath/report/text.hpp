@@ -1,0 +1,24 @@
+#pragma once
+
+#include <sabath/spec/comparison.hpp>
+#include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <string>
+
+namespace sabath::report {
+
+/// For a terminal, at most about 100 columns, ended by a newline; text from outside is made
+/// printable.
+std::string comparison_text(const spec::Comparison& comparison);
+/// What a run was, as a person would put it into a paper's appendix.
+std::string record_text(const spec::RunRecord& record);
+/// A few lines when a run has ended: state, metrics, and where it went wrong.
+std::string outcome_text(const spec::RunRecord& record);
+std::string host_text(const spec::HostFacts& facts);
+
+/// 17 significant digits are for files; people get as many as tell values apart: "0.0123457",
+/// "1.2e-09".
+std::string number_text(double value);
+
+}  // namespace sabath::report

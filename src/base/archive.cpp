@@ -1,0 +1,84 @@
+#include "archive_reader.hpp"
+#include "extraction.hpp"
+
+#include <sabath/base/archive.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <cerrno>
+
+#include <sys/stat.h>
+
+namespace sabath::base {
+namespace {
+
+constexpr std::uint64_t progress_step_bytes = 8U << 20U;
+
+/// Tells the observer how much of the packed file has been read, not more often than is of use.
+class UnpackProgress {
+ public:
+  UnpackProgress(const std::filesystem::path& archive, std::uint64_t total, Observer& observer)
+      : observer_(observer) {
+    progress_.task = "unpacking " + printable(archive.filename().string());
+    progress_.total = total;
+  }
+  void at(std::uint64_t consumed) {
+    if (consumed < progress_.done + progress_step_bytes) return;
+    progress_.done = consumed;
+    observer_.progress(progress_);
+  }
+  void finish(bool complete) {
+    if (complete) progress_.done = progress_.total.value_or(0);
+    progress_.finished = true;
+    observer_.progress(progress_);
+  }
+
+ private:
+  Observer& observer_;
+  Progress progress_;
+};
+
+std::uint64_t size_of_regular_file(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw_errno(path.string(), "cannot unpack", errno);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::integrity, path.string() + ": cannot be unpacked: it is no file");
+  }
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+}  // namespace
+
+std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
+                                          const std::filesystem::path& destination,
+                                          const ArchiveLimits& limits,
+                                          Observer& observer,
+                                          std::stop_token stop) {
+  const std::uint64_t packed_bytes = size_of_regular_file(archive);
+  UnpackProgress progress(archive, packed_bytes, observer);
+  Extraction extraction(archive, destination, limits, packed_bytes);
+  ArchiveReader reader(archive);
+  const auto check_stop = [&] {
+    if (!stop.stop_requested()) return;
+    throw Error(ErrorKind::interrupted, archive.string() + ": unpacking was stopped");
+  };
+  const auto read = [&] {
+    check_stop();
+    progress.at(reader.consumed_bytes());
+    return reader.read();
+  };
+  try {
+    while (const auto entry = reader.next()) {
+      check_stop();
+      extraction.put(*entry, read);
+    }
+  } catch (...) {
+    progress.finish(false);
+    throw;
+  }
+  progress.finish(true);
+  return extraction.take_entries();
+}
+
+}  // namespace sabath::base

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "archive_reader.hpp"
+
+#include <sabath/base/archive.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace sabath::base {
+
+/// Writes the entries of one archive beneath a folder and holds them to `ArchiveLimits`. Folders
+/// are opened one component at a time without following links, so no entry is ever written through
+/// a symbolic link, whoever made it; files are made exclusively, so none is written twice.
+class Extraction {
+ public:
+  Extraction(const std::filesystem::path& archive,
+             const std::filesystem::path& destination,
+             const ArchiveLimits& limits,
+             std::uint64_t packed_bytes);
+
+  /// Puts one entry in place; `read` gives its content, empty at the end.
+  void put(const StatedEntry& stated, const std::function<ByteView()>& read);
+  /// Regular files and links, sorted by path.
+  std::vector<ArchiveEntry> take_entries();
+
+ private:
+  struct Place {
+    int folder = -1;  ///< owned by `folder_`
+    std::string name{};
+  };
+
+  /// The path made of its plain components; throws when it leads out of the folder.
+  std::string safe_path(const StatedEntry& stated, const std::string& path) const;
+  Place place_of(const StatedEntry& stated, const std::string& path);
+  void open_folder(const StatedEntry& stated, const std::string& path);
+  UniqueFd make_or_open(const StatedEntry& stated, int parent, const std::string& name) const;
+
+  void put_file(const StatedEntry& stated,
+                const std::string& path,
+                const std::function<ByteView()>& read);
+  void put_symbolic_link(const StatedEntry& stated, const std::string& path);
+  void put_hard_link(const StatedEntry& stated, const std::string& path);
+
+  void count_bytes(const StatedEntry& stated, std::uint64_t size_bytes) const;
+  [[noreturn]] void refuse(const StatedEntry& stated, const std::string& cause) const;
+  [[noreturn]] void fail(const StatedEntry& stated, int code) const;
+
+  std::filesystem::path archive_;
+  std::filesystem::path destination_;
+  ArchiveLimits limits_;
+  std::uint64_t packed_bytes_ = 0;
+  std::uint64_t seen_ = 0;
+  std::uint64_t written_bytes_ = 0;
+  UniqueFd root_;
+  UniqueFd folder_;  ///< the last one that was opened: entries come folder by folder
+  std::string folder_path_{};
+  std::map<std::string, ArchiveEntry> entries_;
+};
+
+}  // namespace sabath::base

@@ -1,0 +1,103 @@
+#include "child.hpp"
+#include "output_stream.hpp"
+#include "process_family.hpp"
+#include "supervision.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <sys/wait.h>
+
+namespace sabath::base {
+namespace {
+
+std::chrono::nanoseconds duration_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+void take_end(ProcessResult& result, const ProcessFamily::End& end) {
+  if (WIFEXITED(end.status)) result.exit_code = WEXITSTATUS(end.status);
+  if (WIFSIGNALED(end.status)) {
+    result.end = ProcessEnd::signaled;
+    result.signal = WTERMSIG(end.status);
+  }
+  result.user = duration_of(end.usage.ru_utime);
+  result.system = duration_of(end.usage.ru_stime);
+  result.max_rss_bytes = static_cast<std::uint64_t>(end.usage.ru_maxrss) * 1024;
+}
+
+void take_reason(ProcessResult& result, ProcessEnd reason, const Command& command) {
+  result.end = reason;
+  if (reason == ProcessEnd::timed_out) result.limit = command.deadline.value_or(result.limit);
+  if (reason == ProcessEnd::silent) result.limit = command.silence_deadline.value_or(result.limit);
+}
+
+void take_output(ProcessResult& result, OutputStream& output, OutputStream& errors) {
+  output.drain();
+  errors.drain();
+  result.output_bytes = output.bytes();
+  result.error_bytes = errors.bytes();
+  result.output = output.take_tail();
+  result.errors = errors.take_tail();
+}
+
+}  // namespace
+
+ProcessResult SystemProcessRunner::run(const Command& command, std::stop_token stop) {
+  ProcessResult result;
+  if (stop.stop_requested()) {
+    result.end = ProcessEnd::stopped;
+    return result;
+  }
+  OutputStream output(command.stdout_path, command.capture_limit);
+  OutputStream errors(command.stderr_path, command.capture_limit);
+  Child child(command, output.child_end(), errors.child_end());
+  const auto began = std::chrono::steady_clock::now();
+  ProcessFamily family([&] { return child.fork(); });
+  child.await_exec();
+  output.started();
+  errors.started();
+  if (command.on_start) command.on_start(family.leader());
+
+  Supervision supervision(command, family, output, errors);
+  const auto reason = supervision.wait(stop);
+  result.wall = std::chrono::steady_clock::now() - began;
+  result.leftovers = family.kill_others();
+  take_end(result, family.reap());
+  take_output(result, output, errors);
+  if (reason) take_reason(result, *reason, command);
+  return result;
+}
+
+std::string ProcessResult::describe() const {
+  const auto how = [&]() -> std::string {
+    switch (end) {
+      case ProcessEnd::exited:
+        return fmt::format("exited with status {}", exit_code);
+      case ProcessEnd::signaled:
+        return fmt::format("was killed by signal {} ({})", signal, signal_name(signal));
+      case ProcessEnd::timed_out:
+        return fmt::format("ran past its limit of {} and was ended", format_duration(limit));
+      case ProcessEnd::silent:
+        return fmt::format("wrote nothing for {} and was ended", format_duration(limit));
+      case ProcessEnd::too_loud:
+        return fmt::format("wrote more than its limit ({}) and was ended",
+                           format_bytes(std::max(output_bytes, error_bytes)));
+      case ProcessEnd::stopped:
+        return "was stopped";
+    }
+    return {};
+  };
+  if (leftovers == 0) return how();
+  return how() + fmt::format("; {} it left behind {} killed",
+                             leftovers == 1 ? "one process that"
+                                            : fmt::format("{} processes that", leftovers),
+                             leftovers == 1 ? "was" : "were");
+}
+
+}  // namespace sabath::base

@@ -1,0 +1,184 @@
+#include "process_family.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sabath::base {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// What helpers that live by a pipe from their leader (Python's resource tracker, say) have to
+/// clean up when it closes.
+constexpr std::chrono::milliseconds settling_time(100);
+
+/// The leaders that this process runs now. A process has one subreaper attribute, one disposition
+/// of SIGCHLD and one list of children, so there is one of these too.
+class Leaders {
+ public:
+  static Leaders& of_this_process() {
+    static Leaders leaders;
+    return leaders;
+  }
+
+  /// Under one lock, so that no other family ever sees a child that is not in the list yet.
+  int add(const std::function<int()>& fork_leader) {
+    const std::lock_guard lock(mutex_);
+    if (running_.empty()) begin();
+    try {
+      const int pid = fork_leader();
+      running_.push_back(process_facts(pid).value_or(ProcessFacts{.pid = pid}));
+      if (running_.size() == 1) first_start_ticks_ = running_.front().start_ticks;
+      return pid;
+    } catch (...) {
+      if (running_.empty()) end();
+      throw;
+    }
+  }
+
+  /// Reaps a leader that has ended and takes it off the list.
+  ProcessFamily::End remove(int pid) {
+    const std::lock_guard lock(mutex_);
+    ProcessFamily::End end_of_leader;
+    ::wait4(pid, &end_of_leader.status, 0, &end_of_leader.usage);
+    std::erase_if(running_, [&](const ProcessFacts& leader) { return leader.pid == pid; });
+    if (running_.empty()) end();
+    return end_of_leader;
+  }
+
+  /// Children of this process that belong to the family of `leader`, without itself.
+  std::vector<ProcessFacts> orphans_of(int leader) {
+    const std::lock_guard lock(mutex_);
+    std::vector<ProcessFacts> orphans;
+    for (const int child : children_of(::getpid())) {
+      const auto facts = process_facts(child);
+      if (facts && is_orphan_of(*facts, leader)) orphans.push_back(*facts);
+    }
+    return orphans;
+  }
+
+ private:
+  bool is_orphan_of(const ProcessFacts& child, int leader) const {
+    const auto is_itself = [&](const ProcessFacts& other) { return other.pid == child.pid; };
+    if (std::any_of(running_.begin(), running_.end(), is_itself)) return false;
+    if (child.session == leader || child.group == leader) return true;
+    if (child.session == ::getsid(0) || child.start_ticks < first_start_ticks_) return false;
+    return std::none_of(running_.begin(), running_.end(), [&](const ProcessFacts& other) {
+      return other.pid != leader && other.start_ticks <= child.start_ticks;
+    });
+  }
+
+  void begin() {
+    ::prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // Whoever started us may have left SIGCHLD ignored; then no exit status would ever arrive.
+    struct sigaction plain {};
+    plain.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, nullptr, &old_sigchld_);
+    if (old_sigchld_.sa_handler == SIG_IGN) ::sigaction(SIGCHLD, &plain, nullptr);
+  }
+
+  void end() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
+    if (old_sigchld_.sa_handler == SIG_IGN) ::sigaction(SIGCHLD, &old_sigchld_, nullptr);
+  }
+
+  std::mutex mutex_;
+  std::vector<ProcessFacts> running_;
+  std::uint64_t first_start_ticks_ = 0;
+  int was_subreaper_ = 0;
+  struct sigaction old_sigchld_ {};
+};
+
+void add_running(const ProcessFacts& process, std::set<int>& found) {
+  if (!process.ended) found.insert(process.pid);
+  for (const int child : children_of(process.pid)) {
+    const auto facts = process_facts(child);
+    if (facts) add_running(*facts, found);
+  }
+}
+
+}  // namespace
+
+ProcessFamily::ProcessFamily(const std::function<int()>& fork_leader)
+    : leader_(Leaders::of_this_process().add(fork_leader)) {}
+
+ProcessFamily::~ProcessFamily() {
+  if (reaped_) return;
+  try {
+    send(SIGKILL);
+    ::kill(leader_, SIGKILL);  // it may not have come to its own group yet
+    siginfo_t info{};
+    while (::waitid(P_PID, static_cast<id_t>(leader_), &info, WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+    }
+    kill_others();
+    Leaders::of_this_process().remove(leader_);
+  } catch (...) {
+    return;  // out of memory: the leader is killed, the rest is left to the end of this process
+  }
+}
+
+void ProcessFamily::send(int signal) const noexcept {
+  ::kill(-leader_, signal);
+}
+
+std::vector<ProcessFacts> ProcessFamily::orphans() const {
+  return Leaders::of_this_process().orphans_of(leader_);
+}
+
+bool ProcessFamily::others_run() const {
+  const auto all = orphans();
+  return std::any_of(all.begin(), all.end(), [](const ProcessFacts& one) { return !one.ended; });
+}
+
+void ProcessFamily::wait_for_others() const {
+  const auto patience = steady_clock::now() + settling_time;
+  while (others_run() && steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+int ProcessFamily::kill_others() const {
+  wait_for_others();
+  const auto patience = steady_clock::now() + std::chrono::seconds(5);
+  std::set<int> killed;
+  // Whose parent is killed comes to us in turn, so only own children are killed by pid (no pid of
+  // theirs can be given to somebody else before they are reaped), pass by pass.
+  for (auto all = orphans(); !all.empty(); all = orphans()) {
+    for (const ProcessFacts& orphan : all)
+      add_running(orphan, killed);
+    send(SIGKILL);
+    for (const ProcessFacts& orphan : all) {
+      if (!orphan.ended) ::kill(orphan.pid, SIGKILL);
+      ::waitpid(orphan.pid, nullptr, WNOHANG);
+    }
+    if (steady_clock::now() > patience) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return static_cast<int>(killed.size());
+}
+
+ProcessFamily::End ProcessFamily::reap() {
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(leader_), &info, WEXITED | WNOWAIT) != 0) {
+    if (errno != EINTR) {
+      throw Error(ErrorKind::internal,
+                  "process " + std::to_string(leader_) + ": cannot wait: " + errno_text(errno));
+    }
+  }
+  reaped_ = true;
+  return Leaders::of_this_process().remove(leader_);
+}
+
+}  // namespace sabath::base

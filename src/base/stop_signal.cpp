@@ -1,0 +1,119 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/stop_signal.hpp>
+
+#include <semaphore.h>
+
+#include <atomic>
+#include <cerrno>
+#include <thread>
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace sabath::base {
+namespace {
+
+/// All that a signal handler may touch: it has no other way to reach anything. The semaphore is
+/// never destroyed, so that a handler that is still on its way out finds it.
+struct HandlerState {
+  HandlerState() { ::sem_init(&wake, 0, 0); }
+  std::atomic<bool> in_use{false};
+  std::atomic<int> received{0};
+  std::atomic<int> interrupts{0};
+  sem_t wake{};
+};
+
+HandlerState& handler_state() {
+  static HandlerState state;
+  return state;
+}
+
+extern "C" void on_stop_signal(int signal) {
+  const int saved = errno;
+  HandlerState& state = handler_state();
+  if (signal == SIGINT && state.interrupts.fetch_add(1) > 0) ::_exit(130);
+  int none = 0;
+  state.received.compare_exchange_strong(none, signal);
+  ::sem_post(&state.wake);
+  errno = saved;
+}
+
+/// Installs the handler for one signal and puts the old one back at the end. A signal that whoever
+/// started us wants to be ignored (nohup, a shell's background job) stays ignored.
+class Handler {
+ public:
+  explicit Handler(int signal) : signal_(signal) {
+    ::sigaction(signal_, nullptr, &old_);
+    if (is_ignored()) return;
+    struct sigaction action {};
+    action.sa_handler = on_stop_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(signal_, &action, nullptr);
+  }
+  ~Handler() {
+    if (!is_ignored()) ::sigaction(signal_, &old_, nullptr);
+  }
+  Handler(const Handler&) = delete;
+  Handler& operator=(const Handler&) = delete;
+
+ private:
+  bool is_ignored() const {
+    return (old_.sa_flags & SA_SIGINFO) == 0 && old_.sa_handler == SIG_IGN;
+  }
+  int signal_;
+  struct sigaction old_ {};
+};
+
+}  // namespace
+
+/// Waits for the handler in a thread of its own, because a stop request runs callbacks that no
+/// signal handler may run.
+struct StopSignal::Watcher {
+  explicit Watcher(std::stop_source& source)
+      : thread([this, &source] {
+          HandlerState& state = handler_state();
+          while (state.received == 0 && !ending) {
+            ::sem_wait(&state.wake);
+          }
+          if (state.received != 0) source.request_stop();
+        }) {}
+  ~Watcher() {
+    ending = true;
+    ::sem_post(&handler_state().wake);
+    thread.join();
+  }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+  std::atomic<bool> ending{false};
+  std::thread thread;
+  Handler interrupt{SIGINT};
+  Handler terminate{SIGTERM};
+};
+
+StopSignal::StopSignal() {
+  HandlerState& state = handler_state();
+  if (state.in_use.exchange(true)) {
+    throw Error(ErrorKind::internal, "stop signal: there is one already in this process");
+  }
+  state.received = 0;
+  state.interrupts = 0;
+  try {
+    watcher_ = std::make_unique<Watcher>(source_);
+  } catch (...) {
+    state.in_use = false;
+    throw;
+  }
+}
+
+StopSignal::~StopSignal() {
+  watcher_.reset();
+  handler_state().in_use = false;
+}
+
+int StopSignal::received() const noexcept {
+  return handler_state().received;
+}
+
+}  // namespace sabath::base

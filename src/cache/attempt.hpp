@@ -1,0 +1,37 @@
+#pragma once
+
+#include "process_identity.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace sabath::cache {
+
+/// One attempt at something, with a folder of its own: partial/<key>/<owner>.<random>. The folder's
+/// name says which process owns it, so taking one over is a single rename, which just one taker can
+/// win. The folder is removed at the end unless it was left.
+class Attempt {
+ public:
+  /// Throws Error{storage}.
+  Attempt(const std::filesystem::path& key_folder, const ProcessIdentity& self);
+  ~Attempt();
+  Attempt(Attempt&& other) noexcept;
+  Attempt& operator=(Attempt&&) = delete;
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+  /// Leaves the folder to whoever wants it, now.
+  void leave() noexcept;
+
+  /// Takes over every attempt that was left or whose process is provably gone.
+  static std::vector<Attempt> take_orphans(const std::filesystem::path& key_folder,
+                                           const ProcessIdentity& self);
+
+ private:
+  explicit Attempt(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace sabath::cache

@@ -1,0 +1,239 @@
+#include "attempt.hpp"
+#include "layout.hpp"
+#include "memo.hpp"
+#include "object_store.hpp"
+#include "placement.hpp"
+#include "process_identity.hpp"
+#include "records_json.hpp"
+#include "space.hpp"
+#include "staged_object.hpp"
+#include "tree_store.hpp"
+#include "verify.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/cache/cache.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// A record that is missing or damaged is simply not known.
+template <class Parse>
+auto read_record(const fs::path& path, Parse&& parse)
+    -> std::optional<decltype(parse(std::string_view(), std::string()))> {
+  try {
+    if (const auto text = base::read_file_if_exists(path)) return parse(*text, path.string());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+  }
+  return std::nullopt;
+}
+
+void write_record(const fs::path& path, const std::string& text) {
+  ensure_folder(path.parent_path());
+  base::write_file_atomically(path, text);
+}
+
+void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& expected) {
+  for (const base::Digest& wanted : expected) {
+    const auto actual =
+        std::find_if(sealed.digests.begin(), sealed.digests.end(), [&](const base::Digest& digest) {
+          return digest.algorithm == wanted.algorithm;
+        });
+    if (actual != sealed.digests.end() && *actual == wanted) continue;
+    throw Error(ErrorKind::integrity,
+                "staged file of " + std::to_string(sealed.size_bytes) +
+                    " bytes: does not match its digest: expected " + wanted.text() + ", got " +
+                    (actual == sealed.digests.end() ? "none" : actual->text()),
+                "the source has other bytes than its description says, or they were damaged on the "
+                "way; nothing was kept");
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Placement placement) {
+  switch (placement) {
+    case Placement::reflink:
+      return "reflink";
+    case Placement::symlink:
+      return "symlink";
+    case Placement::copy:
+      return "copy";
+  }
+  return "copy";
+}
+
+struct Cache::State {
+  State(const fs::path& root, fs::path private_directory, base::Clock& clock)
+      : layout(root),
+        memo(std::move(private_directory), layout.root()),
+        objects(layout, memo, clock),
+        trees(layout, memo, clock) {}
+
+  /// Who we are; asked again after a fork.
+  const ProcessIdentity& self() {
+    if (identity.pid != ::getpid()) identity = ProcessIdentity::current();
+    return identity;
+  }
+  /// A new attempt; what dead ones of the same key have left is removed.
+  Attempt begin_attempt(std::string_view key) {
+    const fs::path folder = layout.partial(key);
+    Attempt::take_orphans(folder, self());
+    return {folder, self()};
+  }
+  Attempt adopt_or_begin(std::string_view key);
+
+  Layout layout;
+  Memo memo;
+  ObjectStore objects;
+  TreeStore trees;
+  ProcessIdentity identity{};
+};
+
+/// The orphan with the most bytes; the others are removed.
+Attempt Cache::State::adopt_or_begin(std::string_view key) {
+  std::vector<Attempt> orphans = Attempt::take_orphans(layout.partial(key), self());
+  const auto most =
+      std::max_element(orphans.begin(), orphans.end(), [](const Attempt& a, const Attempt& b) {
+        return adoptable_bytes(a) < adoptable_bytes(b);
+      });
+  if (most != orphans.end() && adoptable_bytes(*most) > 0) return std::move(*most);
+  return {layout.partial(key), self()};
+}
+
+Cache::Cache(fs::path root, fs::path private_directory, base::Clock& clock)
+    : state_(std::make_unique<State>(root, std::move(private_directory), clock)) {
+  storing_in(state_->layout.root(), [&] { state_->layout.prepare(); });
+}
+
+Cache::~Cache() = default;
+
+const fs::path& Cache::root() const noexcept {
+  return state_->layout.root();
+}
+
+std::optional<Object> Cache::find(const base::Digest& digest) {
+  return state_->objects.find(digest);
+}
+
+std::unique_ptr<Staging> Cache::stage(std::string_view key,
+                                      const std::vector<base::Digest>& expected) {
+  return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
+    return std::make_unique<StagedObject>(
+        root(),
+        expected.empty() ? state_->begin_attempt(key) : state_->adopt_or_begin(key),
+        expected);
+  });
+}
+
+Object Cache::publish(std::unique_ptr<Staging> staging, const std::vector<base::Digest>& expected) {
+  auto* const staged = static_cast<StagedObject*>(staging.get());
+  if (staged == nullptr || staged->root() != root()) {
+    throw Error(ErrorKind::internal, "publish: the staged file is not one of this cache");
+  }
+  return storing_in(root(), [&] {
+    const SealedFile sealed = staged->seal(expected);
+    check_digests(sealed, expected);
+    return state_->objects.adopt(sealed.path, sealed.digests.front());
+  });
+}
+
+Object Cache::publish_file(const fs::path& file) {
+  auto staging = stage("file:" + fs::absolute(file).string());
+  storing_in(root(), [&] { static_cast<StagedObject&>(*staging).copy_from(file); });
+  return publish(std::move(staging), {});
+}
+
+Tree Cache::publish_archive(const Object& archive,
+                            std::string_view kind,
+                            base::Observer& observer,
+                            std::stop_token stop) {
+  if (kind != "tar" && kind != "zip") {
+    throw Error(ErrorKind::usage,
+                archive.digest.text() + ": cannot be unpacked: '" + std::string(kind) +
+                    "' is no kind of archive",
+                "known kinds are tar, zip");
+  }
+  const fs::path record = state_->layout.unpacked(archive.digest);
+  if (const auto digest = read_record(record, parse_unpacked)) {
+    if (auto tree = state_->trees.find(*digest)) return *tree;
+  }
+  return storing_in(root(), [&] {
+    const Attempt attempt = state_->begin_attempt("archive:" + archive.digest.text());
+    const fs::path folder = attempt.folder() / "tree";
+    base::make_directories(folder);
+    auto entries = base::extract_archive(archive.path, folder, {}, observer, std::move(stop));
+    Tree tree = state_->trees.adopt(folder, std::move(entries));
+    write_record(record, unpacked_text(archive.digest, tree.digest));
+    return tree;
+  });
+}
+
+Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
+  auto entries = entries_of(files);
+  const base::Digest digest = base::sha256_of(manifest_text(entries));
+  if (auto tree = state_->trees.find(digest)) return *tree;
+  return storing_in(root(), [&] {
+    const Attempt attempt = state_->begin_attempt("tree:" + digest.text());
+    const fs::path folder = attempt.folder() / "tree";
+    base::make_directories(folder);
+    fill_tree(state_->layout, folder, state_->layout.tree(digest), files);
+    return state_->trees.adopt(folder, std::move(entries));
+  });
+}
+
+std::optional<Tree> Cache::find_tree(const base::Digest& digest) {
+  return state_->trees.find(digest);
+}
+
+std::optional<SourceRecord> Cache::source(std::string_view url) const {
+  return read_record(state_->layout.source(url), parse_source);
+}
+
+void Cache::remember_source(const SourceRecord& record) {
+  storing_in(root(), [&] { write_record(state_->layout.source(record.url), source_text(record)); });
+}
+
+std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {
+  auto outputs = read_record(state_->layout.stage(key), parse_stage);
+  if (!outputs || outputs->key != key) return std::nullopt;
+  const bool all_there =
+      std::all_of(outputs->outputs.begin(), outputs->outputs.end(), [this](const auto& output) {
+        return find(output.second).has_value();
+      });
+  return all_there ? outputs : std::nullopt;
+}
+
+void Cache::remember_stage(const StageOutputs& outputs) {
+  for (const auto& [path, digest] : outputs.outputs) {
+    if (!base::is_safe_relative_path(path)) {
+      throw Error(ErrorKind::usage, path + ": is not a relative path that stays in its folder");
+    }
+    state_->layout.object(digest);
+  }
+  storing_in(root(), [&] { write_record(state_->layout.stage(outputs.key), stage_text(outputs)); });
+}
+
+Placement Cache::materialise(const Object& object, const fs::path& destination, bool writable) {
+  return place(object, destination, writable);
+}
+
+VerifyReport Cache::verify(bool full, base::Observer& observer, std::stop_token stop) {
+  return verify_all(state_->layout, state_->objects, state_->trees, full, observer, stop);
+}
+
+VerifyReport Cache::verify_one(const base::Digest& digest, bool full) {
+  return verify_digest(state_->objects, state_->trees, digest, full);
+}
+
+}  // namespace sabath::cache

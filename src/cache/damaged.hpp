@@ -1,0 +1,20 @@
+#pragma once
+
+#include "layout.hpp"
+
+#include <sabath/base/clock.hpp>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace sabath::cache {
+
+/// Moves something damaged to damaged/, where it can be looked at, provided that it is still what
+/// was inspected. Where it cannot be moved (a cache that may only be read) it stays.
+void set_aside(const Layout& layout,
+               const base::Clock& clock,
+               const std::filesystem::path& path,
+               const base::Digest& digest,
+               std::uint64_t inode);
+
+}  // namespace sabath::cache

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <sabath/cache/cache.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace sabath::cache {
+
+/// What looking at an object or a tree found.
+struct Inspection {
+  bool exists = false;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t bytes_hashed = 0;
+  std::uint64_t inode = 0;  ///< of what was looked at
+  Tree tree{};              ///< for a tree with a right manifest
+  std::vector<VerifyFinding> damaged{};
+};
+
+}  // namespace sabath::cache

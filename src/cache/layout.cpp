@@ -1,0 +1,157 @@
+#include "layout.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include <sys/stat.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+constexpr int layout_version = 1;
+constexpr std::string_view version_prefix = "sabath cache ";
+// The signature is that of the Cache Directory Tagging Specification, which backup programs heed.
+constexpr std::string_view tag_text =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder is a cache made by sabath; everything in it can be made again.\n";
+
+std::string hex_of(const base::Digest& digest) {
+  const auto checked = base::parse_digest(base::DigestAlgorithm::sha256, digest.hex);
+  if (digest.algorithm != base::DigestAlgorithm::sha256 || !checked) {
+    throw Error(ErrorKind::usage, "cache: '" + digest.text() + "' is not a sha256 digest");
+  }
+  return checked->hex;
+}
+
+/// A key as the name of a file: itself where it is a sha256 already, else its sha256.
+std::string name_of(std::string_view key) {
+  const auto digest = base::parse_digest(base::DigestAlgorithm::sha256, key);
+  return digest ? digest->hex : base::sha256_of(key).hex;
+}
+
+/// The version that the file says, 0 when it makes no sense.
+int parse_version(std::string_view text) {
+  if (!text.starts_with(version_prefix)) return 0;
+  text.remove_prefix(version_prefix.size());
+  int version = 0;
+  std::from_chars(text.data(), text.data() + text.size(), version);
+  return version;
+}
+
+void check_version(const fs::path& root, std::string_view text) {
+  const int version = parse_version(text);
+  if (version == layout_version) return;
+  if (version <= 0) {
+    throw Error(ErrorKind::storage,
+                (root / "version").string() + ": is damaged",
+                "if this is a cache of sabath, write 'sabath cache 1' into that file");
+  }
+  throw Error(ErrorKind::storage,
+              root.string() + ": is a cache of version " + std::to_string(version) +
+                  ", this sabath knows version " + std::to_string(layout_version),
+              "use a newer sabath, or set SABATH_CACHE to another folder");
+}
+
+/// CACHEDIR.TAG keeps a folder out of backups, so a folder that holds anything else is never made
+/// into a cache. Temporary files and folders of a process that does the same now are no obstacle.
+std::optional<std::string> what_else_is_in(const fs::path& root) {
+  constexpr std::array<std::string_view, 10> ours{"version",
+                                                  "CACHEDIR.TAG",
+                                                  "objects",
+                                                  "trees",
+                                                  "sources",
+                                                  "partial",
+                                                  "envs",
+                                                  "stages",
+                                                  "claims",
+                                                  "damaged"};
+  for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".version.") || name.starts_with(".CACHEDIR.TAG.")) continue;
+    if (std::find(ours.begin(), ours.end(), name) == ours.end()) return name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Layout::Layout(const fs::path& root) : root_(fs::absolute(root).lexically_normal()) {
+  if (!root_.has_filename()) root_ = root_.parent_path();
+}
+
+void Layout::prepare() const {
+  if (const auto text = base::read_file_if_exists(root_ / "version")) {
+    check_version(root_, *text);
+    return;
+  }
+  base::make_directories(root_);
+  if (const auto stranger = what_else_is_in(root_)) {
+    throw Error(ErrorKind::storage,
+                root_.string() + ": is neither empty nor a cache: it has '" + *stranger + "'",
+                "set SABATH_CACHE to a folder that is empty or does not exist yet");
+  }
+  base::write_file_once(root_ / "CACHEDIR.TAG", tag_text);
+  base::write_file_once(root_ / "version",
+                        std::string(version_prefix) + std::to_string(layout_version) + "\n");
+}
+
+fs::path Layout::object(const base::Digest& digest) const {
+  const std::string hex = hex_of(digest);
+  return objects() / hex.substr(0, 2) / hex.substr(2);
+}
+
+fs::path Layout::tree(const base::Digest& digest) const {
+  return trees() / hex_of(digest);
+}
+
+fs::path Layout::unpacked(const base::Digest& archive) const {
+  return unpacked() / (hex_of(archive) + ".json");
+}
+
+fs::path Layout::partial(std::string_view key) const {
+  return root_ / "partial" / name_of(key);
+}
+
+fs::path Layout::source(std::string_view url) const {
+  return sources() / (base::sha256_of(without_credentials(url)).hex + ".json");
+}
+
+fs::path Layout::stage(std::string_view key) const {
+  return stages() / (name_of(key) + ".json");
+}
+
+std::string without_credentials(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url);
+  const auto begin = scheme + 3;
+  const auto end = std::min(url.find_first_of("/?#", begin), url.size());
+  const auto at = url.substr(0, end).rfind('@');
+  if (at == std::string_view::npos || at < begin) return std::string(url);
+  return std::string(url.substr(0, begin)) + std::string(url.substr(at + 1));
+}
+
+void ensure_folder(const fs::path& path) {
+  if (::mkdir(path.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return;
+    if (errno != ENOENT) base::throw_errno(path.string(), "cannot make the folder", errno);
+    ensure_folder(path.parent_path());
+    if (::mkdir(path.c_str(), 0777) != 0) {
+      if (errno == EEXIST) return;
+      base::throw_errno(path.string(), "cannot make the folder", errno);
+    }
+  }
+  base::sync_directory(path.parent_path());
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+
+#include <filesystem>
+#include <string_view>
+
+namespace sabath::cache {
+
+/// Where everything lies beneath a cache's root (docs/formats/cache.md). Whatever comes from
+/// outside becomes hexadecimal digits first, so no name can lead out of its folder.
+class Layout {
+ public:
+  explicit Layout(const std::filesystem::path& root);
+
+  /// Makes the root with its version and CACHEDIR.TAG, or checks that it is a cache of a version
+  /// that is known. A cache that may only be read is fine. Throws Error{storage}.
+  void prepare() const;
+
+  const std::filesystem::path& root() const noexcept { return root_; }
+  std::filesystem::path objects() const { return root_ / "objects" / "sha256"; }
+  std::filesystem::path trees() const { return root_ / "trees"; }
+  std::filesystem::path unpacked() const { return trees() / "from"; }
+  std::filesystem::path sources() const { return root_ / "sources"; }
+  std::filesystem::path stages() const { return root_ / "stages"; }
+  std::filesystem::path damaged() const { return root_ / "damaged"; }
+
+  /// These throw Error{usage} for a digest that is not a well-formed sha256.
+  std::filesystem::path object(const base::Digest& digest) const;
+  std::filesystem::path tree(const base::Digest& digest) const;
+  /// The record of the tree that was unpacked from an archive.
+  std::filesystem::path unpacked(const base::Digest& archive) const;
+
+  std::filesystem::path partial(std::string_view key) const;
+  std::filesystem::path source(std::string_view url) const;
+  std::filesystem::path stage(std::string_view key) const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+/// A URL without user and password: what keys are made of.
+std::string without_credentials(std::string_view url);
+
+/// Makes a folder whose parent may be missing too; it survives a power cut.
+void ensure_folder(const std::filesystem::path& path);
+
+}  // namespace sabath::cache

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "file_status.hpp"
+#include "inspection.hpp"
+#include "layout.hpp"
+#include "memo.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/cache/cache.hpp>
+
+#include <filesystem>
+#include <optional>
+
+namespace sabath::cache {
+
+/// The blobs. References must outlive it.
+class ObjectStore {
+ public:
+  ObjectStore(const Layout& layout, const Memo& memo, const base::Clock& clock)
+      : layout_(layout), memo_(memo), clock_(clock) {}
+
+  std::optional<Object> find(const base::Digest& digest) const;
+  /// Hashes the object if `full`, or if the memo does not vouch for it. Throws what `progress`
+  /// throws.
+  Inspection inspect(const base::Digest& digest,
+                     bool full,
+                     const ReadProgress& progress = {}) const;
+  /// Renames a durable, read-only file to its place; where a right object is there already the file
+  /// stays where it is. Throws Error{storage}.
+  Object adopt(const std::filesystem::path& file, const base::Digest& digest) const;
+
+ private:
+  const Layout& layout_;
+  const Memo& memo_;
+  const base::Clock& clock_;
+};
+
+}  // namespace sabath::cache

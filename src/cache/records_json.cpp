@@ -1,0 +1,158 @@
+#include "records_json.hpp"
+
+#include "layout.hpp"
+
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace sabath::cache {
+namespace {
+
+using base::JsonDocument;
+using base::JsonReader;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t schema = 1;
+
+JsonReader begin(JsonDocument& document) {
+  JsonReader root = document.root();
+  JsonReader version = root.required("schema");
+  if (version.exists() && version.unsigned_integer() != schema) {
+    version.problem("is not " + std::to_string(schema));
+  }
+  return root;
+}
+
+void finish(JsonDocument& document, JsonReader& root) {
+  root.finish();
+  document.finish();
+}
+
+base::Digest read_sha256(JsonReader reader) {
+  const std::string text = reader.string();
+  const auto digest = base::parse_digest(text);
+  if (digest && digest->algorithm == base::DigestAlgorithm::sha256) return *digest;
+  if (reader.is_string()) reader.problem("'" + text + "' is not a sha256 digest");
+  return {};
+}
+
+/// A query may hold a signature or a token, and names nothing that a reader of the record needs.
+std::string without_query(std::string_view url) {
+  return without_credentials(url.substr(0, url.find_first_of("?#")));
+}
+
+base::ArchiveEntry read_entry(JsonReader reader) {
+  base::ArchiveEntry entry;
+  entry.path = reader.required("path").relative_path();
+  JsonReader link = reader.optional("link");
+  if (link.exists()) {
+    entry.link_target = link.string();
+    if (entry.link_target.empty()) link.problem("is empty");
+  } else {
+    entry.size_bytes = reader.required("size").unsigned_integer();
+    entry.digest = read_sha256(reader.required("digest"));
+    JsonReader executable = reader.optional("executable");
+    entry.executable = executable.exists() && executable.boolean();
+  }
+  reader.finish();
+  return entry;
+}
+
+}  // namespace
+
+std::string source_text(const SourceRecord& record) {
+  return base::pretty_json({{"schema", schema},
+                            {"url", without_query(record.url)},
+                            {"digest", record.digest.text()},
+                            {"size", record.size_bytes},
+                            {"etag", record.etag},
+                            {"last_modified", record.last_modified},
+                            {"fetched", record.fetched}});
+}
+
+SourceRecord parse_source(std::string_view text, const std::string& origin) {
+  JsonDocument document = JsonDocument::parse(text, origin);
+  JsonReader root = begin(document);
+  SourceRecord record;
+  record.url = root.required("url").string();
+  record.digest = read_sha256(root.required("digest"));
+  record.size_bytes = root.required("size").unsigned_integer();
+  record.etag = root.required("etag").string();
+  record.last_modified = root.required("last_modified").string();
+  record.fetched = root.required("fetched").string();
+  finish(document, root);
+  return record;
+}
+
+std::string stage_text(const StageOutputs& outputs) {
+  ordered_json files = ordered_json::object();
+  for (const auto& [path, digest] : outputs.outputs)
+    files[path] = digest.text();
+  return base::pretty_json({{"schema", schema},
+                            {"key", outputs.key},
+                            {"run_id", outputs.run_id},
+                            {"host", outputs.host},
+                            {"made", outputs.made},
+                            {"outputs", files}});
+}
+
+StageOutputs parse_stage(std::string_view text, const std::string& origin) {
+  JsonDocument document = JsonDocument::parse(text, origin);
+  JsonReader root = begin(document);
+  StageOutputs outputs;
+  outputs.key = root.required("key").string();
+  outputs.run_id = root.required("run_id").string();
+  outputs.host = root.required("host").string();
+  outputs.made = root.required("made").string();
+  for (auto& [path, digest] : root.required("outputs").members()) {
+    if (!base::is_safe_relative_path(path)) digest.problem("the path leaves its folder");
+    outputs.outputs[path] = read_sha256(digest);
+  }
+  finish(document, root);
+  return outputs;
+}
+
+std::string unpacked_text(const base::Digest& archive, const base::Digest& tree) {
+  return base::pretty_json(
+      {{"schema", schema}, {"archive", archive.text()}, {"tree", tree.text()}});
+}
+
+base::Digest parse_unpacked(std::string_view text, const std::string& origin) {
+  JsonDocument document = JsonDocument::parse(text, origin);
+  JsonReader root = begin(document);
+  read_sha256(root.required("archive"));
+  const base::Digest tree = read_sha256(root.required("tree"));
+  finish(document, root);
+  return tree;
+}
+
+std::string manifest_text(const std::vector<base::ArchiveEntry>& entries) {
+  json files = json::array();
+  for (const base::ArchiveEntry& entry : entries) {
+    json file{{"path", entry.path}};
+    if (entry.link_target.empty()) {
+      file["size"] = entry.size_bytes;
+      file["digest"] = entry.digest.text();
+      if (entry.executable) file["executable"] = true;
+    } else {
+      file["link"] = entry.link_target;
+    }
+    files.push_back(std::move(file));
+  }
+  return base::canonical_json({{"schema", schema}, {"files", std::move(files)}}) + "\n";
+}
+
+std::vector<base::ArchiveEntry> parse_manifest(std::string_view text, const std::string& origin) {
+  JsonDocument document = JsonDocument::parse(text, origin);
+  JsonReader root = begin(document);
+  std::vector<base::ArchiveEntry> entries;
+  for (const JsonReader& file : root.required("files").items())
+    entries.push_back(read_entry(file));
+  finish(document, root);
+  return entries;
+}
+
+}  // namespace sabath::cache

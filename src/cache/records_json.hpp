@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sabath/base/archive.hpp>
+#include <sabath/cache/cache.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The small JSON documents of a cache (docs/formats/cache.md). `parse_*` throw Error{usage} with
+// all problems, each beginning with `origin`; `*_text` give the file's content.
+namespace sabath::cache {
+
+std::string source_text(const SourceRecord& record);
+SourceRecord parse_source(std::string_view text, const std::string& origin);
+
+std::string stage_text(const StageOutputs& outputs);
+StageOutputs parse_stage(std::string_view text, const std::string& origin);
+
+/// Which tree an archive was unpacked to.
+std::string unpacked_text(const base::Digest& archive, const base::Digest& tree);
+base::Digest parse_unpacked(std::string_view text, const std::string& origin);
+
+/// A tree's manifest. Its sha256 is the tree's digest, so equal entries give equal text.
+std::string manifest_text(const std::vector<base::ArchiveEntry>& entries);
+std::vector<base::ArchiveEntry> parse_manifest(std::string_view text, const std::string& origin);
+
+}  // namespace sabath::cache

@@ -1,0 +1,73 @@
+#include "space.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <cerrno>
+#include <optional>
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+constexpr std::uint64_t nearly_nothing = 1U << 20U;
+constexpr const char* full_hint =
+    "free some space or quota, or set SABATH_CACHE to a folder on another file system";
+
+struct Space {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> files{};  ///< some file systems have no such limit
+  bool read_only = false;
+};
+
+std::optional<Space> space_at(const std::filesystem::path& root) {
+  struct statvfs status {};
+  if (::statvfs(root.c_str(), &status) != 0) return std::nullopt;
+  Space space;
+  space.bytes = std::uint64_t{status.f_bavail} * status.f_frsize;
+  if (status.f_files > 0) space.files = status.f_favail;
+  space.read_only = (status.f_flag & ST_RDONLY) != 0;
+  return space;
+}
+
+std::string free_text(const Space& space) {
+  std::string text = base::format_bytes(space.bytes);
+  if (space.files) text += " and room for " + std::to_string(*space.files) + " files";
+  return text + " are free";
+}
+
+}  // namespace
+
+void throw_cannot_store(const std::filesystem::path& root, std::uint64_t needed_bytes, int code) {
+  std::string message = root.string() + ": cannot store " + base::format_bytes(needed_bytes) +
+                        ": " + base::errno_text(code);
+  std::string hint;
+  if (code == ENOSPC || code == EDQUOT) {
+    if (const auto space = space_at(root)) message += "; " + free_text(*space);
+    hint = full_hint;
+  }
+  throw base::Error(base::ErrorKind::storage, message, hint);
+}
+
+void check_free_space(const std::filesystem::path& root, std::uint64_t needed_bytes) {
+  const auto space = space_at(root);
+  if (space && space->bytes < needed_bytes) throw_cannot_store(root, needed_bytes, ENOSPC);
+}
+
+base::Error explained(const std::filesystem::path& root, const base::Error& error) {
+  if (error.hint() == full_hint) return error;
+  const auto space = space_at(root);
+  const bool writable = (!space || !space->read_only) && ::access(root.c_str(), W_OK) == 0;
+  if (!writable) {
+    return {
+        error.kind(),
+        error.what(),
+        "the cache " + root.string() + " cannot be written; set SABATH_CACHE to a folder that can"};
+  }
+  const bool full = space && (space->bytes < nearly_nothing || space->files == std::uint64_t{0});
+  if (!full) return error;
+  return {error.kind(), std::string(error.what()) + "; " + free_text(*space), full_hint};
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,151 @@
+#include "tree_files.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <cerrno>
+#include <set>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beyond this, one syncfs costs less than an fsync for each file.
+constexpr std::size_t few_files = 64;
+
+void add(base::Hasher& hasher, const std::string& path, const FileStatus& status) {
+  hasher.update(path);
+  hasher.update(std::string_view("\0", 1));
+  hasher.update(fingerprint(status) + "\n");
+}
+
+bool add_entry(base::Hasher& hasher, const fs::path& root, const base::ArchiveEntry& entry) {
+  const fs::path path = root / entry.path;
+  const auto status = link_status(path);
+  if (!status) return false;
+  add(hasher, entry.path, *status);
+  if (!entry.link_target.empty() || !S_ISLNK(status->st_mode)) return true;
+  // The file is a link to an object: what counts is the object.
+  const auto target = target_status(path);
+  if (target) add(hasher, entry.path, *target);
+  return target.has_value();
+}
+
+std::optional<std::string> problem_of_link(const fs::path& path, const base::ArchiveEntry& entry) {
+  std::error_code code;
+  const fs::path target = fs::read_symlink(path, code);
+  if (code) return "is no symbolic link";
+  if (target != entry.link_target) return "leads to '" + target.string() + "'";
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of_file(const fs::path& path,
+                                           const base::ArchiveEntry& entry,
+                                           const ReadProgress& progress) {
+  const auto status = target_status(path);
+  if (!status) return "is missing";
+  if (!S_ISREG(status->st_mode)) return "is no regular file";
+  if (static_cast<std::uint64_t>(status->st_size) != entry.size_bytes) {
+    return "has " + std::to_string(status->st_size) + " bytes instead of " +
+           std::to_string(entry.size_bytes);
+  }
+  if (((status->st_mode & S_IXUSR) != 0) != entry.executable) {
+    return entry.executable ? "is not executable" : "is executable";
+  }
+  const HashedFile hashed = hash_file(path, progress);
+  if (hashed.digest != entry.digest) return "has bytes of " + hashed.digest.text();
+  return std::nullopt;
+}
+
+void find_strangers(const fs::path& root,
+                    const std::vector<base::ArchiveEntry>& entries,
+                    std::vector<VerifyFinding>& findings) {
+  std::set<std::string> known{tree_marker};
+  for (const base::ArchiveEntry& entry : entries)
+    known.insert(entry.path);
+  for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {
+    if (fs::is_directory(file.symlink_status())) continue;
+    if (!known.contains(file.path().lexically_relative(root).string())) {
+      findings.push_back({file.path(), "does not belong to the tree"});
+    }
+  }
+}
+
+void sync_file(const fs::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
+}
+
+void change_mode(const fs::path& path, mode_t mode) {
+  if (::chmod(path.c_str(), mode) != 0) base::throw_errno(path.string(), "cannot protect", errno);
+}
+
+}  // namespace
+
+std::optional<std::string> tree_fingerprint(const fs::path& root,
+                                            const std::vector<base::ArchiveEntry>& entries) {
+  base::Hasher hasher;
+  std::set<fs::path> folders{fs::path()};
+  for (const base::ArchiveEntry& entry : entries) {
+    if (!add_entry(hasher, root, entry)) return std::nullopt;
+    fs::path folder = fs::path(entry.path).parent_path();
+    while (folders.insert(folder).second)
+      folder = folder.parent_path();
+  }
+  for (const fs::path& folder : folders) {
+    const auto status = link_status(folder.empty() ? root : root / folder);
+    if (!status || !S_ISDIR(status->st_mode)) return std::nullopt;
+    add(hasher, folder.string(), *status);
+  }
+  return hasher.finish().hex;
+}
+
+std::vector<VerifyFinding> compare_with_manifest(const fs::path& root,
+                                                 const std::vector<base::ArchiveEntry>& entries,
+                                                 const ReadProgress& progress) {
+  std::vector<VerifyFinding> findings;
+  for (const base::ArchiveEntry& entry : entries) {
+    const fs::path path = root / entry.path;
+    const auto problem = entry.link_target.empty() ? problem_of_file(path, entry, progress)
+                                                   : problem_of_link(path, entry);
+    if (problem) findings.push_back({path, *problem});
+  }
+  find_strangers(root, entries, findings);
+  return findings;
+}
+
+void make_read_only(const fs::path& root) {
+  std::vector<fs::path> folders;
+  for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {
+    const fs::file_status status = file.symlink_status();
+    if (fs::is_directory(status)) {
+      folders.push_back(file.path());
+    } else if (fs::is_regular_file(status)) {
+      const bool executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+      change_mode(file.path(), executable ? 0555 : 0444);
+    }
+  }
+  for (const fs::path& folder : folders)
+    change_mode(folder, 0555);
+}
+
+void make_durable(const fs::path& root, std::size_t files) {
+  if (files > few_files) {
+    const base::UniqueFd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd || ::syncfs(fd.get()) != 0) base::throw_errno(root.string(), "cannot write", errno);
+    return;
+  }
+  for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {
+    const fs::file_status status = file.symlink_status();
+    if (fs::is_directory(status)) base::sync_directory(file.path());
+    if (fs::is_regular_file(status)) sync_file(file.path());
+  }
+}
+
+}  // namespace sabath::cache

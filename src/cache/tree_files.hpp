@@ -1,0 +1,35 @@
+#pragma once
+
+#include "file_status.hpp"
+
+#include <sabath/base/archive.hpp>
+#include <sabath/cache/cache.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What a tree's folder holds, held against its manifest.
+namespace sabath::cache {
+
+inline constexpr const char* tree_marker = ".sabath-tree.json";
+
+/// One hash over the fingerprints of every file and folder that the manifest names; nothing when
+/// one is missing. A folder's own fingerprint gives away files that were added.
+std::optional<std::string> tree_fingerprint(const std::filesystem::path& root,
+                                            const std::vector<base::ArchiveEntry>& entries);
+
+/// Reads every file and names what is missing, differs or does not belong.
+std::vector<VerifyFinding> compare_with_manifest(const std::filesystem::path& root,
+                                                 const std::vector<base::ArchiveEntry>& entries,
+                                                 const ReadProgress& progress);
+
+/// Files become 0444 or 0555, folders beneath `root` 0555.
+void make_read_only(const std::filesystem::path& root);
+
+/// Everything beneath `root` survives a power cut: one by one where they are few, else with one
+/// syncfs.
+void make_durable(const std::filesystem::path& root, std::size_t files);
+
+}  // namespace sabath::cache

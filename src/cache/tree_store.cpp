@@ -1,0 +1,209 @@
+#include "tree_store.hpp"
+
+#include "damaged.hpp"
+#include "placement.hpp"
+#include "records_json.hpp"
+#include "tree_files.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ArchiveEntry;
+using base::Error;
+using base::ErrorKind;
+
+fs::path note_of(const base::Digest& digest) {
+  return fs::path("trees") / digest.hex;
+}
+
+/// A tree as its manifest describes it; only a manifest with the right digest counts.
+struct Manifest {
+  std::vector<ArchiveEntry> entries{};
+  std::string problem{};
+};
+
+Manifest read_manifest(const fs::path& root, const base::Digest& digest) {
+  const fs::path marker = root / tree_marker;
+  const auto text = base::read_file_if_exists(marker, std::numeric_limits<std::uint32_t>::max());
+  if (!text) return {{}, "is missing"};
+  const base::Digest actual = base::sha256_of(*text);
+  if (actual != digest) return {{}, "has bytes of " + actual.text()};
+  try {
+    return {parse_manifest(*text, marker.string()), {}};
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+Tree tree_of(const base::Digest& digest,
+             const fs::path& path,
+             const std::vector<ArchiveEntry>& entries) {
+  Tree tree{digest, 0, entries.size(), path};
+  for (const ArchiveEntry& entry : entries)
+    tree.size_bytes += entry.size_bytes;
+  return tree;
+}
+
+void check_names(const std::vector<ArchiveEntry>& entries) {
+  for (const ArchiveEntry& entry : entries) {
+    const std::string shown = base::printable(entry.path);
+    if (shown != entry.path || base::printable(entry.link_target) != entry.link_target) {
+      throw Error(ErrorKind::integrity, shown + ": cannot be kept: its name is not plain UTF-8");
+    }
+    if (entry.path == tree_marker) {
+      throw Error(ErrorKind::integrity, shown + ": cannot be kept: the name is reserved");
+    }
+  }
+}
+
+void set_tree_aside(const Layout& layout,
+                    const base::Clock& clock,
+                    const fs::path& path,
+                    const base::Digest& digest,
+                    std::uint64_t inode) {
+  // Who is not root may rename only folders that he may write.
+  ::chmod(path.c_str(), 0755);
+  set_aside(layout, clock, path, digest, inode);
+}
+
+/// Where the link at destination/`path` must lead so that a cache that is moved or mounted
+/// elsewhere still works.
+fs::path link_text(const Layout& layout,
+                   const fs::path& destination,
+                   const std::string& path,
+                   const Object& object) {
+  const fs::path within = object.path.lexically_relative(layout.root());
+  if (within.empty() || *within.begin() == "..") return object.path;
+  return object.path.lexically_relative((destination / path).parent_path());
+}
+
+bool share_into(const fs::path& path, const Object& object) {
+  const base::UniqueFd from(::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const base::UniqueFd to(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!from || !to) base::throw_errno(path.string(), "cannot write", errno);
+  if (share_blocks(from.get(), to.get())) return true;
+  ::unlink(path.c_str());
+  return false;
+}
+
+}  // namespace
+
+Inspection TreeStore::inspect(const base::Digest& digest,
+                              bool full,
+                              const ReadProgress& progress) const {
+  const fs::path path = layout_.tree(digest);
+  Inspection result;
+  const auto status = link_status(path);
+  if (!status) return result;
+  result.exists = true;
+  result.inode = status->st_ino;
+  const Manifest manifest = read_manifest(path, digest);
+  if (!manifest.problem.empty()) {
+    result.damaged.push_back({path / tree_marker, manifest.problem});
+    return result;
+  }
+  result.tree = tree_of(digest, path, manifest.entries);
+  result.size_bytes = result.tree.size_bytes;
+  const auto before = tree_fingerprint(path, manifest.entries);
+  if (before && !full && memo_.vouches(note_of(digest), *before)) return result;
+  result.damaged = compare_with_manifest(path, manifest.entries, [&](std::uint64_t bytes) {
+    result.bytes_hashed += bytes;
+    if (progress) progress(bytes);
+  });
+  if (before && result.damaged.empty()) {
+    memo_.remember(note_of(digest), *before);
+  } else {
+    memo_.forget(note_of(digest));
+  }
+  return result;
+}
+
+std::optional<Tree> TreeStore::find(const base::Digest& digest) const {
+  const Inspection inspection = inspect(digest, false);
+  if (!inspection.exists) return std::nullopt;
+  if (inspection.damaged.empty()) return inspection.tree;
+  set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
+  return std::nullopt;
+}
+
+Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries) const {
+  check_names(entries);
+  std::sort(entries.begin(), entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) {
+    return a.path < b.path;
+  });
+  const std::string text = manifest_text(entries);
+  const base::Digest digest = base::sha256_of(text);
+  const fs::path path = layout_.tree(digest);
+  if (auto present = find(digest)) return *present;
+  make_read_only(folder);
+  make_durable(folder, entries.size());
+  base::write_file_once(folder / tree_marker, text, 0444);
+  for (int tries = 0; tries < 8; ++tries) {
+    ensure_folder(layout_.trees());
+    if (base::rename_no_replace(folder, path)) {
+      ::chmod(path.c_str(), 0555);
+      base::sync_directory(layout_.trees());
+      if (const auto note = tree_fingerprint(path, entries)) memo_.remember(note_of(digest), *note);
+      return tree_of(digest, path, entries);
+    }
+    if (auto present = find(digest)) return *present;
+  }
+  throw Error(ErrorKind::storage,
+              path.string() + ": cannot be published: a damaged tree stands there and stays",
+              "remove that folder");
+}
+
+std::vector<ArchiveEntry> entries_of(const std::map<std::string, Object>& files) {
+  std::vector<ArchiveEntry> entries;
+  for (const auto& [path, object] : files) {
+    if (!base::is_safe_relative_path(path) || fs::path(path).lexically_normal().string() != path) {
+      throw Error(ErrorKind::usage,
+                  base::printable(path) + ": is not a relative path that stays in its folder");
+    }
+    for (fs::path parent = fs::path(path).parent_path(); !parent.empty();
+         parent = parent.parent_path()) {
+      if (files.contains(parent.string())) {
+        throw Error(ErrorKind::usage, parent.string() + ": cannot be a file and a folder");
+      }
+    }
+    entries.push_back({path, object.size_bytes, object.digest});
+  }
+  check_names(entries);
+  return entries;
+}
+
+void fill_tree(const Layout& layout,
+               const fs::path& folder,
+               const fs::path& destination,
+               const std::map<std::string, Object>& files) {
+  bool can_share = true;
+  for (const auto& [path, object] : files) {
+    const fs::path file = folder / path;
+    if (!link_status(object.path)) base::throw_errno(object.path.string(), "cannot read", ENOENT);
+    base::make_directories(file.parent_path());
+    // The first failure decides for all.
+    can_share = can_share && share_into(file, object);
+    if (can_share) continue;
+    const fs::path target = link_text(layout, destination, path, object);
+    if (::symlink(target.c_str(), file.c_str()) != 0) {
+      base::throw_errno(file.string(), "cannot make the link", errno);
+    }
+  }
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "object_store.hpp"
+
+#include <sabath/base/archive.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sabath::cache {
+
+/// The unpacked folders. A tree's manifest is the file `.sabath-tree.json` in it, written last; its
+/// sha256 is the tree's digest. References must outlive the store.
+class TreeStore {
+ public:
+  TreeStore(const Layout& layout, const Memo& memo, const base::Clock& clock)
+      : layout_(layout), memo_(memo), clock_(clock) {}
+
+  std::optional<Tree> find(const base::Digest& digest) const;
+  /// Hashes every file of the tree if `full`, or if the memo does not vouch for all of it. Throws
+  /// what `progress` throws.
+  Inspection inspect(const base::Digest& digest,
+                     bool full,
+                     const ReadProgress& progress = {}) const;
+  /// Makes a folder that has just these entries read-only and durable, writes the manifest and
+  /// renames the folder to its place; where the tree is there already the folder stays. Throws
+  /// Error{integrity} for a name that a manifest cannot hold, Error{storage}.
+  Tree adopt(const std::filesystem::path& folder, std::vector<base::ArchiveEntry> entries) const;
+
+ private:
+  const Layout& layout_;
+  const Memo& memo_;
+  const base::Clock& clock_;
+};
+
+/// The manifest of a tree made of objects. Throws Error{usage} for a path that leaves the tree or
+/// that is a file and a folder.
+std::vector<base::ArchiveEntry> entries_of(const std::map<std::string, Object>& files);
+
+/// Puts the objects beneath `folder`, which will become the tree `destination`: sharing blocks
+/// where the file system can, else as symbolic links that are right once the folder is there.
+void fill_tree(const Layout& layout,
+               const std::filesystem::path& folder,
+               const std::filesystem::path& destination,
+               const std::map<std::string, Object>& files);
+
+}  // namespace sabath::cache

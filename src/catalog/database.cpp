@@ -1,0 +1,105 @@
+#include "database.hpp"
+
+#include "migrations.hpp"
+
+#include <sqlite3.h>
+
+namespace sabath::catalog {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr int busy_timeout_ms = 30'000;
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& path) : path_(path) {
+  guarded([&] { open(); });
+}
+
+void Database::open() {
+  handle_ = std::make_unique<SQLite::Database>(
+      path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
+  handle_->exec("pragma foreign_keys = on");
+  // An index that can be made again needs no more: a power cut leaves it whole, at worst without
+  // its last entries.
+  handle_->exec("pragma synchronous = normal");
+  handle_->exec("pragma temp_store = memory");
+  migrate();
+}
+
+void Database::migrate() {
+  const auto version_of = [&] { return handle_->execAndGet("pragma user_version").getInt(); };
+  const int known = static_cast<int>(migrations().size());
+  const int found = version_of();
+  if (found > known) {
+    throw Error(
+        ErrorKind::catalog,
+        path_.string() + ": is of version " + std::to_string(found) +
+            ", but this sabath knows versions up to " + std::to_string(known),
+        "use the newer sabath, or remove the file and let 'sabath catalog reindex' make it again");
+  }
+  if (found == known) return;
+  WriteScope scope(*this);
+  // Somebody else may have migrated while this process waited for the lock.
+  for (int version = version_of(); version < known; ++version) {
+    handle_->exec(migrations()[static_cast<std::size_t>(version)]);
+    handle_->exec("pragma user_version = " + std::to_string(version + 1));
+  }
+  scope.commit();
+}
+
+SQLite::Statement& Database::statement(const std::string& sql) {
+  auto& kept = statements_[sql];
+  if (!kept) kept = std::make_unique<SQLite::Statement>(*handle_, sql);
+  kept->reset();
+  kept->clearBindings();
+  return *kept;
+}
+
+void Database::rethrow(const SQLite::Exception& error) const {
+  const std::string place = path_.string();
+  switch (error.getErrorCode()) {
+    case SQLITE_CANTOPEN:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+      throw Error(ErrorKind::storage,
+                  place + ": cannot be written: " + error.getErrorStr(),
+                  "SABATH_HOME chooses another place");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      throw Error(ErrorKind::catalog,
+                  place + ": is damaged: " + error.getErrorStr(),
+                  "it is only an index: remove it, and 'sabath catalog reindex' makes it again");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw Error(ErrorKind::catalog,
+                  place + ": is in use by another process for too long",
+                  "try again; on a file system without working locks, put SABATH_HOME elsewhere");
+    default:
+      throw Error(ErrorKind::catalog, place + ": " + std::string(error.what()));
+  }
+}
+
+WriteScope::WriteScope(Database& database) : database_(database) {
+  if (sqlite3_get_autocommit(database_.handle().getHandle()) == 0) return;
+  database_.guarded([&] { database_.handle().exec("begin immediate"); });
+  open_ = true;
+}
+
+WriteScope::~WriteScope() {
+  if (!open_) return;
+  // A failed statement may have rolled back already; there is nobody to tell in a destructor.
+  sqlite3_exec(database_.handle().getHandle(), "rollback", nullptr, nullptr, nullptr);
+}
+
+void WriteScope::commit() {
+  if (!open_) return;
+  database_.guarded([&] { database_.handle().exec("commit"); });
+  open_ = false;
+}
+
+}  // namespace sabath::catalog

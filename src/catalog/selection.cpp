@@ -1,0 +1,149 @@
+#include "selection.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace sabath::catalog {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+[[noreturn]] void refuse(std::string_view text,
+                         const std::string& problem,
+                         const std::string& hint = {}) {
+  throw Error(ErrorKind::usage, "selection '" + base::printable(text) + "': " + problem, hint);
+}
+
+RunReference parse_reference(std::string_view text, std::string_view whole) {
+  constexpr std::string_view last = "@last";
+  if (!text.starts_with('@')) {
+    if (text.empty()) refuse(whole, "an end of the range is missing");
+    return {{}, std::string(text)};
+  }
+  std::uint64_t back = 0;
+  std::string_view rest = text;
+  const bool is_last = rest.starts_with(last);
+  if (is_last) rest.remove_prefix(last.size());
+  if (is_last && rest.empty()) return {back, {}};
+  if (is_last && rest.starts_with('~')) {
+    const char* end = rest.data() + rest.size();
+    const auto [stop, error] = std::from_chars(rest.data() + 1, end, back);
+    if (error == std::errc{} && stop == end) return {back, {}};
+  }
+  refuse(whole,
+         "'" + base::printable(text) + "' is not a run",
+         "the newest is @last, the one before it @last~1");
+}
+
+/// A GLOB pattern in which only '*' is special.
+std::string glob_of(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (c == '[' || c == '?') {
+      pattern += std::string("[") + c + "]";
+    } else {
+      pattern += c;
+    }
+  }
+  return pattern;
+}
+
+struct Column {
+  std::string_view key;
+  std::string_view sql;
+};
+constexpr std::array<Column, 8> columns{{
+    {"id", "run.id glob ?"},
+    {"recipe", "run.recipe glob ?"},
+    {"seed", "run.seed glob ?"},
+    {"study", "run.study glob ?"},
+    {"user", "run.user glob ?"},
+    {"node", "run.node glob ?"},
+    {"host", "run.node glob ?"},
+    {"tag", "exists (select 1 from run_tag where run_tag.run = run.n and run_tag.tag glob ?)"},
+}};
+
+std::string since_text(std::string_view value, std::string_view whole, base::WallTime now) {
+  if (const auto age = base::parse_duration(value)) return base::format_rfc3339(now - *age);
+  std::string stamp(value);
+  if (stamp.size() == 10) stamp += "T00:00:00Z";
+  const auto time = base::parse_rfc3339(stamp);
+  if (!time) {
+    refuse(whole,
+           "'" + base::printable(value) + "' is not a time",
+           "such as since=7d, since=12h, since=2026-11-20 or a full RFC 3339 time");
+  }
+  return base::format_rfc3339(*time);
+}
+
+void add_term(Condition& condition,
+              std::string_view term,
+              std::string_view whole,
+              base::WallTime now) {
+  const auto sign = term.find('=');
+  if (sign == std::string_view::npos || sign == 0) {
+    refuse(whole, "'" + base::printable(term) + "' is not KEY=VALUE");
+  }
+  const std::string key(term.substr(0, sign));
+  const std::string_view value = term.substr(sign + 1);
+  if (!condition.sql.empty()) condition.sql += " and ";
+  if (key == "since") {
+    condition.sql += "run.created >= ?";
+    condition.texts.push_back(since_text(value, whole, now));
+    return;
+  }
+  if (key == "status" || key == "state") {
+    if (!spec::parse_run_state(value)) {
+      refuse(whole,
+             "'" + base::printable(value) + "' is not a state",
+             "states are planned, running, ok, failed, interrupted and lost");
+    }
+    condition.sql += "run.state = ?";
+    condition.texts.emplace_back(value);
+    return;
+  }
+  const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& candidate) {
+    return candidate.key == key;
+  });
+  if (column != columns.end()) {
+    condition.sql += column->sql;
+  } else {
+    condition.sql +=
+        "exists (select 1 from run_parameter where run_parameter.run = run.n and "
+        "run_parameter.name = ? and run_parameter.value glob ?)";
+    condition.texts.push_back(key);
+  }
+  condition.texts.push_back(glob_of(value));
+}
+
+}  // namespace
+
+Selection parse_selection(std::string_view text, base::WallTime now) {
+  if (text.empty()) refuse(text, "is empty", "name a run, @last, or terms such as recipe=NAME");
+  Selection selection;
+  if (text.find('=') != std::string_view::npos) {
+    selection.terms.emplace();
+    std::string_view rest = text;
+    while (true) {
+      const auto comma = rest.find(',');
+      add_term(*selection.terms, rest.substr(0, comma), text, now);
+      if (comma == std::string_view::npos) return selection;
+      rest.remove_prefix(comma + 1);
+    }
+  }
+  if (const auto dots = text.find(".."); dots != std::string_view::npos) {
+    selection.references = {parse_reference(text.substr(0, dots), text),
+                            parse_reference(text.substr(dots + 2), text)};
+  } else {
+    selection.references = {parse_reference(text, text)};
+  }
+  return selection;
+}
+
+}  // namespace sabath::catalog

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sabath/app/fetch_assets.hpp>
+#include <sabath/app/run_recipe.hpp>
+#include <sabath/catalog/catalog.hpp>
+#include <sabath/env/environment.hpp>
+#include <sabath/spec/comparison.hpp>
+#include <sabath/spec/run_plan.hpp>
+
+#include <string>
+#include <vector>
+
+namespace sabath::base {
+class Error;
+}
+
+namespace sabath::cli {
+
+/// One line of an answer that is a list of findings: what `verify` and `doctor` say.
+struct Check {
+  std::string what{};
+  std::string state{};  ///< "ok", "note" or "bad"
+  std::string detail{};
+  std::string remedy{};
+};
+
+/// The answers as JSON documents, for --json. The root is always an object.
+std::string json_answer(const std::vector<catalog::RunRow>& rows);
+std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
+std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
+std::string json_answer(const std::vector<app::FetchedAsset>& assets);
+std::string json_answer(const std::vector<app::RunOutcome>& outcomes);
+std::string json_answer(const std::vector<Check>& checks);
+std::string json_answer(const catalog::CatalogStats& stats);
+std::string json_answer(const spec::Comparison& comparison);
+std::string json_answer(const spec::HostFacts& facts);
+std::string json_answer(const spec::Asset& asset);
+std::string json_answer(const spec::BuiltEnvironment& environment);
+std::string json_answer(const spec::EnvironmentLock& lock);
+std::string json_answer(const spec::RunRecord& record);
+std::string json_dry_run(const spec::RunPlan& plan, int repeat);
+/// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
+std::string json_error(const base::Error& error);
+
+}  // namespace sabath::cli

@@ -1,0 +1,190 @@
+#include "answers.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/json_reader.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace sabath::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class Rows, class Convert>
+std::string list_answer(const char* key, const Rows& rows, Convert&& convert) {
+  ordered_json items = ordered_json::array();
+  for (const auto& row : rows)
+    items.push_back(convert(row));
+  return base::pretty_json({{"schema", 1}, {key, items}});
+}
+
+ordered_json file_json(const app::FetchedFile& file) {
+  return {{"path", file.path},
+          {"digest", file.object.digest.text()},
+          {"size", file.object.size_bytes},
+          {"object", file.object.path.string()},
+          {"was_there", file.was_there},
+          {"source", file.source},
+          {"transferred", file.transferred}};
+}
+
+std::string_view kind_name(base::ErrorKind kind) {
+  switch (kind) {
+    case base::ErrorKind::usage:
+      return "usage";
+    case base::ErrorKind::not_found:
+      return "not_found";
+    case base::ErrorKind::integrity:
+      return "integrity";
+    case base::ErrorKind::transfer:
+      return "transfer";
+    case base::ErrorKind::environment:
+      return "environment";
+    case base::ErrorKind::launch:
+      return "launch";
+    case base::ErrorKind::catalog:
+      return "catalog";
+    case base::ErrorKind::storage:
+      return "storage";
+    case base::ErrorKind::access:
+      return "access";
+    case base::ErrorKind::interrupted:
+      return "interrupted";
+    case base::ErrorKind::internal:
+      return "internal";
+  }
+  return "internal";
+}
+
+}  // namespace
+
+std::string json_answer(const std::vector<catalog::RunRow>& rows) {
+  return list_answer("runs", rows, [](const catalog::RunRow& row) {
+    return ordered_json{{"id", row.id},
+                        {"recipe", row.recipe},
+                        {"state", spec::to_string(row.state)},
+                        {"created", row.created},
+                        {"wall_s", row.wall_s},
+                        {"node", row.node},
+                        {"seed", row.seed},
+                        {"tags", row.tags},
+                        {"directory", row.directory}};
+  });
+}
+
+std::string json_answer(const std::vector<catalog::DocumentRow>& rows) {
+  return list_answer("documents", rows, [](const catalog::DocumentRow& row) {
+    return ordered_json{{"kind", row.kind},
+                        {"name", row.name},
+                        {"version", row.version},
+                        {"title", row.title},
+                        {"path", row.path}};
+  });
+}
+
+std::string json_answer(const std::vector<env::EnvironmentEntry>& entries) {
+  return list_answer("environments", entries, [](const env::EnvironmentEntry& entry) {
+    return ordered_json{{"name", entry.lock.name},
+                        {"kind", spec::to_string(entry.lock.kind)},
+                        {"key", entry.lock.key.hex},
+                        {"state", entry.state},
+                        {"prefix", entry.prefix.string()},
+                        {"log", entry.log.string()},
+                        {"built", entry.built},
+                        {"build_s", entry.build_s},
+                        {"problem", entry.problem},
+                        {"facts", entry.lock.facts}};
+  });
+}
+
+std::string json_answer(const std::vector<app::FetchedAsset>& assets) {
+  return list_answer("fetched", assets, [](const app::FetchedAsset& asset) {
+    ordered_json files = ordered_json::array();
+    for (const app::FetchedFile& file : asset.files)
+      files.push_back(file_json(file));
+    return ordered_json{{"name", asset.name},
+                        {"version", asset.version},
+                        {"digest", asset.digest.hex.empty() ? "" : asset.digest.text()},
+                        {"path", asset.path.string()},
+                        {"made_by_run", asset.made_by_run},
+                        {"made_on_host", asset.made_on_host},
+                        {"files", files}};
+  });
+}
+
+std::string json_answer(const std::vector<app::RunOutcome>& outcomes) {
+  return list_answer("runs", outcomes, [](const app::RunOutcome& outcome) {
+    return ordered_json{{"id", outcome.run_id},
+                        {"state", spec::to_string(outcome.state)},
+                        {"message", outcome.message},
+                        {"directory", outcome.directory.string()},
+                        {"record", (outcome.directory / "record.json").string()}};
+  });
+}
+
+std::string json_answer(const std::vector<Check>& checks) {
+  return list_answer("checks", checks, [](const Check& check) {
+    return ordered_json{{"what", check.what},
+                        {"state", check.state},
+                        {"detail", check.detail},
+                        {"remedy", check.remedy}};
+  });
+}
+
+std::string json_answer(const catalog::CatalogStats& stats) {
+  return base::pretty_json({{"schema", 1},
+                            {"schema_version", stats.schema_version},
+                            {"runs", stats.runs},
+                            {"metrics", stats.metrics},
+                            {"documents", stats.documents},
+                            {"size_bytes", stats.size_bytes},
+                            {"sqlite", stats.sqlite_version}});
+}
+
+std::string json_answer(const spec::Comparison& comparison) {
+  return base::pretty_json(spec::to_json(comparison));
+}
+
+std::string json_answer(const spec::HostFacts& facts) {
+  return base::pretty_json(spec::to_json(facts));
+}
+
+std::string json_answer(const spec::Asset& asset) {
+  return base::pretty_json(spec::to_json(asset));
+}
+
+std::string json_answer(const spec::BuiltEnvironment& environment) {
+  return base::pretty_json(spec::to_json(environment));
+}
+
+std::string json_answer(const spec::EnvironmentLock& lock) {
+  return base::pretty_json(spec::to_json(lock));
+}
+
+std::string json_answer(const spec::RunRecord& record) {
+  return base::pretty_json(spec::to_json(record));
+}
+
+std::string json_dry_run(const spec::RunPlan& plan, int repeat) {
+  ordered_json parameters = ordered_json::object();
+  for (const auto& [name, value] : plan.parameters)
+    parameters[name] = spec::to_json(value);
+  ordered_json stages = ordered_json::array();
+  for (const spec::PlannedStage& stage : plan.stages) {
+    stages.push_back({{"name", stage.name},
+                      {"needs", stage.needs},
+                      {"cache", stage.cache},
+                      {"run", stage.argv},
+                      {"outputs", stage.outputs}});
+  }
+  return base::pretty_json(
+      {{"schema", 1}, {"runs", repeat}, {"parameters", parameters}, {"stages", stages}});
+}
+
+std::string json_error(const base::Error& error) {
+  return base::pretty_json(
+      {{"error",
+        {{"kind", kind_name(error.kind())}, {"message", error.what()}, {"hint", error.hint()}}}});
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,26 @@
+#include "../commands.hpp"
+#include "../completion_script.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+
+void setup_completion(CLI::App& app, Action& action) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("completion", "print a completion script for a shell");
+  command->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->callback([&action, &app, shell] {
+    action = [&app, shell](Workspace& workspace) -> int {
+      workspace.answer(completion_script(app, *shell));
+      return exit_done;
+    };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,131 @@
+#include "../answers.hpp"
+#include "../commands.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace sabath::cli {
+namespace {
+
+constexpr std::uint64_t little_space_bytes = std::uint64_t{1} << 30U;
+
+Check check_folder(const std::string& what,
+                   const std::filesystem::path& path,
+                   const std::string& variable) {
+  try {
+    base::make_directories(path);
+    const base::TempDir probe(path, ".doctor-");
+  } catch (const base::Error& error) {
+    return {what, "bad", error.what(), "make it writable, or set " + variable};
+  }
+  struct statvfs space {};
+  if (::statvfs(path.c_str(), &space) != 0) return {what, "ok", path.string(), {}};
+  const std::uint64_t free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
+  const std::string detail = path.string() + ", " + base::format_bytes(free_bytes) + " free";
+  if (free_bytes < little_space_bytes) return {what, "note", detail, "there is little space left"};
+  return {what, "ok", detail, {}};
+}
+
+Check check_program(const std::string& name, const std::string& purpose) {
+  const auto path = base::find_program(name);
+  if (!path) return {name, "note", "not found: " + purpose, "install it if a recipe asks for it"};
+  return {name, "ok", path->string(), {}};
+}
+
+/// Which of the three ways files come out of the cache, tried with a real object.
+Check check_placement(Workspace& workspace) {
+  const base::TempDir folder(workspace.folders().home, ".doctor-");
+  base::write_file_atomically(folder.path() / "file", "sabath doctor\n");
+  const cache::Object object = workspace.cache().publish_file(folder.path() / "file");
+  const cache::Placement how = workspace.cache().materialise(object, folder.path() / "placed");
+  return {"placement",
+          "ok",
+          "files come out of the cache by " + std::string(cache::to_string(how)),
+          {}};
+}
+
+Check check_trust(Workspace& workspace) {
+  std::error_code code;
+  const std::filesystem::path path = workspace.folders().environments();
+  if (!std::filesystem::exists(path, code)) return {"trust", "ok", "no environments yet", {}};
+  if (const auto reason = base::why_untrusted(path)) {
+    return {"trust",
+            "bad",
+            *reason,
+            "environments beneath are refused; chmod go-w, or choose another SABATH_CACHE"};
+  }
+  return {"trust", "ok", "only you and root can write where environments are", {}};
+}
+
+Check check_documents(Workspace& workspace) {
+  std::vector<app::BadDocument> bad;
+  const auto assets = workspace.documents().assets(bad).size();
+  const auto recipes = workspace.documents().recipes(bad).size();
+  const std::string detail =
+      std::to_string(assets) + " assets, " + std::to_string(recipes) + " recipes";
+  if (!bad.empty())
+    return {
+        "documents", "bad", bad.front().problem, std::to_string(bad.size()) + " cannot be read"};
+  if (recipes == 0)
+    return {"documents", "note", detail, "the shipped ones were not found beside the program"};
+  return {"documents", "ok", detail, {}};
+}
+
+template <class Function>
+void add(std::vector<Check>& checks, const std::string& what, Function&& function) {
+  try {
+    checks.push_back(function());
+  } catch (const base::Error& error) {
+    checks.push_back({what, "bad", error.what(), error.hint()});
+  }
+}
+
+int run_doctor(Workspace& workspace) {
+  std::vector<Check> checks;
+  const app::Folders& folders = workspace.folders();
+  checks.push_back(check_folder("home", folders.home, "SABATH_HOME"));
+  checks.push_back(check_folder("cache", folders.cache, "SABATH_CACHE"));
+  add(checks, "catalog", [&] {
+    const auto stats = workspace.catalog().stats();
+    return Check{
+        "catalog", "ok", std::to_string(stats.runs) + " runs, SQLite " + stats.sqlite_version, {}};
+  });
+  add(checks, "placement", [&] { return check_placement(workspace); });
+  add(checks, "trust", [&] { return check_trust(workspace); });
+  add(checks, "documents", [&] { return check_documents(workspace); });
+  checks.push_back(check_program("c++", "recipes that compile C++ need it"));
+  checks.push_back(check_program("cmake", "recipes that build with CMake need it"));
+  checks.push_back(check_program("make", "recipes that build with make need it"));
+  checks.push_back(check_program("gfortran", "recipes in Fortran need it"));
+  std::string text;
+  for (const Check& check : checks) {
+    std::string line = check.state;
+    line.resize(6, ' ');
+    text += line + base::printable(check.what + ": " + check.detail) + "\n";
+    if (!check.remedy.empty()) text += "      " + base::printable(check.remedy) + "\n";
+  }
+  workspace.answer(workspace.options().json ? json_answer(checks) : text);
+  const bool bad = std::any_of(
+      checks.begin(), checks.end(), [](const Check& check) { return check.state == "bad"; });
+  return bad ? exit_no : exit_done;
+}
+
+}  // namespace
+
+void setup_doctor(CLI::App& app, Action& action) {
+  app.add_subcommand("doctor",
+                     "check that sabath can work here, and say what to do where it cannot")
+      ->callback([&action] { action = run_doctor; });
+}
+
+}  // namespace sabath::cli

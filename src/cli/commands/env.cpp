@@ -1,0 +1,138 @@
+#include "../answers.hpp"
+#include "../commands.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+struct EnvOptions {
+  std::string name{};
+};
+
+std::string built_text(const spec::BuiltEnvironment& environment) {
+  base::TextTable table({{"layer"}, {"kind"}, {"key"}, {"prefix"}});
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    table.add({layer.lock.name,
+               std::string(spec::to_string(layer.lock.kind)),
+               layer.lock.key.hex.substr(0, 16),
+               layer.prefix});
+  }
+  return environment.layers.empty() ? "the recipe needs no environment\n" : table.text();
+}
+
+int env_build(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const auto built = workspace.environments().build(
+      recipe.environment, recipe.directory, workspace.observer(), workspace.stop());
+  workspace.answer(workspace.options().json ? json_answer(built) : built_text(built));
+  return exit_done;
+}
+
+int env_lock(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  workspace.answer(
+      json_answer(workspace.environments().lock(recipe.environment, recipe.directory)));
+  return exit_done;
+}
+
+std::string entry_text(const env::EnvironmentEntry& entry) {
+  std::string text = entry.lock.name + "  " + std::string(spec::to_string(entry.lock.kind)) + "  " +
+                     entry.state + "\n";
+  const auto add = [&](const std::string& label, const std::string& value) {
+    if (value.empty()) return;
+    std::string padded = "  " + label;
+    padded.resize(std::max<std::size_t>(padded.size() + 2, 24), ' ');
+    text += padded + base::printable(value) + "\n";
+  };
+  add("key", entry.lock.key.hex);
+  add("prefix", entry.prefix.string());
+  add("log", entry.log.string());
+  add("built", entry.built);
+  add("problem", entry.problem);
+  for (const auto& [name, value] : entry.lock.facts)
+    add(name, value);
+  return text;
+}
+
+/// Shows the layers of a recipe that are there, or one layer by the beginning of its key.
+int env_show(const EnvOptions& options, Workspace& workspace) {
+  std::vector<env::EnvironmentEntry> entries;
+  try {
+    const spec::Recipe recipe = workspace.documents().recipe(options.name);
+    const auto built = workspace.environments().find(recipe.environment, recipe.directory);
+    if (!built) {
+      throw base::Error(base::ErrorKind::environment,
+                        "environment of '" + recipe.name + "': not built yet",
+                        "sabath env build " + recipe.name);
+    }
+    for (const spec::BuiltLayer& layer : built->layers) {
+      if (layer.prefix.empty()) {
+        entries.push_back({layer.lock, "ready", {}, {}, {}, 0, {}});
+      } else {
+        entries.push_back(workspace.environments().show(layer.lock.key.hex));
+      }
+    }
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+    entries.push_back(workspace.environments().show(options.name));
+  }
+  std::string text;
+  for (const env::EnvironmentEntry& entry : entries)
+    text += entry_text(entry);
+  workspace.answer(workspace.options().json ? json_answer(entries) : text);
+  return exit_done;
+}
+
+int env_list(const EnvOptions&, Workspace& workspace) {
+  const auto entries = workspace.environments().list();
+  std::string text;
+  for (const env::EnvironmentEntry& entry : entries) {
+    text += entry.lock.key.hex.substr(0, 16) + "  " + entry.state + "  " + entry.lock.name + "  " +
+            entry.built + "\n";
+  }
+  if (entries.empty()) text = "no environments yet; 'sabath env build RECIPE' makes one\n";
+  workspace.answer(workspace.options().json ? json_answer(entries) : text);
+  return exit_done;
+}
+
+int env_remove(const EnvOptions& options, Workspace& workspace) {
+  const env::EnvironmentEntry entry = workspace.environments().show(options.name);
+  workspace.environments().remove(options.name);
+  workspace.answer(workspace.options().json ? json_answer(std::vector{entry})
+                                            : "removed " + entry.lock.key.hex + "\n");
+  return exit_done;
+}
+
+}  // namespace
+
+void setup_env(CLI::App& app, Action& action) {
+  CLI::App* group = app.add_subcommand("env", "build and show environments");
+  group->require_subcommand(1);
+  auto options = std::make_shared<EnvOptions>();
+  using Verb = int (*)(const EnvOptions&, Workspace&);
+  const auto add = [&](const char* name, const char* text, const char* operand, Verb verb) {
+    CLI::App* command = group->add_subcommand(name, text);
+    if (operand != nullptr) command->add_option("name", options->name, operand)->required();
+    command->callback([&action, options, verb] {
+      action = [options, verb](Workspace& workspace) { return verb(*options, workspace); };
+    });
+  };
+  add("build", "build the environment of a recipe, or find it ready", "a recipe", env_build);
+  add("lock", "print what the environment of a recipe resolves to", "a recipe", env_lock);
+  add("show",
+      "show layers, what identifies them, and where they are",
+      "a recipe, or the beginning of a key",
+      env_show);
+  add("list", "list the layers in the cache", nullptr, env_list);
+  add("rm", "remove a layer", "the beginning of its key", env_remove);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,30 @@
+#include "../commands.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <sabath/app/execute_plan.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+
+void setup_exec(CLI::App& app, Action& action) {
+  auto directory = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("exec", "execute the plan of a run directory (what a launcher starts)");
+  command->add_option("run_directory", *directory, "a folder that 'sabath run' made")->required();
+  command->callback([&action, directory] {
+    action = [directory](Workspace& workspace) -> int {
+      const spec::RunRecord record = app::execute_plan(*directory,
+                                                       workspace.processes(),
+                                                       workspace.clock(),
+                                                       workspace.observer(),
+                                                       workspace.stop());
+      return exit_status(record.state);
+    };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,143 @@
+#include "../answers.hpp"
+#include "../commands.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+using base::Align;
+using base::TextTable;
+
+struct ListOptions {
+  std::string what = "runs";
+  std::size_t limit = 50;
+  bool all = false;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string runs_table(const std::vector<catalog::RunRow>& rows) {
+  TextTable table({{"run", Align::left},
+                   {"state", Align::left},
+                   {"created", Align::left},
+                   {"time", Align::right},
+                   {"seed", Align::right},
+                   {"node", Align::left},
+                   {"tags", Align::left}});
+  for (const catalog::RunRow& row : rows) {
+    const auto wall = std::chrono::nanoseconds(static_cast<std::int64_t>(row.wall_s * 1e9));
+    table.add({row.id,
+               std::string(spec::to_string(row.state)),
+               row.created,
+               row.wall_s > 0 ? base::format_duration(wall) : "",
+               row.seed,
+               row.node,
+               joined(row.tags)});
+  }
+  return table.text();
+}
+
+int list_runs(const ListOptions& options, Workspace& workspace) {
+  // One more than is shown tells whether there are more.
+  const std::size_t limit = options.all ? 0 : options.limit;
+  auto rows = workspace.catalog().runs(limit == 0 ? 0 : limit + 1);
+  const bool more = limit != 0 && rows.size() > limit;
+  if (more) rows.pop_back();
+  if (workspace.options().json) {
+    workspace.answer(json_answer(rows));
+    return exit_done;
+  }
+  workspace.answer(rows.empty() ? "no runs yet; 'sabath run RECIPE' makes one\n"
+                                : runs_table(rows));
+  if (more) workspace.observer().note("... and older ones: --all shows them");
+  return exit_done;
+}
+
+int list_documents(const std::string& what, Workspace& workspace) {
+  std::vector<app::BadDocument> bad;
+  std::vector<catalog::DocumentRow> rows;
+  if (what == "assets") {
+    for (const app::AssetDocument& document : workspace.documents().assets(bad)) {
+      const spec::Asset& asset = document.asset;
+      rows.push_back({std::string(spec::to_string(asset.kind)),
+                      asset.name,
+                      asset.version,
+                      asset.title,
+                      document.path.string()});
+    }
+  } else {
+    for (const app::RecipeDocument& document : workspace.documents().recipes(bad)) {
+      const spec::Recipe& recipe = document.recipe;
+      rows.push_back({"recipe", recipe.name, "", recipe.description, document.path.string()});
+    }
+  }
+  for (const app::BadDocument& document : bad)
+    workspace.observer().warn(document.problem);
+  if (workspace.options().json) {
+    workspace.answer(json_answer(rows));
+    return exit_done;
+  }
+  TextTable table({{"kind"}, {"name"}, {"version"}, {"title"}});
+  for (const auto& row : rows)
+    table.add({row.kind, row.name, row.version, row.title});
+  workspace.answer(table.text());
+  return exit_done;
+}
+
+int list_environments(Workspace& workspace) {
+  const auto entries = workspace.environments().list();
+  if (workspace.options().json) {
+    workspace.answer(json_answer(entries));
+    return exit_done;
+  }
+  TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"built"}, {"prefix"}});
+  for (const env::EnvironmentEntry& entry : entries) {
+    table.add({entry.lock.key.hex.substr(0, 16),
+               std::string(spec::to_string(entry.lock.kind)),
+               entry.lock.name,
+               entry.state,
+               entry.built,
+               entry.prefix.string()});
+  }
+  workspace.answer(entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
+                                   : table.text());
+  return exit_done;
+}
+
+int run_list(const ListOptions& options, Workspace& workspace) {
+  if (options.what == "runs") return list_runs(options, workspace);
+  if (options.what == "envs") return list_environments(workspace);
+  return list_documents(options.what, workspace);
+}
+
+}  // namespace
+
+void setup_list(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* command = app.add_subcommand("list", "list runs, assets, recipes or environments");
+  command->add_option("what", options->what, "runs, assets, recipes or envs")
+      ->check(CLI::IsMember({"runs", "assets", "recipes", "envs"}))
+      ->capture_default_str();
+  command->add_option("--limit", options->limit, "at most so many runs, newest first")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--all", options->all, "all runs");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_list(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,158 @@
+#include "../answers.hpp"
+#include "../commands.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/text.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+struct ShowOptions {
+  std::string name{};
+};
+
+std::string line(std::string_view label, const std::string& text) {
+  if (text.empty()) return "";
+  std::string padded(label);
+  padded.resize(14, ' ');
+  return padded + base::printable(text) + "\n";
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between = ", ") {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+std::string range_of(const spec::Parameter& parameter) {
+  if (!parameter.values.empty()) return joined(parameter.values, " | ");
+  const auto number = [](double value) { return report::number_text(value); };
+  if (parameter.min && parameter.max)
+    return number(*parameter.min) + " .. " + number(*parameter.max);
+  if (parameter.min) return ">= " + number(*parameter.min);
+  if (parameter.max) return "<= " + number(*parameter.max);
+  return "";
+}
+
+std::string recipe_text(const spec::Recipe& recipe) {
+  std::string text = line("recipe", recipe.name) + line("", recipe.description) +
+                     line("model", recipe.model) + line("folder", recipe.directory.string()) +
+                     line("digest", recipe.digest().text());
+  for (const auto& [role, asset] : recipe.datasets)
+    text += line("data", role + ": " + asset);
+  base::TextTable parameters({{"parameter"}, {"default"}, {"allowed"}, {"affects"}, {""}});
+  for (const spec::Parameter& parameter : recipe.parameters) {
+    parameters.add({parameter.name,
+                    spec::to_string(parameter.default_value),
+                    range_of(parameter),
+                    parameter.affects_result ? "result" : "execution",
+                    parameter.description});
+  }
+  if (!parameters.empty()) text += "\n" + parameters.text();
+  base::TextTable stages({{"stage"}, {"needs"}, {"cached"}, {"outputs"}});
+  for (const spec::Stage& stage : recipe.stages) {
+    stages.add({stage.name, joined(stage.needs), stage.cache ? "yes" : "", joined(stage.outputs)});
+  }
+  text += "\n" + stages.text();
+  base::TextTable metrics({{"metric"}, {"unit"}, {"better"}, {"kind"}, {""}});
+  for (const spec::MetricSpec& metric : recipe.metrics) {
+    metrics.add({metric.name,
+                 metric.unit,
+                 std::string(spec::to_string(metric.better)),
+                 metric.performance ? "performance" : "result",
+                 metric.description});
+  }
+  if (!metrics.empty()) text += "\n" + metrics.text();
+  return text;
+}
+
+std::string asset_text(const spec::Asset& asset) {
+  std::string text = line(spec::to_string(asset.kind), asset.name) +
+                     line("version", asset.version) + line("title", asset.title) +
+                     line("", asset.description) + line("license", asset.license) +
+                     line("citation", asset.citation) + line("homepage", asset.homepage) +
+                     line("keywords", joined(asset.keywords)) + line("withdrawn", asset.withdrawn);
+  if (asset.access.policy != "open") text += line("access", asset.access.policy);
+  if (asset.generate) {
+    text +=
+        line("made by", "stage " + asset.generate->stage + " of recipe " + asset.generate->recipe);
+  }
+  for (const spec::AssetFile& file : asset.files) {
+    text += line("file",
+                 file.path + (file.size_bytes ? "  " + base::format_bytes(*file.size_bytes) : ""));
+    for (const base::Digest& digest : file.digests)
+      text += line("", digest.text());
+    for (const std::string& source : file.sources)
+      text += line("", source);
+  }
+  return text;
+}
+
+int show_run(const std::string& name, Workspace& workspace) {
+  const catalog::RunRow row = workspace.one_run(name);
+  const app::RunFiles files(row.directory);
+  const auto record = files.read_record();
+  if (record) {
+    workspace.answer(workspace.options().json
+                         ? json_answer(*record)
+                         : report::record_text(*record) + line("folder", row.directory));
+    return exit_done;
+  }
+  // Not finished, or lost: the plan and the status are what there is.
+  if (workspace.options().json) {
+    workspace.answer(json_answer(std::vector<catalog::RunRow>{row}));
+    return exit_done;
+  }
+  const spec::RunStatus status = files.read_status();
+  workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(status.state))) +
+                   line("stage", status.stage) + line("since", status.updated) +
+                   line("", status.message) + line("folder", row.directory));
+  return exit_done;
+}
+
+bool names_a_run(const std::string& name) {
+  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
+}
+
+int run_show(const ShowOptions& options, Workspace& workspace) {
+  if (names_a_run(options.name)) return show_run(options.name, workspace);
+  try {
+    const spec::Recipe recipe = workspace.documents().recipe(options.name);
+    workspace.answer(workspace.options().json ? recipe.text : recipe_text(recipe));
+    return exit_done;
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+  }
+  try {
+    const spec::Asset asset = workspace.documents().asset(options.name);
+    workspace.answer(workspace.options().json ? json_answer(asset) : asset_text(asset));
+    return exit_done;
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+  }
+  return show_run(options.name, workspace);
+}
+
+}  // namespace
+
+void setup_show(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = app.add_subcommand("show", "show a recipe, an asset or a run");
+  command
+      ->add_option("name", options->name, "a recipe, an asset, or a run (id, unique prefix, @last)")
+      ->required();
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_show(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

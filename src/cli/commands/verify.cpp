@@ -1,0 +1,126 @@
+#include "../answers.hpp"
+#include "../commands.hpp"
+#include "../exit_status.hpp"
+#include "../workspace.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> names{};
+  bool full = false;
+};
+
+Check summary_of(const std::string& what, const cache::VerifyReport& report) {
+  return {what,
+          report.damaged.empty() ? "ok" : "bad",
+          std::to_string(report.objects) + " objects and " + std::to_string(report.trees) +
+              " trees, " + base::format_bytes(report.bytes_hashed) + " hashed, " +
+              std::to_string(report.damaged.size()) + " damaged",
+          {}};
+}
+
+void add_report(std::vector<Check>& checks,
+                const std::string& what,
+                const cache::VerifyReport& report) {
+  checks.push_back(summary_of(what, report));
+  for (const cache::VerifyFinding& finding : report.damaged) {
+    checks.push_back({finding.path.string(), "bad", finding.problem, "fetch it again"});
+  }
+}
+
+void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& workspace) {
+  const catalog::RunRow row = workspace.one_run(name);
+  const app::RunFiles files(row.directory);
+  const auto record = files.read_record();
+  if (!record) throw base::Error(base::ErrorKind::not_found, row.id + ": the run has no record");
+  for (const spec::OutputRecord& output : record->outputs) {
+    const std::filesystem::path path = files.outputs(output.stage) / output.path;
+    Check check{row.id + ": " + output.stage + "/" + output.path, "ok", output.digest.text(), {}};
+    try {
+      const base::Digest now = base::digest_file(path);
+      if (now != output.digest)
+        check = {check.what, "bad", "is now " + now.text(), "it was changed after the run"};
+    } catch (const base::Error& error) {
+      check = {check.what, "bad", error.what(), {}};
+    }
+    checks.push_back(check);
+  }
+  if (record->outputs.empty()) checks.push_back({row.id, "note", "the run has no outputs", {}});
+}
+
+void verify_asset(const spec::Asset& asset,
+                  bool full,
+                  std::vector<Check>& checks,
+                  Workspace& workspace) {
+  for (const spec::AssetFile& file : asset.files) {
+    std::optional<base::Digest> digest;
+    for (const base::Digest& wanted : file.digests) {
+      if (wanted.algorithm == base::DigestAlgorithm::sha256) digest = wanted;
+    }
+    for (const std::string& url : file.sources) {
+      if (digest) break;
+      if (const auto known = workspace.cache().source(url)) digest = known->digest;
+    }
+    const std::string what = asset.name + ": " + file.path;
+    if (!digest || !workspace.cache().find(*digest)) {
+      checks.push_back({what, "bad", "is not in the cache", "sabath fetch " + asset.name});
+      continue;
+    }
+    add_report(checks, what, workspace.cache().verify_one(*digest, full));
+  }
+  if (asset.generate)
+    checks.push_back(
+        {asset.name, "note", "is generated; its outputs are checked with the cache", {}});
+}
+
+bool names_a_run(const std::string& name) {
+  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
+}
+
+int run_verify(const VerifyOptions& options, Workspace& workspace) {
+  std::vector<Check> checks;
+  if (options.names.empty()) {
+    add_report(checks,
+               "cache",
+               workspace.cache().verify(options.full, workspace.observer(), workspace.stop()));
+  }
+  for (const std::string& name : options.names) {
+    if (names_a_run(name)) {
+      verify_run(name, checks, workspace);
+    } else {
+      verify_asset(workspace.documents().asset(name), options.full, checks, workspace);
+    }
+  }
+  bool good = true;
+  std::string text;
+  for (const Check& check : checks) {
+    good = good && check.state != "bad";
+    text += check.state + "  " + base::printable(check.what + ": " + check.detail) + "\n";
+    if (!check.remedy.empty()) text += "     " + base::printable(check.remedy) + "\n";
+  }
+  workspace.answer(workspace.options().json ? json_answer(checks) : text);
+  return good ? exit_done : exit_no;
+}
+
+}  // namespace
+
+void setup_verify(CLI::App& app, Action& action) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* command = app.add_subcommand("verify", "check that bytes are still what they were");
+  command->add_option("names", options->names, "assets or runs; none: the whole cache");
+  command->add_flag("--full", options->full, "hash everything again, whatever was checked before");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_verify(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

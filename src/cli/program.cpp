@@ -1,0 +1,129 @@
+#include "program.hpp"
+
+#include "answers.hpp"
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "settings.hpp"
+#include "workspace.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/version.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace sabath::cli {
+namespace {
+
+using Setup = void (*)(CLI::App&, Action&);
+
+/// The only list of commands, in the order of `sabath --help`.
+constexpr std::array<Setup, 14> commands{setup_fetch,
+                                         setup_run,
+                                         setup_compare,
+                                         setup_list,
+                                         setup_search,
+                                         setup_show,
+                                         setup_verify,
+                                         setup_env,
+                                         setup_probe,
+                                         setup_catalog,
+                                         setup_doctor,
+                                         setup_completion,
+                                         setup_help,
+                                         setup_exec};
+
+void tell(const std::string& message, const std::string& hint) {
+  std::fputs(("sabath: error: " + base::printable(message, true) + "\n").c_str(), stderr);
+  if (!hint.empty()) std::fputs(("  hint: " + base::printable(hint, true) + "\n").c_str(), stderr);
+}
+
+int tell_error(const base::Error& error, bool json) {
+  if (json) {
+    std::fputs(json_error(error).c_str(), stderr);
+  } else {
+    tell(error.what(), error.hint());
+  }
+  return exit_status(error.kind());
+}
+
+void setup_globals(CLI::App& app, GlobalOptions& options) {
+  app.set_version_flag("--version", "sabath " + std::string(base::version()));
+  app.add_flag("--json", options.json, "answer with one JSON document on stdout");
+  app.add_flag("-q,--quiet", options.quiet, "no progress and no notes on stderr");
+  app.add_option(
+         "--catalog", options.catalogs, "a further folder with assets and recipes, searched first")
+      ->allow_extra_args(false);
+  app.require_subcommand(1);
+  app.fallthrough();
+}
+
+/// The word that CLI11 could not make sense of, with the nearest command.
+int tell_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  std::string hint = "'sabath help' lists the commands";
+  if (argc > 1) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({}))
+      names.push_back(command->get_name());
+    const bool known = std::find(names.begin(), names.end(), argv[1]) != names.end();
+    const std::string guess = base::nearest(argv[1], names);
+    if (known) hint = "'sabath " + std::string(argv[1]) + " --help' shows its options";
+    if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
+  }
+  tell(error.what(), hint);
+  return exit_usage;
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app{
+      "From a name to a verdict: data, environments, runs and comparisons of surrogate models",
+      "sabath"};
+  GlobalOptions options;
+  Action action;
+  setup_globals(app, options);
+  for (const Setup setup : commands)
+    setup(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return tell_parse_error(app, error, argc, argv);
+  }
+  try {
+    Workspace workspace(options);
+    return action(workspace);
+  } catch (const base::Error& error) {
+    return tell_error(error, options.json);
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) noexcept {
+  // A reader that goes away (`sabath list | head`) is an error of a write, not a signal.
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("sabath: error: out of memory\n", stderr);
+    return exit_storage;
+  } catch (const std::exception& error) {
+    tell(std::string("this is a bug in sabath: ") + error.what(),
+         "please report it with the command you typed");
+    return exit_bug;
+  } catch (...) {
+    std::fputs("sabath: error: this is a bug in sabath\n", stderr);
+    return exit_bug;
+  }
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,62 @@
+#include "settings.hpp"
+
+#include <sabath/base/error.hpp>
+
+namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string value_of(const base::Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+/// $`own`, else $`xdg`/sabath, else $HOME/`below_home`/sabath.
+fs::path folder_from(const base::Environment& environment,
+                     const std::string& own,
+                     const std::string& xdg,
+                     const std::string& below_home) {
+  if (const std::string given = value_of(environment, own); !given.empty()) {
+    return fs::absolute(given);
+  }
+  // The XDG base directory specification: relative values are to be ignored.
+  if (const fs::path base = value_of(environment, xdg); base.is_absolute()) return base / "sabath";
+  const std::string home = value_of(environment, "HOME");
+  if (home.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      "HOME: not set, so there is no place for runs and the cache",
+                      "set SABATH_HOME");
+  }
+  return fs::absolute(home) / below_home / "sabath";
+}
+
+}  // namespace
+
+fs::path program_path() {
+  std::error_code code;
+  fs::path path = fs::read_symlink("/proc/self/exe", code);
+  return code ? fs::path("sabath") : path;
+}
+
+app::Folders read_folders(const base::Environment& environment,
+                          const std::vector<std::string>& catalogs,
+                          const fs::path& program) {
+  app::Folders folders;
+  folders.home = folder_from(environment, "SABATH_HOME", "XDG_DATA_HOME", ".local/share");
+  const std::string cache = value_of(environment, "SABATH_CACHE");
+  folders.cache = cache.empty() ? folders.home / "cache" : fs::absolute(cache);
+  folders.configuration = folder_from(environment, "SABATH_CONFIG", "XDG_CONFIG_HOME", ".config");
+  const fs::path shipped = program.parent_path().parent_path() / "share" / "sabath";
+  for (const std::string& catalog : catalogs) {
+    folders.assets.push_back(fs::absolute(catalog));
+    folders.recipes.push_back(fs::absolute(catalog));
+  }
+  folders.assets.push_back(folders.home / "assets");
+  folders.assets.push_back(shipped / "catalog");
+  folders.recipes.push_back(folders.home / "recipes");
+  folders.recipes.push_back(shipped / "recipes");
+  return folders;
+}
+
+}  // namespace sabath::cli

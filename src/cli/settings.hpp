@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sabath/app/folders.hpp>
+#include <sabath/base/process.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sabath::cli {
+
+/// What the global options say.
+struct GlobalOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  std::vector<std::string>
+      catalogs{};  ///< --catalog: further folders with assets and recipes, searched first
+};
+
+/// Folders from SABATH_HOME, SABATH_CACHE, SABATH_CONFIG, XDG_DATA_HOME, XDG_CONFIG_HOME and HOME
+/// (docs/commands/environment.md). The shipped catalog and recipes lie at ../share/sabath beside
+/// the program. Throws Error{usage} when there is no home.
+app::Folders read_folders(const base::Environment& environment,
+                          const std::vector<std::string>& catalogs,
+                          const std::filesystem::path& program);
+
+/// This program's own path.
+std::filesystem::path program_path();
+
+}  // namespace sabath::cli

@@ -1,0 +1,104 @@
+#include "workspace.hpp"
+
+#include <sabath/app/index_runs.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/version.hpp>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace sabath::cli {
+
+using base::Error;
+using base::ErrorKind;
+
+Workspace::Workspace(const GlobalOptions& options)
+    : options_(options), observer_(options.quiet, clock_) {}
+
+const app::Folders& Workspace::folders() {
+  if (!folders_) {
+    folders_ = read_folders(base::current_environment(), options_.catalogs, program_path());
+  }
+  return *folders_;
+}
+
+app::Documents& Workspace::documents() {
+  if (!documents_) documents_.emplace(folders().assets, folders().recipes);
+  return *documents_;
+}
+
+cache::Cache& Workspace::cache() {
+  if (!cache_) {
+    cache_ = std::make_unique<cache::Cache>(folders().cache, folders().state(), clock_);
+  }
+  return *cache_;
+}
+
+env::EnvironmentStore& Workspace::environments() {
+  if (!environments_) {
+    environments_ =
+        std::make_unique<env::EnvironmentStore>(folders().environments(), processes_, clock_);
+  }
+  return *environments_;
+}
+
+const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
+  if (fetchers_.empty()) {
+    fetch::EngineOptions options;
+    options.user_agent = "sabath/" + std::string(base::version());
+    fetchers_ = fetch::builtin_fetchers(options, clock_);
+  }
+  return fetchers_;
+}
+
+catalog::Catalog& Workspace::catalog_as_it_is() {
+  if (!catalog_) {
+    base::make_directories(folders().home);
+    catalog_ = std::make_unique<catalog::Catalog>(folders().catalog());
+  }
+  return *catalog_;
+}
+
+catalog::Catalog& Workspace::catalog() {
+  const bool first = !catalog_;
+  catalog::Catalog& catalog = catalog_as_it_is();
+  if (first) app::index_inbox(catalog, folders().runs(), clock_, observer_);
+  return catalog;
+}
+
+app::RecipeRunner& Workspace::runner() {
+  if (!runner_) {
+    launchers_ = launch::builtin_launchers();
+    const app::RecipeRunner::Tools tools{
+        documents(), environments(), cache(), fetchers(), *launchers_.front(), clock_};
+    runner_ = std::make_unique<app::RecipeRunner>(tools, folders(), program_path());
+  }
+  return *runner_;
+}
+
+catalog::RunRow Workspace::one_run(const std::string& selection) {
+  const std::vector<catalog::RunRow> rows = catalog().select(selection, clock_.now());
+  if (rows.empty()) {
+    throw Error(ErrorKind::not_found,
+                "selection '" + base::printable(selection) + "': no run matches",
+                "'sabath list runs' shows what there is");
+  }
+  if (rows.size() > 1) {
+    throw Error(ErrorKind::usage,
+                "selection '" + base::printable(selection) + "': matches " +
+                    std::to_string(rows.size()) + " runs where one is wanted",
+                "name one of them, such as " + rows.back().id);
+  }
+  return rows.front();
+}
+
+void Workspace::answer(std::string_view text) const {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    base::throw_errno("standard output", "cannot write the answer", errno);
+  }
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "settings.hpp"
+#include "terminal_observer.hpp"
+
+#include <sabath/app/documents.hpp>
+#include <sabath/app/folders.hpp>
+#include <sabath/app/run_recipe.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/stop_signal.hpp>
+#include <sabath/cache/cache.hpp>
+#include <sabath/catalog/catalog.hpp>
+#include <sabath/env/environment.hpp>
+#include <sabath/fetch/fetcher.hpp>
+#include <sabath/launch/launcher.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::cli {
+
+/// The one place where the parts are put together. Each is made when a command first asks for it,
+/// so that `sabath --version` opens nothing.
+class Workspace {
+ public:
+  explicit Workspace(const GlobalOptions& options);
+
+  const GlobalOptions& options() const { return options_; }
+  const app::Folders& folders();
+  base::Observer& observer() { return observer_; }
+  base::Clock& clock() { return clock_; }
+  base::ProcessRunner& processes() { return processes_; }
+  std::stop_token stop() { return stop_.token(); }
+
+  app::Documents& documents();
+  cache::Cache& cache();
+  env::EnvironmentStore& environments();
+  const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers();
+  /// The catalog, brought up to date from the inbox.
+  catalog::Catalog& catalog();
+  /// The same as it is: for `catalog reindex`.
+  catalog::Catalog& catalog_as_it_is();
+  app::RecipeRunner& runner();
+  /// The one run that a selection names. Throws Error{usage} when it names several.
+  catalog::RunRow one_run(const std::string& selection);
+
+  /// Writes the answer to stdout. Throws Error{storage} when that fails (a full disk, a closed
+  /// pipe).
+  void answer(std::string_view text) const;
+
+ private:
+  GlobalOptions options_;
+  base::SystemClock clock_;
+  base::SystemProcessRunner processes_;
+  base::StopSignal stop_;
+  TerminalObserver observer_;
+  std::optional<app::Folders> folders_;
+  std::optional<app::Documents> documents_;
+  std::unique_ptr<cache::Cache> cache_;
+  std::unique_ptr<env::EnvironmentStore> environments_;
+  std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
+  std::unique_ptr<catalog::Catalog> catalog_;
+  std::vector<std::unique_ptr<launch::Launcher>> launchers_;
+  std::unique_ptr<app::RecipeRunner> runner_;
+};
+
+}  // namespace sabath::cli

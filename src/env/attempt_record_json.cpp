@@ -1,0 +1,80 @@
+#include "attempt_record.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace sabath::env {
+namespace {
+
+nlohmann::ordered_json to_json(const BuilderProcess& builder) {
+  return {{"host", builder.host},
+          {"boot_id", builder.boot_id},
+          {"pid_namespace", builder.pid_namespace},
+          {"pid", builder.pid},
+          {"start_ticks", builder.start_ticks}};
+}
+
+BuilderProcess read_builder(base::JsonReader reader) {
+  BuilderProcess builder;
+  builder.host = reader.required("host").string();
+  builder.boot_id = reader.required("boot_id").string();
+  builder.pid_namespace = reader.required("pid_namespace").string();
+  builder.pid = reader.required("pid").integer();
+  builder.start_ticks = reader.required("start_ticks").string();
+  reader.finish();
+  return builder;
+}
+
+AttemptRecord read_record(base::JsonReader reader) {
+  AttemptRecord record;
+  if (reader.required("schema").integer() != 1) reader.problem("of another version");
+  record.state = reader.required("state").one_of({"building", "ready", "failed"});
+  record.builder = read_builder(reader.required("builder"));
+  record.started = reader.required("started").string();
+  record.build_s = reader.required("build_s").number();
+  record.problem = reader.required("problem").string();
+  for (auto& [name, value] : reader.required("present").members())
+    record.present[name] = value.string();
+  const auto environment = spec::read_built_environment(reader.required("environment"));
+  if (environment.layers.size() == 1) {
+    record.layer = environment.layers.front();
+  } else {
+    reader.problem("not of one layer");
+  }
+  reader.finish();
+  return record;
+}
+
+}  // namespace
+
+void write_attempt_record(const std::filesystem::path& path, const AttemptRecord& record) {
+  nlohmann::ordered_json document;
+  document["schema"] = 1;
+  document["state"] = record.state;
+  document["environment"] = spec::to_json(spec::BuiltEnvironment{{record.layer}});
+  document["builder"] = to_json(record.builder);
+  document["started"] = record.started;
+  document["build_s"] = record.build_s;
+  document["problem"] = record.problem;
+  document["present"] = record.present;
+  base::write_file_atomically(path, base::pretty_json(document), base::Durability::durable, 0444);
+}
+
+std::optional<AttemptRecord> read_attempt_record(const std::filesystem::path& path) {
+  try {
+    const auto text = base::read_file_if_exists(path);
+    if (!text) return std::nullopt;
+    auto document = base::JsonDocument::parse(*text, path.string());
+    AttemptRecord record = read_record(document.root());
+    document.finish();
+    return record;
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::usage) return std::nullopt;
+    throw;
+  }
+}
+
+}  // namespace sabath::env

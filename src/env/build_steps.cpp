@@ -1,0 +1,102 @@
+#include "build_steps.hpp"
+
+#include "layer_variables.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <utility>
+
+#include <fcntl.h>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t log_limit_bytes = 1U << 30U;
+
+std::string hint_for(const base::ProcessResult& result, const fs::path& log) {
+  const std::string whole = "the whole log is " + log.string();
+  if (result.end == base::ProcessEnd::silent) {
+    return whole + "; a step that waits for input or for a network would look like this";
+  }
+  if (result.end == base::ProcessEnd::timed_out) {
+    return whole + "; all steps of a layer share one limit of time";
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::string tail_of(const fs::path& log, std::size_t lines) {
+  constexpr std::streamoff window = 1 << 16;
+  std::ifstream file(log, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(size - window, 0));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(file, line);)
+    found.push_back(std::move(line));
+  const std::size_t first = found.size() > lines ? found.size() - lines : 0;
+  std::string tail;
+  for (std::size_t i = first; i < found.size(); ++i)
+    tail += "\n    " + base::printable(found[i]);
+  return tail;
+}
+
+BuildSteps::BuildSteps(base::ProcessRunner& processes,
+                       const LayerBuild& build,
+                       base::Environment environment)
+    : processes_(processes), build_(build), environment_(std::move(environment)) {
+  for (const auto& [name, folder] : {std::pair{"HOME", "home"}, std::pair{"TMPDIR", "tmp"}}) {
+    const fs::path path = build.work / folder;
+    base::make_directories(path);
+    environment_[name] = path.string();
+  }
+}
+
+void BuildSteps::run(std::string_view doing,
+                     std::vector<std::string> argv,
+                     const fs::path& directory) {
+  const std::string place = place_of(build_.lock.name);
+  build_.observer.note(place + ": " + std::string(doing));
+  const std::string shown = base::quote_command(argv);
+  log_line("$ " + shown);
+
+  base::Command command;
+  command.argv = std::move(argv);
+  command.working_directory = directory;
+  command.environment = environment_;
+  command.stdout_path = build_.log;
+  command.stderr_path = build_.log;
+  command.deadline = std::max<std::chrono::nanoseconds>(build_.limits.wall - used_, {});
+  command.silence_deadline = build_.limits.silence;
+  command.output_limit = log_limit_bytes;
+  const base::ProcessResult result = processes_.run(command, build_.stop);
+  used_ += result.wall;
+
+  if (result.end == base::ProcessEnd::stopped) {
+    throw base::Error(base::ErrorKind::interrupted,
+                      place + ": stopped while " + std::string(doing));
+  }
+  if (result.ok()) return;
+  throw base::Error(base::ErrorKind::environment,
+                    place + ": the build failed while " + std::string(doing) + ": '" + shown +
+                        "' " + result.describe() + "; the end of " + build_.log.string() + ":" +
+                        tail_of(build_.log),
+                    hint_for(result, build_.log));
+}
+
+void BuildSteps::log_line(const std::string& line) {
+  const base::UniqueFd file(
+      ::open(build_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file) base::throw_errno(build_.log.string(), "cannot write", errno);
+  base::write_all(file.get(), base::as_bytes(line + "\n"), build_.log);
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/env/environment_layer.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::env {
+
+/// The commands of one build, one after another: all that they say goes to the log, all share the
+/// build's limits, and the first that fails ends it.
+class BuildSteps {
+ public:
+  /// `environment` is what each command sees, but for HOME and TMPDIR, which lie in the work
+  /// folder.
+  BuildSteps(base::ProcessRunner& processes,
+             const LayerBuild& build,
+             base::Environment environment);
+
+  /// Runs one command; `doing` ("compiling") names it to people. Throws Error{environment} with the
+  /// tail of the log; Error{interrupted}.
+  void run(std::string_view doing,
+           std::vector<std::string> argv,
+           const std::filesystem::path& directory);
+  /// Adds a line of our own to the log.
+  void log_line(const std::string& line);
+
+ private:
+  base::ProcessRunner& processes_;
+  const LayerBuild& build_;
+  base::Environment environment_;
+  std::chrono::nanoseconds used_{};
+};
+
+/// The last lines of a log, made safe for a terminal, each indented by four blanks.
+std::string tail_of(const std::filesystem::path& log, std::size_t lines = 20);
+
+}  // namespace sabath::env

@@ -1,0 +1,24 @@
+#include "host_layer.hpp"
+#include "memo.hpp"
+#include "source_layer.hpp"
+
+namespace sabath::env {
+
+std::map<std::string, std::string> EnvironmentLayer::build(const LayerBuild&) {
+  return {};
+}
+
+std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
+    base::ProcessRunner& processes,
+    const base::Clock& clock,
+    const std::filesystem::path& state_directory) {
+  const auto memo = std::make_shared<Memo>(
+      state_directory.empty() ? state_directory : state_directory / "environments-memo.json",
+      clock);
+  std::vector<std::unique_ptr<EnvironmentLayer>> layers;
+  layers.push_back(std::make_unique<HostLayer>(Toolchain(processes, memo)));
+  layers.push_back(std::make_unique<SourceLayer>(processes, memo));
+  return layers;
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,208 @@
+#include "key_folder.hpp"
+#include "layer_builder.hpp"
+#include "layer_key.hpp"
+#include "layer_variables.hpp"
+#include "platform.hpp"
+#include "prefix.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/env/environment.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How the prefix of a layer comes about; nothing ends the walk.
+using PrefixOf = std::function<std::optional<std::string>(const ResolvedLayer&)>;
+
+spec::LayerLock resolve(const LayerContext& context, EnvironmentLayer& layer) {
+  spec::LayerLock lock{layer.kind(), context.spec.name, layer.resolve(context), {}};
+  lock.facts.merge(platform_facts());
+  for (const auto& [name, value] : context.spec.variables)
+    lock.facts["variable." + name] = value;
+  if (!context.before.empty()) lock.facts["before"] = context.before.back().lock.key.text();
+  lock.key = layer_key(lock.kind, lock.facts);
+  return lock;
+}
+
+}  // namespace
+
+struct EnvironmentStore::State {
+  fs::path root;
+  std::vector<std::unique_ptr<EnvironmentLayer>> layers;
+  const base::Clock& clock;
+  StoreOptions options;
+
+  LayerBuilder builder() const { return {root, clock, options}; }
+  EnvironmentLayer& layer_of(spec::LayerKind kind) const;
+  /// Resolves one layer after another, each with what those before set.
+  std::optional<spec::BuiltEnvironment> walk(const spec::EnvironmentSpec& spec,
+                                             const fs::path& recipe_directory,
+                                             const PrefixOf& prefix_of) const;
+  /// The folders of all keys, sorted.
+  std::vector<KeyFolder> folders() const;
+  std::optional<EnvironmentEntry> entry_of(const KeyFolder& folder) const;
+  std::pair<KeyFolder, EnvironmentEntry> pick(std::string_view key_prefix) const;
+};
+
+EnvironmentLayer& EnvironmentStore::State::layer_of(spec::LayerKind kind) const {
+  for (const auto& layer : layers) {
+    if (layer->kind() == kind) return *layer;
+  }
+  throw base::Error(base::ErrorKind::usage,
+                    "environment: layers of kind '" + std::string(spec::to_string(kind)) +
+                        "' cannot be built here");
+}
+
+std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
+    const spec::EnvironmentSpec& spec,
+    const fs::path& recipe_directory,
+    const PrefixOf& prefix_of) const {
+  spec::BuiltEnvironment built;
+  base::Environment variables = clean_environment(options.environment);
+  for (const spec::LayerSpec& wanted : spec.layers) {
+    ResolvedLayer layer{{wanted, recipe_directory, built.layers, variables}, layer_of(wanted.kind)};
+    set_own_variables(layer.context.variables, wanted.variables, wanted.name);
+    layer.lock = resolve(layer.context, layer.layer);
+    std::string prefix;
+    if (layer.layer.has_prefix()) {
+      const auto found = prefix_of(layer);
+      if (!found) return std::nullopt;
+      prefix = *found;
+    }
+    built.layers.push_back({layer.lock, prefix, wanted.variables});
+    add_layer(variables, built.layers.back());
+  }
+  return built;
+}
+
+std::vector<KeyFolder> EnvironmentStore::State::folders() const {
+  std::vector<fs::path> paths;
+  for (const auto& layer : layers) {
+    std::error_code code;
+    fs::directory_iterator at(root / "envs" / spec::to_string(layer->kind()), code);
+    for (; !code && at != fs::directory_iterator(); at.increment(code))
+      paths.push_back(at->path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return {paths.begin(), paths.end()};
+}
+
+std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolder& folder) const {
+  auto found = folder.ready();
+  if (!found) {
+    const auto attempts = folder.attempts();
+    if (attempts.empty()) return std::nullopt;
+    found = attempts.back();
+  }
+  const AttemptRecord& record = found->record;
+  EnvironmentEntry entry{record.layer.lock,
+                         record.state,
+                         found->folder.prefix(),
+                         found->folder.log(),
+                         record.started,
+                         record.build_s,
+                         record.problem,
+                         record.present};
+  if (record.state == "building" && liveness_of(record.builder) == Liveness::dead) {
+    entry.state = "failed";
+    entry.problem = "the process that built it ended without a word";
+  } else if (record.state == "ready") {
+    if (auto reason = why_prefix_untrusted(entry.prefix, options.trusted_owners)) {
+      entry.state = "untrusted";
+      entry.problem = *reason;
+    }
+  }
+  return entry;
+}
+
+std::pair<KeyFolder, EnvironmentEntry> EnvironmentStore::State::pick(
+    std::string_view key_prefix) const {
+  std::vector<std::pair<KeyFolder, EnvironmentEntry>> found;
+  for (const KeyFolder& folder : folders()) {
+    const std::string name = folder.path().filename().string();
+    if (key_prefix.empty() || !name.starts_with(key_prefix.substr(0, name.size()))) continue;
+    auto entry = entry_of(folder);
+    if (entry && entry->lock.key.hex.starts_with(key_prefix)) found.emplace_back(folder, *entry);
+  }
+  if (found.size() == 1) return found.front();
+  const std::string place = "environment '" + std::string(key_prefix) + "': ";
+  if (found.empty()) {
+    throw base::Error(base::ErrorKind::not_found,
+                      place + "no layer has a key that begins so",
+                      "'sabath env list' shows what there is");
+  }
+  std::string keys;
+  for (const auto& [folder, entry] : found)
+    keys += (keys.empty() ? "" : ", ") + entry.lock.key.hex.substr(0, 16);
+  throw base::Error(
+      base::ErrorKind::usage, place + "several keys begin so: " + keys, "give more of the key");
+}
+
+EnvironmentStore::EnvironmentStore(const fs::path& root,
+                                   std::vector<std::unique_ptr<EnvironmentLayer>> layers,
+                                   const base::Clock& clock,
+                                   StoreOptions options)
+    // Prefixes know their path: one cache must not have two.
+    : state_(new State{
+          fs::weakly_canonical(fs::absolute(root)), std::move(layers), clock, std::move(options)}) {
+}
+
+EnvironmentStore::~EnvironmentStore() = default;
+
+spec::EnvironmentLock EnvironmentStore::lock(const spec::EnvironmentSpec& spec,
+                                             const fs::path& recipe_directory) {
+  const LayerBuilder builder = state_->builder();
+  return state_
+      ->walk(spec,
+             recipe_directory,
+             [&](const ResolvedLayer& layer) { return builder.find(layer.lock).value_or(""); })
+      ->lock();
+}
+
+spec::BuiltEnvironment EnvironmentStore::build(const spec::EnvironmentSpec& spec,
+                                               const fs::path& recipe_directory,
+                                               base::Observer& observer,
+                                               std::stop_token stop) {
+  const LayerBuilder builder = state_->builder();
+  return *state_->walk(spec, recipe_directory, [&](const ResolvedLayer& layer) {
+    return builder.build(layer, observer, stop);
+  });
+}
+
+std::optional<spec::BuiltEnvironment> EnvironmentStore::find(const spec::EnvironmentSpec& spec,
+                                                             const fs::path& recipe_directory) {
+  const LayerBuilder builder = state_->builder();
+  return state_->walk(
+      spec, recipe_directory, [&](const ResolvedLayer& layer) { return builder.find(layer.lock); });
+}
+
+std::vector<EnvironmentEntry> EnvironmentStore::list() const {
+  std::vector<EnvironmentEntry> entries;
+  for (const KeyFolder& folder : state_->folders()) {
+    if (auto entry = state_->entry_of(folder)) entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+EnvironmentEntry EnvironmentStore::show(std::string_view key_prefix) const {
+  return state_->pick(key_prefix).second;
+}
+
+void EnvironmentStore::remove(std::string_view key_prefix) {
+  const auto [folder, entry] = state_->pick(key_prefix);
+  if (entry.state == "building") {
+    throw base::Error(base::ErrorKind::environment,
+                      "environment '" + entry.lock.key.hex.substr(0, 16) + "': it is being built",
+                      "end that build first");
+  }
+  folder.remove();
+}
+
+}  // namespace sabath::env

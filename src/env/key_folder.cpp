@@ -1,0 +1,125 @@
+#include "key_folder.hpp"
+
+#include "prefix.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+
+#include <unistd.h>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view current = "current";
+
+std::string random_name() {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device source;
+  std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
+  std::string name;
+  for (int i = 0; i < 8; ++i)
+    name += letters[pick(source)];
+  return name;
+}
+
+std::optional<FoundAttempt> attempt_at(const fs::path& path) {
+  const AttemptFolder folder{path};
+  auto record = read_attempt_record(folder.record());
+  if (!record) record = read_attempt_record(folder.beginning());
+  if (!record) return std::nullopt;
+  return FoundAttempt{folder, *record};
+}
+
+bool is_abandoned(const AttemptRecord& record, base::WallTime now, std::chrono::seconds patience) {
+  if (record.state == "failed") return true;
+  const Liveness liveness = liveness_of(record.builder);
+  if (liveness != Liveness::unknown) return liveness == Liveness::dead;
+  const auto started = base::parse_rfc3339(record.started);
+  return started && *started + patience < now;
+}
+
+}  // namespace
+
+std::optional<FoundAttempt> KeyFolder::ready() const {
+  std::error_code code;
+  const fs::path target = fs::read_symlink(path_ / current, code);
+  if (code || !base::is_safe_name(target.string())) return std::nullopt;
+  const AttemptFolder folder{path_ / target};
+  auto record = read_attempt_record(folder.record());
+  if (!record || record->state != "ready") return std::nullopt;
+  // Prefixes know their own path: one that was moved, or is seen from elsewhere, is not this one.
+  if (record->layer.prefix != folder.prefix().string()) return std::nullopt;
+  if (!fs::is_directory(folder.prefix(), code)) return std::nullopt;
+  return FoundAttempt{folder, *record};
+}
+
+std::vector<FoundAttempt> KeyFolder::attempts() const {
+  std::vector<FoundAttempt> found;
+  std::error_code code;
+  for (fs::directory_iterator at(path_, code); !code && at != fs::directory_iterator();
+       at.increment(code)) {
+    std::error_code status_code;
+    if (at->is_symlink(status_code) || !at->is_directory(status_code)) continue;
+    if (auto attempt = attempt_at(at->path())) found.push_back(std::move(*attempt));
+  }
+  std::sort(found.begin(), found.end(), [](const FoundAttempt& a, const FoundAttempt& b) {
+    return a.record.started < b.record.started;
+  });
+  return found;
+}
+
+AttemptFolder KeyFolder::begin() const {
+  make_own_folder(path_);
+  AttemptFolder attempt;
+  do {
+    attempt.path = path_ / random_name();
+  } while (!make_new_folder(attempt.path));
+  make_new_folder(attempt.prefix());
+  make_new_folder(attempt.work());
+  return attempt;
+}
+
+bool KeyFolder::publish(const AttemptFolder& attempt) const {
+  const fs::path link = path_ / current;
+  const std::string target = attempt.path.filename().string();
+  if (::symlink(target.c_str(), link.c_str()) != 0) {
+    if (errno != EEXIST) base::throw_errno(link.string(), "cannot make", errno);
+    if (ready()) return false;
+    const fs::path fresh = path_ / ("." + target);
+    if (::symlink(target.c_str(), fresh.c_str()) != 0 ||
+        ::rename(fresh.c_str(), link.c_str()) != 0) {
+      base::throw_errno(link.string(), "cannot replace", errno);
+    }
+  }
+  base::sync_directory(path_);
+  return true;
+}
+
+void KeyFolder::remove_remains(base::WallTime now, std::chrono::seconds patience) const {
+  std::error_code code;
+  const fs::path kept = fs::read_symlink(path_ / current, code);
+  for (const FoundAttempt& attempt : attempts()) {
+    if (attempt.folder.path.filename() == kept) continue;
+    // What cannot be removed now (a compiler whose builder was killed still writes) is tried again
+    // next time.
+    if (is_abandoned(attempt.record, now, patience)) base::remove_tree(attempt.folder.path);
+  }
+}
+
+void KeyFolder::remove() const {
+  const fs::path link = path_ / current;
+  if (::unlink(link.c_str()) != 0 && errno != ENOENT) {
+    base::throw_errno(link.string(), "cannot remove", errno);
+  }
+  if (!base::remove_tree(path_)) {
+    throw base::Error(base::ErrorKind::storage, path_.string() + ": cannot remove all of it");
+  }
+}
+
+}  // namespace sabath::env

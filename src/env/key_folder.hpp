@@ -1,0 +1,62 @@
+#pragma once
+
+#include "attempt_record.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/digest.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::env {
+
+/// Where the things of one attempt lie.
+struct AttemptFolder {
+  std::filesystem::path path{};
+
+  std::filesystem::path prefix() const { return path / "prefix"; }
+  std::filesystem::path work() const { return path / "work"; }
+  std::filesystem::path log() const { return path / "build.log"; }
+  std::filesystem::path beginning() const { return path / "attempt.json"; }
+  std::filesystem::path record() const { return path / "record.json"; }
+};
+
+/// One attempt that was found on disk.
+struct FoundAttempt {
+  AttemptFolder folder{};
+  AttemptRecord record{};  ///< what record.json says, else attempt.json
+};
+
+/// envs/<kind>/<key>: all attempts to build one layer, and `current`, the link to the one that
+/// counts. No locks: every attempt has a folder of its own.
+class KeyFolder {
+ public:
+  explicit KeyFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  /// The folder's name is half of the key, 128 bits: prefixes end up in "#!" lines, of which older
+  /// kernels read 127 characters. The record has the whole key.
+  static std::string name_of(const base::Digest& key) { return key.hex.substr(0, 32); }
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  /// What `current` leads to: complete, and built at this very place. Nothing otherwise.
+  std::optional<FoundAttempt> ready() const;
+  /// All attempts that wrote down at least how they began, oldest first.
+  std::vector<FoundAttempt> attempts() const;
+
+  /// Makes the folder of a new attempt with an empty prefix and an empty work folder.
+  AttemptFolder begin() const;
+  /// Makes a finished attempt the current one; false where another was quicker.
+  bool publish(const AttemptFolder& attempt) const;
+  /// Removes what no builder will go on with: failed attempts and those of builders that are gone,
+  /// or that are out of sight and began more than `patience` before `now`.
+  void remove_remains(base::WallTime now, std::chrono::seconds patience) const;
+  /// Removes everything, the link first. Throws Error{storage}.
+  void remove() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace sabath::env

@@ -1,0 +1,136 @@
+#include "layer_builder.hpp"
+
+#include "layer_variables.hpp"
+#include "prefix.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Longer ones are cut off in "#!" lines, and many tools have buffers of 256.
+constexpr std::size_t max_prefix_length = 200;
+
+void require_usable_path(const fs::path& folder, const std::string& place) {
+  const std::string path = folder.string();
+  const bool splits = path.find_first_of(":;\n") != std::string::npos;
+  const std::size_t length = path.size() + std::string_view("/attempt8/prefix").size();
+  if (!splits && length <= max_prefix_length) return;
+  throw base::Error(base::ErrorKind::environment,
+                    place + ": " + path + ": " +
+                        (splits ? "search paths cannot hold ':', ';' or a line break"
+                                : "too long: programs there would not find their interpreters"),
+                    "choose another folder for the cache");
+}
+
+/// A failure is kept with its log and its work folder until the next try; what is kept badly is
+/// only less to look at.
+void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std::string& message) {
+  record.state = "failed";
+  record.problem = message.substr(0, message.find('\n'));
+  try {
+    write_attempt_record(attempt.record(), record);
+  } catch (const base::Error&) {
+    base::remove_tree(attempt.path);
+  }
+}
+
+}  // namespace
+
+KeyFolder LayerBuilder::folder_of(const spec::LayerLock& lock) const {
+  return KeyFolder(root_ / "envs" / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
+}
+
+std::optional<std::string> LayerBuilder::find(const spec::LayerLock& lock) const {
+  const auto ready = folder_of(lock).ready();
+  if (!ready || ready->record.layer.lock.key != lock.key) return std::nullopt;
+  require_trusted(ready->folder.prefix(), options_.trusted_owners, lock.name);
+  return ready->folder.prefix().string();
+}
+
+std::string LayerBuilder::build(const ResolvedLayer& wanted,
+                                base::Observer& observer,
+                                std::stop_token stop) const {
+  if (auto prefix = find(wanted.lock)) return *prefix;
+  const KeyFolder folder = folder_of(wanted.lock);
+  prepare(folder, wanted.lock, observer);
+  const AttemptFolder attempt = folder.begin();
+  AttemptRecord record;
+  try {
+    record = begin(attempt, wanted);
+    run(attempt, wanted, record, observer, std::move(stop));
+    if (folder.publish(attempt)) return attempt.prefix().string();
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::environment) {
+      keep_failure(attempt, record, error.what());
+    } else {
+      base::remove_tree(attempt.path);
+    }
+    throw;
+  } catch (...) {
+    base::remove_tree(attempt.path);
+    throw;
+  }
+  observer.note(place_of(wanted.lock.name) + ": somebody else built it meanwhile");
+  base::remove_tree(attempt.path);
+  return find(wanted.lock).value();
+}
+
+void LayerBuilder::prepare(const KeyFolder& folder,
+                           const spec::LayerLock& lock,
+                           base::Observer& observer) const {
+  const std::string place = place_of(lock.name);
+  require_usable_path(folder.path(), place);
+  make_own_folder(folder.path());
+  if (auto reason = base::why_untrusted(folder.path(), options_.trusted_owners)) {
+    refuse_untrusted(*reason, lock.name);
+  }
+  for (const FoundAttempt& before : folder.attempts()) {
+    if (before.record.state != "failed") continue;
+    observer.note(place + ": trying again what failed at " + before.record.started);
+  }
+  const auto out_of_sight =
+      std::max<std::chrono::seconds>(std::chrono::hours(24), 2 * options_.limits.wall);
+  folder.remove_remains(clock_.now(), out_of_sight);
+}
+
+AttemptRecord LayerBuilder::begin(const AttemptFolder& attempt, const ResolvedLayer& wanted) const {
+  AttemptRecord record;
+  record.layer = {wanted.lock, attempt.prefix().string(), wanted.context.spec.variables};
+  record.builder = this_process();
+  record.started = base::format_rfc3339(clock_.now());
+  write_attempt_record(attempt.beginning(), record);
+  return record;
+}
+
+void LayerBuilder::run(const AttemptFolder& attempt,
+                       const ResolvedLayer& wanted,
+                       AttemptRecord& record,
+                       base::Observer& observer,
+                       std::stop_token stop) const {
+  observer.note("building " + place_of(wanted.lock.name) + ", " +
+                std::string(wanted.layer.description()));
+  const base::SteadyTime start = clock_.steady();
+  record.present = wanted.layer.build({wanted.context,
+                                       wanted.lock,
+                                       attempt.prefix(),
+                                       attempt.work(),
+                                       attempt.log(),
+                                       options_.limits,
+                                       observer,
+                                       std::move(stop)});
+  record.build_s = std::chrono::duration<double>(clock_.steady() - start).count();
+  seal_prefix(attempt.prefix());
+  require_trusted(attempt.prefix(), options_.trusted_owners, wanted.lock.name);
+  base::remove_tree(attempt.work());
+  record.state = "ready";
+  write_attempt_record(attempt.record(), record);
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,174 @@
+#include "source_layer.hpp"
+
+#include "compilers.hpp"
+#include "layer_variables.hpp"
+#include "linked_libraries.hpp"
+#include "source_build.hpp"
+#include "source_tree.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Trees up to this size are hashed each time: that is as quick as a look into the memo.
+constexpr std::uint64_t small_tree_bytes = 1U << 20U;
+
+fs::path source_folder(const LayerContext& context) {
+  const std::string place = place_of(context.spec.name);
+  std::error_code code;
+  const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory), code);
+  const fs::path path = spec::expand(context.spec.path, {{"recipe", recipe.string()}}, place);
+  const fs::path real = fs::canonical(recipe / path, code);
+  if (code || !fs::is_directory(real, code)) {
+    throw base::Error(base::ErrorKind::not_found,
+                      place + ": " + path.string() + ": no such folder",
+                      "\"path\" of a source layer is the folder with its code");
+  }
+  if (!(real.string() + "/").starts_with(recipe.string() + "/")) {
+    throw base::Error(base::ErrorKind::usage,
+                      place + ": " + path.string() + ": lies outside of the recipe",
+                      "a recipe builds only what lies in its own folder");
+  }
+  return real;
+}
+
+std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
+  const std::string place = place_of(spec.name);
+  if (spec.build != "cmake" && spec.build != "make") {
+    throw base::Error(base::ErrorKind::usage,
+                      place + ": cannot build with '" + spec.build + "'",
+                      "\"build\" is \"cmake\" or \"make\"");
+  }
+  // What says where to install is sabath's: builds would leave the prefix.
+  constexpr std::array<std::string_view, 4> taken{
+      "CMAKE_INSTALL_PREFIX", "DESTDIR", "PREFIX", "prefix"};
+  for (const auto& [name, value] : spec.options) {
+    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+      throw base::Error(base::ErrorKind::usage,
+                        place + ": the option '" + name + "' is not free",
+                        "sabath chooses where a layer is installed; {env} leads there");
+    }
+  }
+  std::map<std::string, std::string> options = spec.options;
+  if (spec.build == "cmake") options.insert({"CMAKE_BUILD_TYPE", "Release"});
+  return options;
+}
+
+base::Environment build_environment(const LayerContext& context,
+                                    const std::map<std::string, Tool>& compilers) {
+  base::Environment environment = context.variables;
+  for (const Language& language : languages) {
+    const auto compiler = compilers.find(std::string(language.name));
+    if (compiler == compilers.end()) continue;
+    std::string command;
+    for (const std::string& word : compiler->second.command)
+      command += (command.empty() ? "" : " ") + word;
+    environment[std::string(language.variable)] = command;
+  }
+  return environment;
+}
+
+}  // namespace
+
+SourceLayer::SourceLayer(base::ProcessRunner& processes, std::shared_ptr<Memo> memo)
+    : processes_(processes), memo_(std::move(memo)), toolchain_(processes, memo_) {}
+
+std::string SourceLayer::digest_of(const fs::path& source) {
+  const auto files = list_source(source);
+  std::uint64_t total_bytes = 0;
+  base::WallTime changed{};
+  base::Hasher stamps;
+  for (const SourceFile& file : files) {
+    total_bytes += file.size_bytes;
+    changed = std::max(changed, file.changed);
+    stamps.update(file.path + '\0' + file.link_target + '\0' + file.stamp +
+                  (file.executable ? 'x' : 'f'));
+  }
+  if (total_bytes <= small_tree_bytes) return digest_source(source, files).text();
+  const std::string key = stamps.finish().hex;
+  if (auto known = memo_->find(key)) return *known;
+  std::string digest = digest_source(source, files).text();
+  if (memo_->is_at_rest(changed)) memo_->remember(key, digest, {});
+  return digest;
+}
+
+std::map<std::string, std::string> SourceLayer::resolve(const LayerContext& context) {
+  const auto options = options_of(context.spec);
+  const fs::path source = source_folder(context);
+  std::map<std::string, std::string> facts{{"build", context.spec.build}};
+  for (const auto& [name, value] : options)
+    facts["option." + name] = value;
+  for (const auto& [language, compiler] : find_compilers(context, toolchain_))
+    facts["compiler." + language] = compiler.identity;
+  facts["source.tree"] = digest_of(source);
+  return facts;
+}
+
+void SourceLayer::copy_locked_source(const LayerBuild& build, const fs::path& to) {
+  const fs::path source = source_folder(build.context);
+  const auto files = list_source(source);
+  base::make_directories(to);
+  copy_source(source, files, to);
+  if (digest_source(to, files).text() == build.lock.facts.at("source.tree")) return;
+  throw base::Error(
+      base::ErrorKind::environment,
+      place_of(build.lock.name) + ": " + source.string() + " was changed while its build began",
+      "run the command again when nobody writes there");
+}
+
+std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
+                                                      const base::Environment& environment) {
+  const std::string place = place_of(build.lock.name);
+  std::error_code code;
+  if (fs::is_empty(build.prefix, code) || code) {
+    throw base::Error(base::ErrorKind::environment,
+                      place + ": the build installed nothing; its log is " + build.log.string(),
+                      build.context.spec.build == "cmake"
+                          ? "the CMakeLists.txt needs an install() command"
+                          : "the Makefile's target 'install' must copy to $(PREFIX)");
+  }
+  base::Environment running = environment;
+  add_layer(running, {build.lock, build.prefix.string(), {}});
+  const auto libraries = linked_libraries(processes_, build.prefix, running, build.stop);
+  if (!libraries) return {};
+  if (!libraries->missing.empty()) {
+    std::string list;
+    for (const std::string& one : libraries->missing)
+      list += (list.empty() ? "" : ", ") + one;
+    throw base::Error(base::ErrorKind::environment,
+                      place + ": shared libraries are not found: " + list,
+                      "install what is missing, or link with its rpath; the log of the build is " +
+                          build.log.string());
+  }
+  std::map<std::string, std::string> present;
+  for (const auto& [name, path] : libraries->found)
+    present["library." + name] = path;
+  return present;
+}
+
+std::map<std::string, std::string> SourceLayer::build(const LayerBuild& build) {
+  const fs::path source = build.work / "source";
+  const SourceBuild request{
+      build,
+      source,
+      options_of(build.context.spec),
+      build_environment(build.context, find_compilers(build.context, toolchain_)),
+      toolchain_};
+  BuildSteps steps(processes_, build, request.environment);
+  copy_locked_source(build, source);
+  auto used = build.context.spec.build == "cmake" ? build_with_cmake(request, steps)
+                                                  : build_with_make(request, steps);
+  build.observer.note(place_of(build.lock.name) + ": checking what was built");
+  used.merge(check(build, request.environment));
+  return used;
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "memo.hpp"
+
+#include <sabath/base/process.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::env {
+
+/// A program with the arguments that always follow it ("ccache gcc", "gcc -m32").
+struct Tool {
+  std::vector<std::string> command{};  ///< the program by its full path
+  std::string identity{};              ///< the same on every machine that has the same program
+};
+
+/// What programs are, asked of themselves and remembered until their files change.
+class Toolchain {
+ public:
+  Toolchain(base::ProcessRunner& processes, std::shared_ptr<Memo> memo);
+
+  /// The first line that `command --version` prints, or the digest of the program where it prints
+  /// none within five seconds. Nothing when it is not on the PATH of `environment`.
+  std::optional<Tool> tool(const std::vector<std::string>& command,
+                           const base::Environment& environment);
+  /// A compiler: its version line and the machine that it compiles for. `command` is split at
+  /// blanks.
+  std::optional<Tool> compiler(std::string_view language,
+                               std::string_view command,
+                               const base::Environment& environment);
+
+ private:
+  std::optional<std::string> first_line(std::vector<std::string> command,
+                                        const std::string& option,
+                                        const base::Environment& environment);
+  std::string identity_of(const std::vector<std::string>& command,
+                          const base::Environment& environment);
+
+  base::ProcessRunner& processes_;
+  std::shared_ptr<Memo> memo_;
+};
+
+}  // namespace sabath::env

@@ -1,0 +1,181 @@
+#include "labelled_lines.hpp"
+
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sabath::report {
+namespace {
+
+using base::Align;
+using base::TextTable;
+using spec::Comparison;
+using spec::ItemComparison;
+using spec::Rung;
+
+constexpr std::size_t longest_value = 44;
+
+std::string shortened(const std::string& text) {
+  if (text.empty()) return "(absent)";
+  if (text.size() <= longest_value) return text;
+  return text.substr(0, longest_value - 3) + "...";
+}
+
+std::string_view explain(spec::Repetition repetition) {
+  switch (repetition) {
+    case spec::Repetition::repeat:
+      return "nothing differs";
+    case spec::Repetition::resample:
+      return "only the seed differs";
+    case spec::Repetition::reproduce:
+      return "same code and environment on another host or launch";
+    case spec::Repetition::revise:
+      return "the code differs";
+    case spec::Repetition::replicate:
+      return "the environment or an execution parameter differs";
+    case spec::Repetition::different:
+      return "they are not runs of the same thing";
+  }
+  return "";
+}
+
+std::string holds(const ItemComparison& item, Rung rung) {
+  return item.strongest && *item.strongest >= rung ? "yes" : "no";
+}
+
+std::string tolerance_text(const spec::Tolerance& tolerance) {
+  std::string text;
+  if (tolerance.relative.value_or(0) > 0) text = fmt::format("rel {:g}", *tolerance.relative);
+  if (tolerance.absolute.value_or(0) > 0) {
+    text += fmt::format("{}abs {:g}", text.empty() ? "" : " ", *tolerance.absolute);
+  }
+  return text.empty() ? "exact" : text;
+}
+
+void add_item(TextTable& table, const ItemComparison& item) {
+  if (!item.structure.empty()) {
+    table.add({item.name, item.structure});
+    return;
+  }
+  table.add({item.name,
+             std::to_string(item.compared),
+             std::to_string(item.different),
+             std::to_string(item.missing),
+             std::to_string(item.max_ulps),
+             item.max_relative == 0 ? "0" : fmt::format("{:.1e}", item.max_relative),
+             holds(item, Rung::bitwise),
+             holds(item, Rung::ulp),
+             holds(item, Rung::tolerance) + " (" + tolerance_text(item.tolerance) + ")"});
+}
+
+std::string items_text(const Comparison& comparison) {
+  TextTable table({{"compared", Align::left},
+                   {"values", Align::right},
+                   {"differ", Align::right},
+                   {"missing", Align::right},
+                   {"max ULP", Align::right},
+                   {"max rel", Align::right},
+                   {"bitwise", Align::left},
+                   {"ULP", Align::left},
+                   {"tolerance", Align::left}});
+  for (const ItemComparison& item : comparison.metrics) {
+    if (item.judged) add_item(table, item);
+  }
+  for (const ItemComparison& item : comparison.outputs) {
+    if (item.judged) add_item(table, item);
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
+std::string divergence_text(const spec::Divergence& divergence) {
+  return fmt::format("{}: {} and {} ({} ULP, relative {:.1e})",
+                     divergence.where,
+                     fmt::format("{:.17g}", divergence.a),
+                     fmt::format("{:.17g}", divergence.b),
+                     divergence.ulps,
+                     divergence.relative);
+}
+
+/// How a difference grew in the item where it began.
+std::string growth_text(const ItemComparison& item) {
+  constexpr std::array<std::string_view, 3> marks{"1e-6", "1e-4", "1e-2"};
+  std::string text;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const auto& crossing = item.growth[i];
+    text += fmt::format("{}beyond {} {}",
+                        text.empty() ? "" : ", ",
+                        marks[i],
+                        crossing ? "at " + crossing->where : std::string("never"));
+    if (!crossing) break;
+  }
+  if (item.comes_back) text += "; equal again at the end";
+  return text;
+}
+
+std::string differences_text(const Comparison& comparison) {
+  if (comparison.differences.empty()) return "";
+  TextTable table({{"differs in", Align::left}, {"A", Align::left}, {"B", Align::left}});
+  for (const spec::FacetDifference& difference : comparison.differences) {
+    table.add({difference.facet + ": " + difference.item,
+               shortened(difference.a),
+               shortened(difference.b)});
+  }
+  return table.text() + "\n";
+}
+
+std::string performance_text(const Comparison& comparison) {
+  if (comparison.performance.empty()) return "";
+  TextTable table({{"time and speed (not judged)", Align::left},
+                   {"median A", Align::right},
+                   {"median B", Align::right},
+                   {"B/A", Align::right},
+                   {"n", Align::right}});
+  for (const spec::PerformanceRow& row : comparison.performance) {
+    const double ratio = row.median_b / row.median_a;
+    table.add({row.name + (row.unit.empty() ? "" : " [" + row.unit + "]"),
+               number_text(row.median_a),
+               number_text(row.median_b),
+               std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "-",
+               fmt::format("{}, {}", row.n_a, row.n_b)});
+  }
+  return table.text() + "\n";
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+std::string comparison_text(const Comparison& comparison) {
+  LabelledLines head(12);
+  head.add("A", comparison.a);
+  head.add("B", comparison.b);
+  head.add("kind",
+           fmt::format(
+               "{}: {}", spec::to_string(comparison.repetition), explain(comparison.repetition)));
+  head.gap();
+  std::string text = head.text() + differences_text(comparison) + items_text(comparison) +
+                     performance_text(comparison);
+  LabelledLines foot(12);
+  if (comparison.first_divergence) {
+    foot.add(
+        "parted",
+        comparison.first_divergence_in + " at " + divergence_text(*comparison.first_divergence));
+    const auto same = [&](const ItemComparison& item) {
+      return item.name == comparison.first_divergence_in;
+    };
+    const auto item = std::find_if(comparison.metrics.begin(), comparison.metrics.end(), same);
+    if (item != comparison.metrics.end()) foot.add("", growth_text(*item));
+  }
+  foot.add("cause", comparison.likely_cause);
+  foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
+  return text + foot.text();
+}
+
+}  // namespace sabath::report

@@ -1,0 +1,190 @@
+#include "labelled_lines.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace sabath::report {
+namespace {
+
+using base::Align;
+using base::TextTable;
+using spec::RunRecord;
+
+std::string duration_text(double seconds) {
+  return base::format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+std::string indented(const std::string& text) {
+  std::string result = "    ";
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result += "    ";
+  }
+  return result;
+}
+
+std::string metrics_text(const RunRecord& record) {
+  TextTable table({{"metric", Align::left},
+                   {"first", Align::right},
+                   {"last", Align::right},
+                   {"min", Align::right},
+                   {"max", Align::right},
+                   {"points", Align::right},
+                   {"unit", Align::left}});
+  for (const spec::MetricSummary& metric : record.metrics) {
+    table.add(
+        {metric.stream + "/" + metric.name,
+         number_text(metric.first),
+         number_text(metric.last),
+         number_text(metric.min),
+         number_text(metric.max),
+         std::to_string(metric.points) +
+             (metric.not_finite > 0 ? fmt::format(" ({} not finite)", metric.not_finite) : ""),
+         metric.unit});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string stages_text(const RunRecord& record) {
+  TextTable table({{"stage", Align::left},
+                   {"state", Align::left},
+                   {"time", Align::right},
+                   {"CPU time", Align::right},
+                   {"memory", Align::right},
+                   {"", Align::left}});
+  for (const spec::StageRecord& stage : record.stages) {
+    const bool ran = stage.state != "skipped" && stage.state != "reused";
+    table.add({stage.name,
+               stage.state,
+               ran ? duration_text(stage.wall_s) : "",
+               ran ? duration_text(stage.user_s + stage.system_s) : "",
+               ran ? base::format_bytes(stage.max_rss_bytes) : "",
+               stage.made_by_run.empty() ? "" : "from " + stage.made_by_run});
+  }
+  return table.text();
+}
+
+/// What went wrong, with the end of the log.
+std::string failure_text(const RunRecord& record) {
+  if (record.state == spec::RunState::ok) return "";
+  std::string text = base::printable(record.message) + "\n";
+  for (const spec::StageRecord& stage : record.stages) {
+    if (!stage.log_tail.empty()) text += indented(base::printable(stage.log_tail, true)) + "\n";
+  }
+  return text;
+}
+
+std::string parameters_text(const RunRecord& record) {
+  std::string text;
+  for (const auto& [name, value] : record.parameters) {
+    text += (text.empty() ? "" : ", ") + name + " = " + spec::to_string(value);
+  }
+  return text;
+}
+
+std::string outputs_text(const RunRecord& record) {
+  TextTable table({{"output", Align::left}, {"size", Align::right}, {"digest", Align::left}});
+  for (const spec::OutputRecord& output : record.outputs) {
+    table.add({output.stage + "/" + output.path,
+               base::format_bytes(output.size_bytes),
+               output.digest.text()});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string head_text(const RunRecord& record) {
+  LabelledLines lines(14);
+  lines.add("run", record.run_id);
+  lines.add("state", std::string(spec::to_string(record.state)));
+  lines.add("recipe", record.recipe_name + "  " + record.recipe_digest.text());
+  lines.add("model", record.model);
+  lines.add("started", record.started + ", took " + duration_text(record.wall_s));
+  lines.add("parameters", parameters_text(record));
+  if (record.seed.value) {
+    lines.add("seed",
+              fmt::format("{} ({})",
+                          *record.seed.value,
+                          record.seed.origin == "drawn" ? "drawn from the system" : "given"));
+  }
+  for (const spec::PlannedInput& input : record.inputs) {
+    lines.add("data",
+              input.role + ": " + input.asset + " " + input.version + "  " + input.digest.text());
+  }
+  for (const spec::BuiltLayer& layer : record.environment.layers) {
+    lines.add("environment",
+              fmt::format("{} ({})  {}",
+                          layer.lock.name,
+                          spec::to_string(layer.lock.kind),
+                          layer.lock.key.hex.substr(0, 16)));
+  }
+  for (const std::string& tag : record.tags)
+    lines.add("tag", tag);
+  return lines.text();
+}
+
+std::string tail_text(const RunRecord& record) {
+  LabelledLines lines(14);
+  lines.add("busy CPUs",
+            fmt::format("{:.2f} on average, {} at most, {} samples",
+                        record.usage.mean_cpus,
+                        base::format_bytes(record.usage.max_rss_bytes),
+                        record.usage.samples));
+  lines.add("energy", record.energy);
+  for (const spec::Facet& facet : record.facets) {
+    lines.add("facet", fmt::format("{:<12}{}", facet.name, facet.digest().hex.substr(0, 16)));
+  }
+  lines.add("sabath", record.sabath_version);
+  lines.add("again", record.reproduce);
+  return lines.text();
+}
+
+void append_part(std::string& text, const std::string& part) {
+  if (!part.empty()) text += "\n" + part;
+}
+
+}  // namespace
+
+std::string record_text(const RunRecord& record) {
+  std::string text = head_text(record);
+  append_part(text, failure_text(record));
+  append_part(text, stages_text(record));
+  append_part(text, metrics_text(record));
+  append_part(text, outputs_text(record));
+  for (const spec::HostFacts& host : record.hosts)
+    append_part(text, host_text(host));
+  append_part(text, tail_text(record));
+  return text;
+}
+
+std::string outcome_text(const RunRecord& record) {
+  std::string text = fmt::format(
+      "{}  {}  {}\n", record.run_id, spec::to_string(record.state), duration_text(record.wall_s));
+  text += failure_text(record);
+  if (record.state != spec::RunState::ok) return text;
+  std::size_t width = 0;
+  for (const auto& metric : record.metrics) {
+    width = std::max(width, metric.stream.size() + metric.name.size() + 1);
+  }
+  for (const spec::MetricSummary& metric : record.metrics) {
+    const std::string name = metric.stream + "/" + metric.name;
+    const std::string values = metric.points > 1
+                                   ? number_text(metric.first) + " -> " + number_text(metric.last)
+                                   : number_text(metric.last);
+    text += base::printable(fmt::format("  {:<{}}  {}{}{}",
+                                        name,
+                                        width,
+                                        values,
+                                        metric.unit.empty() || metric.unit == "1" ? "" : " ",
+                                        metric.unit == "1" ? "" : metric.unit)) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace sabath::report

@@ -1,0 +1,92 @@
+#include "support/errors.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/base/file.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace sabath;
+using namespace sabath::base;
+using test::contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with a program in it that is all right.
+struct Bin {
+  Bin() {
+    fs::create_directory(home / "bin");
+    write_file_atomically(program, "", Durability::ordered_only, 0755);
+    ::chmod((home / "bin").c_str(), 0755);
+  }
+  test::TempHome home;
+  fs::path program = home / "bin" / "tool";
+};
+
+}  // namespace
+
+TEST_CASE("trust: what belongs to this user and only it can write is trusted, beneath /tmp too") {
+  const Bin bin;
+  CHECK(why_untrusted(bin.program) == std::nullopt);
+  CHECK(why_untrusted("/bin/sh") == std::nullopt);
+}
+
+TEST_CASE("trust: what others can write is not") {
+  const Bin bin;
+  SECTION("the file itself") {
+    ::chmod(bin.program.c_str(), 0775);
+    CHECK(why_untrusted(bin.program) == bin.program.string() + ": can be written by its group");
+  }
+  SECTION("its folder") {
+    ::chmod(bin.program.parent_path().c_str(), 0757);
+    CHECK(why_untrusted(bin.program) ==
+          bin.program.parent_path().string() + ": can be written by everybody");
+  }
+  SECTION("a folder above") {
+    ::chmod(bin.home.path().c_str(), 0770);
+    CHECK(why_untrusted(bin.program) == bin.home.path().string() + ": can be written by its group");
+  }
+  SECTION("a sticky folder as a parent is accepted, as the place itself it is not") {
+    ::chmod(bin.program.parent_path().c_str(), 01777);
+    CHECK(why_untrusted(bin.program) == std::nullopt);
+    CHECK(why_untrusted(bin.program.parent_path()));
+  }
+}
+
+TEST_CASE("trust: a link is as good as the folders on the way, not only its target") {
+  const Bin bin;
+  fs::create_directory(bin.home / "open");
+  ::chmod((bin.home / "open").c_str(), 0777);
+  fs::create_symlink("/bin/sh", bin.home / "open" / "sh");
+  fs::create_symlink(bin.home / "open" / "sh", bin.home / "bin" / "hop");
+  fs::create_symlink("../bin/tool", bin.home / "bin" / "fine");
+  CHECK(why_untrusted(bin.home / "bin" / "fine") == std::nullopt);
+  CHECK(contains(why_untrusted(bin.home / "open" / "sh").value_or(""), "written by everybody"));
+  CHECK(contains(why_untrusted(bin.home / "bin" / "hop").value_or(""), "written by everybody"));
+}
+
+TEST_CASE("trust: what does not exist, or leads in circles, is not trusted") {
+  const Bin bin;
+  fs::create_symlink("circle", bin.home / "circle");
+  CHECK(contains(why_untrusted(bin.home / "none").value_or(""), "No such file"));
+  CHECK(contains(why_untrusted(bin.home / "circle").value_or(""), "Too many levels"));
+}
+
+TEST_CASE("trust: another owner is trusted only where the site says so") {
+  if (::geteuid() != 0) {
+    WARN("skipped: only root can give files to another user");
+    return;
+  }
+  const Bin bin;
+  REQUIRE(::chown(bin.program.c_str(), 4242, 0) == 0);
+  CHECK(why_untrusted(bin.program) == bin.program.string() + ": belongs to user 4242");
+  const std::array<unsigned, 1> owners{4242};
+  CHECK(why_untrusted(bin.program, owners) == std::nullopt);
+}

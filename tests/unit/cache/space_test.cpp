@@ -1,0 +1,207 @@
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <catch2/catch.hpp>
+#include <sched.h>
+
+#include <functional>
+
+#include <sys/mount.h>
+#include <unistd.h>
+
+using namespace sabath;
+using base::as_bytes;
+using base::ErrorKind;
+using test::CacheHome;
+using test::Child;
+using test::entries_in;
+using test::error_of;
+using test::put;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string cannot_mount = "cannot mount";
+
+bool write_to(const char* path, const std::string& text) {
+  const base::UniqueFd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+/// A mount namespace of our own, so that what is mounted goes with the process.
+bool may_mount() {
+  const std::string uid = std::to_string(::getuid());
+  const std::string gid = std::to_string(::getgid());
+  if (::unshare(CLONE_NEWNS) != 0) {
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    if (!write_to("/proc/self/setgroups", "deny") ||
+        !write_to("/proc/self/uid_map", "0 " + uid + " 1") ||
+        !write_to("/proc/self/gid_map", "0 " + gid + " 1")) {
+      return false;
+    }
+  }
+  return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+/// Runs `work` with a small file system of its own at `folder`; false where that is not allowed.
+bool on_small_file_system(const fs::path& folder, const std::function<std::string()>& work) {
+  fs::create_directories(folder);
+  Child child([&]() -> std::string {
+    if (!may_mount() || ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") != 0) {
+      return cannot_mount;
+    }
+    return work();
+  });
+  const std::string outcome = child.wait();
+  if (outcome == cannot_mount) {
+    WARN("skipped: nothing can be mounted here");
+    return false;
+  }
+  CHECK(outcome == "");
+  return true;
+}
+
+std::string expect_full(const std::optional<base::Error>& error, const std::string& root) {
+  if (!error) return "no error";
+  const std::string what = error->what();
+  if (error->kind() != ErrorKind::storage) return "wrong kind: " + what;
+  if (what.find(root) == std::string::npos) return "no place: " + what;
+  if (what.find("No space left") == std::string::npos) return "no cause: " + what;
+  if (what.find("are free") == std::string::npos) return "not what is free: " + what;
+  if (error->hint().find("SABATH_CACHE") == std::string::npos) return "no hint: " + error->hint();
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("cache: a full disk says what was needed and what is free, and nothing is published") {
+  CacheHome home;
+  on_small_file_system(home.root(), [&]() -> std::string {
+    auto cache = home.open();
+    auto staging = cache.stage("reserved");
+    std::string problem =
+        expect_full(error_of([&] { staging->reserve(8U << 20U); }), home.root().string());
+    if (!problem.empty()) return "reserve: " + problem;
+    staging.reset();
+    const std::string content(4U << 20U, 'x');
+    const base::Digest wanted = base::sha256_of(content);
+    staging = cache.stage("written", {wanted});
+    problem = expect_full(error_of([&] {
+                            for (std::size_t at = 0; at < content.size(); at += 65536)
+                              staging->write_at(at, as_bytes(content).subspan(at, 65536));
+                          }),
+                          home.root().string());
+    if (!problem.empty()) return "write: " + problem;
+    const auto kept = staging->contiguous_bytes();
+    staging.reset();
+    base::SilentObserver observer;
+    const auto report = cache.verify(true, observer);
+    if (report.objects != 0 || !report.damaged.empty()) return "something was published";
+    const auto adopted = cache.stage("written", {wanted})->contiguous_bytes();
+    return adopted == kept && kept > 0 ? "" : "what was there cannot be gone on with";
+  });
+}
+
+TEST_CASE("cache: a disk that is full of files says so when an object is put") {
+  CacheHome home;
+  base::write_file_atomically(home / "big", std::string(3U << 20U, 'x'));
+  on_small_file_system(home.root(), [&]() -> std::string {
+    auto cache = home.open();
+    const std::string problem =
+        expect_full(error_of([&] { cache.publish_file(home / "big"); }), home.root().string());
+    if (!problem.empty()) return problem;
+    if (entries_in(home.root() / "partial") > 1) return "a partial remains";
+    put(cache, "small enough");
+    return {};
+  });
+}
+
+TEST_CASE("cache: a size that no file can have is refused, not wrapped around") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  const auto error = error_of([&] { staging->reserve(~std::uint64_t{0}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::storage);
+  CHECK(error_of([&] { staging->write_at(~std::uint64_t{0} - 2, as_bytes("abcd")); }));
+  CHECK(staging->contiguous_bytes() == 0);
+}
+
+TEST_CASE("cache: what was reserved and not needed is given back") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->reserve(8U << 20U);
+  staging->write_at(0, as_bytes("little"));
+  const auto object = cache.publish(std::move(staging), {});
+  struct stat status {};
+  REQUIRE(::stat(object.path.c_str(), &status) == 0);
+  CHECK(status.st_size == 6);
+  CHECK(status.st_blocks * 512 < (1 << 20));
+}
+
+TEST_CASE("cache: one that may only be read gives what it has, and says why it takes nothing") {
+  CacheHome home;
+  const auto object = [&] {
+    auto cache = home.open();
+    return put(cache, "content");
+  }();
+  Child child([&]() -> std::string {
+    const auto root = home.root();
+    if (!may_mount() || ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+        ::mount("none", root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+      return cannot_mount;
+    }
+    auto cache = home.open_as_stranger();
+    if (!cache.find(object.digest)) return "what is there is not found";
+    cache.materialise(object, home / "out");
+    for (const auto& write : std::vector<std::function<void()>>{
+             [&] { put(cache, "new"); },
+             [&] {
+               cache.publish_tree({{"a", object}});
+             },
+             [&] {
+               cache.remember_stage({"key", "run", "host", "now", {}});
+             },
+             [&] {
+               cache.remember_source({"https://host/a", object.digest, 1, "", "", ""});
+             }}) {
+      const auto error = error_of(write);
+      if (!error) return "something was written";
+      if (error->kind() != ErrorKind::storage) return std::string("kind: ") + error->what();
+      if (error->hint().find("SABATH_CACHE") == std::string::npos) return "hint: " + error->hint();
+    }
+    return {};
+  });
+  const std::string outcome = child.wait();
+  if (outcome == cannot_mount) {
+    WARN("skipped: nothing can be mounted here");
+  } else {
+    CHECK(outcome == "");
+  }
+}
+
+TEST_CASE("cache: a damaged object in a cache that may only be read is absent") {
+  CacheHome home;
+  const auto object = [&] {
+    auto cache = home.open();
+    return put(cache, "right bytes");
+  }();
+  test::overwrite(object.path, "wrong bytes");
+  Child child([&]() -> std::string {
+    const auto root = home.root();
+    if (!may_mount() || ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+        ::mount("none", root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+      return cannot_mount;
+    }
+    auto cache = home.open();
+    return cache.find(object.digest) ? "it is found" : "";
+  });
+  const std::string outcome = child.wait();
+  if (outcome == cannot_mount) {
+    WARN("skipped: nothing can be mounted here");
+  } else {
+    CHECK(outcome == "");
+  }
+}

@@ -1,0 +1,294 @@
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using base::as_bytes;
+using base::Digest;
+using base::DigestAlgorithm;
+using base::ErrorKind;
+using test::CacheHome;
+using test::Child;
+using test::entries_in;
+using test::error_of;
+
+namespace {
+
+Digest digest_of(const std::string& text, DigestAlgorithm algorithm) {
+  base::Hasher hasher(algorithm);
+  hasher.update(text);
+  return hasher.finish();
+}
+
+/// A process that stages `content` under `key` and is killed before it publishes.
+void abandon(CacheHome& home, const std::string& key, const std::string& content) {
+  Child child([&]() -> std::string {
+    auto cache = home.open();
+    auto staging = cache.stage(key);
+    staging->write_at(0, as_bytes(content));
+    ::raise(SIGKILL);
+    return "not killed";
+  });
+  REQUIRE(child.wait() == "killed");
+}
+
+}  // namespace
+
+TEST_CASE("cache: what was staged is found by its digest, read-only and complete") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("some key");
+  staging->write_at(0, as_bytes("hello "));
+  staging->write_at(6, as_bytes("world"));
+  CHECK(staging->contiguous_bytes() == 11);
+  const cache::Object object = cache.publish(std::move(staging), {});
+  CHECK(object.digest == base::sha256_of("hello world"));
+  CHECK(object.size_bytes == 11);
+  CHECK(base::read_file(object.path) == "hello world");
+  const auto hex = object.digest.hex;
+  CHECK(object.path == home.root() / "objects/sha256" / hex.substr(0, 2) / hex.substr(2));
+  struct stat status {};
+  REQUIRE(::stat(object.path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777U) == 0444U);
+  const auto found = cache.find(object.digest);
+  REQUIRE(found);
+  CHECK(found->path == object.path);
+  CHECK(found->size_bytes == 11);
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: an empty file is an object too") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto object = cache.publish(cache.stage("nothing"), {});
+  CHECK(object.digest == base::sha256_of(""));
+  CHECK(cache.find(object.digest));
+}
+
+TEST_CASE("cache: an object that fails its digest is not published and its bytes are gone") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("good bytes");
+  auto staging = cache.stage("key", {wanted});
+  staging->write_at(0, as_bytes("evil bytes"));
+  const auto error = error_of([&] { cache.publish(std::move(staging), {wanted}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(std::string(error->what()).find(wanted.text()) != std::string::npos);
+  CHECK(std::string(error->what()).find(base::sha256_of("evil bytes").text()) != std::string::npos);
+  CHECK_FALSE(cache.find(wanted));
+  CHECK_FALSE(cache.find(base::sha256_of("evil bytes")));
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: every digest that is expected is checked, announced or not") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto algorithm =
+      GENERATE(DigestAlgorithm::md5, DigestAlgorithm::sha1, DigestAlgorithm::sha512);
+  const bool announced = GENERATE(true, false);
+  const std::string content = "some content";
+  const Digest right = digest_of(content, algorithm);
+  const Digest wrong = digest_of("other content", algorithm);
+  const auto publish = [&](const Digest& expected) {
+    auto staging = announced ? cache.stage("key", {expected}) : cache.stage("key");
+    staging->write_at(0, as_bytes(content));
+    return cache.publish(std::move(staging), {base::sha256_of(content), expected});
+  };
+  CHECK(publish(right).digest == base::sha256_of(content));
+  const auto error = error_of([&] { publish(wrong); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+}
+
+TEST_CASE("cache: bytes may arrive in any order, and again") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->reserve(26);
+  staging->write_at(20, as_bytes("uvwxyz"));
+  CHECK(staging->contiguous_bytes() == 0);
+  staging->write_at(0, as_bytes("abcXX"));
+  staging->write_at(3, as_bytes("defghij"));
+  CHECK(staging->contiguous_bytes() == 10);
+  staging->write_at(10, as_bytes("klmnopqrst"));
+  CHECK(staging->contiguous_bytes() == 26);
+  const auto object = cache.publish(std::move(staging), {});
+  CHECK(object.digest == base::sha256_of("abcdefghijklmnopqrstuvwxyz"));
+  CHECK(object.size_bytes == 26);
+}
+
+TEST_CASE("cache: a file with a gap is not published") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->write_at(0, as_bytes("abc"));
+  staging->write_at(5, as_bytes("fgh"));
+  const auto error = error_of([&] { cache.publish(std::move(staging), {}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(std::string(error->what()).find("byte 3 of 8") != std::string::npos);
+  CHECK(entries_in(home.root() / "objects") == 0);
+}
+
+TEST_CASE("cache: restart forgets what was written") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->write_at(0, as_bytes("a longer first version"));
+  staging->restart();
+  CHECK(staging->contiguous_bytes() == 0);
+  staging->write_at(0, as_bytes("second"));
+  CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of("second"));
+}
+
+TEST_CASE("cache: what a tool wrote to the staged path is hashed from the disk") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->write_at(0, as_bytes("begun"));
+  base::write_file_atomically(staging->path(), "written by a tool");
+  const auto object = cache.publish(std::move(staging), {});
+  CHECK(object.digest == base::sha256_of("written by a tool"));
+  CHECK(base::read_file(object.path) == "written by a tool");
+}
+
+TEST_CASE("cache: a link that a tool left in place of the file is not followed") {
+  CacheHome home;
+  auto cache = home.open();
+  base::write_file_atomically(home / "secret", "secret");
+  auto staging = cache.stage("key");
+  const auto path = staging->path();
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(home / "secret", path);
+  CHECK(error_of([&] { cache.publish(std::move(staging), {}); }));
+  CHECK_FALSE(cache.find(base::sha256_of("secret")));
+}
+
+TEST_CASE("cache: a staged file that was given up is gone on with under the same key") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("first half, second half");
+  cache.stage("key", {wanted})->write_at(0, as_bytes("first half, "));
+  CHECK(cache.stage("another key", {wanted})->contiguous_bytes() == 0);
+  auto staging = cache.stage("key", {wanted});
+  REQUIRE(staging->contiguous_bytes() == 12);
+  staging->write_at(12, as_bytes("second half"));
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: only the bytes before the first gap are gone on with") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("abcdef");
+  {
+    auto staging = cache.stage("key", {wanted});
+    staging->write_at(0, as_bytes("ab"));
+    staging->write_at(4, as_bytes("ef"));
+  }
+  auto staging = cache.stage("key", {wanted});
+  CHECK(staging->contiguous_bytes() == 2);
+  staging->write_at(2, as_bytes("cdef"));
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+}
+
+TEST_CASE("cache: the bytes of a killed process are adopted where a digest can prove them") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("first half, second half");
+  abandon(home, "key", "first half, ");
+  auto staging = cache.stage("key", {wanted});
+  REQUIRE(staging->contiguous_bytes() == 12);
+  staging->write_at(12, as_bytes("second half"));
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+}
+
+TEST_CASE("cache: bytes that were adopted are hashed, not believed") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("first half, second half");
+  abandon(home, "key", "wrong half, ");
+  auto staging = cache.stage("key", {wanted});
+  REQUIRE(staging->contiguous_bytes() == 12);
+  staging->write_at(12, as_bytes("second half"));
+  const auto error = error_of([&] { cache.publish(std::move(staging), {wanted}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(cache.stage("key", {wanted})->contiguous_bytes() == 0);
+}
+
+TEST_CASE("cache: without a digest that could prove them, the bytes of the dead are removed") {
+  CacheHome home;
+  auto cache = home.open();
+  abandon(home, "key", "bytes of yesterday's version");
+  CHECK(entries_in(home.root() / "partial") == 1);
+  CHECK(cache.stage("key")->contiguous_bytes() == 0);
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: the dead one's file is not adopted where it may have gaps") {
+  CacheHome home;
+  auto cache = home.open();
+  Child child([&]() -> std::string {
+    auto own = home.open();
+    auto staging = own.stage("key");
+    staging->write_at(0, as_bytes("ab"));
+    staging->write_at(100, as_bytes("yz"));
+    ::raise(SIGKILL);
+    return "not killed";
+  });
+  REQUIRE(child.wait() == "killed");
+  CHECK(cache.stage("key", {base::sha256_of("x")})->contiguous_bytes() == 0);
+}
+
+TEST_CASE("cache: nothing is taken from a process that still runs") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("first half, second half");
+  auto mine = cache.stage("key", {wanted});
+  mine->write_at(0, as_bytes("first half, "));
+  Child child([&]() -> std::string {
+    auto own = home.open();
+    const auto present = own.stage("key", {wanted})->contiguous_bytes();
+    return present == 0 ? "" : "adopted " + std::to_string(present);
+  });
+  CHECK(child.wait().empty());
+  mine->write_at(12, as_bytes("second half"));
+  CHECK(cache.publish(std::move(mine), {wanted}).digest == wanted);
+}
+
+TEST_CASE("cache: a staged file of another cache is refused") {
+  CacheHome home;
+  CacheHome other;
+  auto cache = home.open();
+  auto other_cache = other.open();
+  const auto error = error_of([&] { cache.publish(other_cache.stage("key"), {}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::internal);
+  CHECK(error_of([&] { cache.publish(nullptr, {}); }));
+}
+
+TEST_CASE("cache: a file is published as a copy of its own") {
+  CacheHome home;
+  auto cache = home.open();
+  base::write_file_atomically(home / "data.bin", "measured once");
+  const auto object = cache.publish_file(home / "data.bin");
+  CHECK(object.digest == base::sha256_of("measured once"));
+  test::overwrite(home / "data.bin", "measured anew");
+  CHECK(cache.find(object.digest));
+  CHECK(base::read_file(object.path) == "measured once");
+}
+
+TEST_CASE("cache: what is no regular file is not published") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto missing = error_of([&] { cache.publish_file(home / "missing"); });
+  REQUIRE(missing);
+  CHECK(missing->kind() == ErrorKind::not_found);
+  REQUIRE(::mkfifo((home / "fifo").c_str(), 0600) == 0);
+  CHECK(error_of([&] { cache.publish_file(home / "fifo"); }));
+  CHECK(error_of([&] { cache.publish_file(home.root()); }));
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
