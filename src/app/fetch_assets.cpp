@@ -88,7 +88,8 @@ FetchedFile AssetFetcher::fetch_file(const spec::AssetFile& file,
     if (!pinned && sha256_among(expected) == nullptr) pinned = cache_.source(url);
   }
   const fetch::Request request{file.sources, file.size_bytes, {}, {}};
-  auto staging = cache_.stage(staging_key(file));
+  if (pinned && !options.refresh) expected.push_back(pinned->digest);
+  auto staging = cache_.stage(staging_key(file), expected);
   const fetch::Outcome outcome =
       fetch::fetch_file(request, fetchers_, *staging, options.retries, clock_, observer, stop);
   if (!outcome.ok) {
@@ -96,7 +97,6 @@ FetchedFile AssetFetcher::fetch_file(const spec::AssetFile& file,
                 outcome.problem,
                 outcome.hint);
   }
-  if (pinned && !options.refresh) expected.push_back(pinned->digest);
   FetchedFile fetched{file.path, {}, false, outcome.url, outcome.transferred, file.digests};
   fetched.object = cache_.publish(std::move(staging), expected);
   if (pinned && pinned->digest != fetched.object.digest) {

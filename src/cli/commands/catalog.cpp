@@ -1,7 +1,7 @@
-#include "../answers.hpp"
-#include "../commands.hpp"
-#include "../exit_status.hpp"
-#include "../workspace.hpp"
+#include "answers.hpp"
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,7 +1,7 @@
-#include "../commands.hpp"
-#include "../completion_script.hpp"
-#include "../exit_status.hpp"
-#include "../workspace.hpp"
+#include "commands.hpp"
+#include "completion_script.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
 
 #include <CLI/CLI.hpp>
 

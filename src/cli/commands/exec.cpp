@@ -1,6 +1,6 @@
-#include "../commands.hpp"
-#include "../exit_status.hpp"
-#include "../workspace.hpp"
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
 
 #include <sabath/app/execute_plan.hpp>
 

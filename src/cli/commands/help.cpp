@@ -1,7 +1,7 @@
-#include "../commands.hpp"
-#include "../exit_status.hpp"
-#include "../manual.hpp"
-#include "../workspace.hpp"
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "manual.hpp"
+#include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,7 +1,7 @@
-#include "../answers.hpp"
-#include "../commands.hpp"
-#include "../exit_status.hpp"
-#include "../workspace.hpp"
+#include "answers.hpp"
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
 
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>

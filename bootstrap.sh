@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# sabath from a fresh clone: ./bootstrap.sh demo | test | build
+#   demo   build, then show the whole story on real input
+#   test   build twice (optimised, and with sanitizers), then run every test
+#   build  just build: build/user/bin/sabath
+# Missing distribution packages are installed as root or through sudo; otherwise the line to run is printed (exit 13).
+# A second call is quick and needs no network.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+debian_packages=(g++ cmake make ninja-build ccache pkg-config libcurl4-openssl-dev libssl-dev libsqlite3-dev libsqlitecpp-dev
+  libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libarchive-dev libhwloc-dev libboost-dev libxxhash-dev
+  rapidjson-dev)
+debian_test_packages=(catch2 libcpp-httplib-dev hdf5-tools gfortran openssl git python3 man-db clang-format-14 clang-tidy-14)
+fedora_packages=(gcc-c++ cmake make ninja-build ccache pkgconf libcurl-devel openssl-devel sqlite-devel sqlitecpp-devel
+  cli11-devel json-devel spdlog-devel fmt-devel hdf5-devel libarchive-devel hwloc-devel boost-devel xxhash-devel rapidjson-devel)
+fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git python3 man-db clang-tools-extra)
+
+say() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    sudo "$@"
+  else
+    printf 'bootstrap: packages are missing; as root, run:\n  %s\n' "$*" >&2
+    exit 13
+  fi
+}
+
+install_debian() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] && return
+  say "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  as_root apt-get update -q
+  as_root apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+install_fedora() {
+  local missing=() package
+  for package in "$@"; do
+    rpm -q --quiet "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] && return
+  say "installing ${missing[*]}"
+  as_root dnf install -y "${missing[@]}"
+}
+
+# install_packages [test]: what a build needs, and the tests.
+install_packages() {
+  if command -v dpkg-query >/dev/null; then
+    install_debian "${debian_packages[@]}"
+    [ "${1:-}" = test ] && install_debian "${debian_test_packages[@]}"
+  elif command -v rpm >/dev/null; then
+    install_fedora "${fedora_packages[@]}"
+    [ "${1:-}" = test ] && install_fedora "${fedora_test_packages[@]}"
+  else
+    echo "bootstrap: neither dpkg nor rpm is here; what is needed is listed by cmake if it is missing" >&2
+  fi
+  return 0
+}
+
+launcher=()
+use_ccache() {
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    # Clones in different folders share what was compiled.
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+  fi
+}
+
+build() {
+  install_packages
+  use_ccache
+  say "building (build/user)"
+  cmake -S . -B build/user -G Ninja -DCMAKE_BUILD_TYPE=Release -DSABATH_TESTS=OFF "${launcher[@]}" >build/user.configure.log 2>&1 ||
+    { cat build/user.configure.log >&2; exit 13; }
+  cmake --build build/user
+}
+
+# One step of the story: the command as a user types it, then what it prints.
+step() {
+  printf '\n$ %s\n' "$*"
+  "$@"
+}
+
+demo() {
+  build
+  export PATH=$PWD/build/user/bin:$PATH
+  export SABATH_HOME=${SABATH_HOME:-$PWD/build/demo-home}
+  say "the story, in $SABATH_HOME"
+  step sabath fetch supercell-bubbles
+  step sabath run supercell --seed 1 --set threads=1 --set reduction=ordered
+  step sabath run supercell --seed 1 --set threads=2 --set reduction=ordered
+  step sabath run supercell --seed 1 --set threads=2 --set reduction=fast
+  say "one thread against two, sums in a fixed order: equal to the last bit?"
+  step sabath compare @last~2 @last~1 --require bitwise
+  say "two threads against two, sums in whatever order is fast: equal enough?"
+  step sabath compare @last~1 @last
+}
+
+test_all() {
+  install_packages test
+  use_ccache
+  local preset
+  for preset in release dev; do
+    say "building and testing: $preset"
+    cmake --preset "$preset" "${launcher[@]}"
+    cmake --build --preset "$preset"
+    ctest --preset "$preset" -j "$(nproc)" -LE soak
+  done
+  say "a short soak"
+  ctest --preset release -L soak
+}
+
+mkdir -p build
+case "${1:-}" in
+  build) build ;;
+  demo) demo ;;
+  test) test_all ;;
+  *)
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,37 @@
+#include <sabath/spec/comparison.hpp>
+
+namespace sabath::spec {
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "PASS";
+    case Verdict::fail:
+      return "FAIL";
+    case Verdict::inconclusive:
+      return "INCONCLUSIVE";
+    case Verdict::not_comparable:
+      return "NOT-COMPARABLE";
+  }
+  return "";
+}
+
+std::string_view to_string(Repetition repetition) {
+  switch (repetition) {
+    case Repetition::repeat:
+      return "repeat";
+    case Repetition::resample:
+      return "resample";
+    case Repetition::reproduce:
+      return "reproduce";
+    case Repetition::revise:
+      return "revise";
+    case Repetition::replicate:
+      return "replicate";
+    case Repetition::different:
+      return "different";
+  }
+  return "";
+}
+
+}  // namespace sabath::spec

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "fields_json.hpp"
+
+#include <sabath/spec/environment_spec.hpp>
+
+namespace sabath::spec {
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, LayerLock> lock) {
+  io("kind", lock.kind);
+  io("name", lock.name);
+  io("facts", lock.facts);
+  io("key", lock.key);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, EnvironmentLock> lock) {
+  io("layers", lock.layers);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, BuiltLayer> layer) {
+  io("lock", layer.lock);
+  io("prefix", layer.prefix);
+  io("variables", layer.variables);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, BuiltEnvironment> environment) {
+  io("layers", environment.layers);
+}
+
+}  // namespace sabath::spec

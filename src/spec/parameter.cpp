@@ -1,0 +1,137 @@
+#include "parameter_rule.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/parameter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+namespace sabath::spec {
+namespace {
+
+/// Both fit: 64 bits of precision hold every int64 and every double's integer part that matters.
+long double wide(const ParameterValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  return std::get<double>(value);
+}
+
+template <class Number>
+std::string number_text(Number value) {
+  std::array<char, 32> buffer{};
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return error == std::errc{} ? std::string(buffer.data(), end) : std::string();
+}
+
+template <class Number>
+std::optional<ParameterValue> parse_number(std::string_view text) {
+  Number value{};
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last) return std::nullopt;
+  return value;
+}
+
+std::optional<ParameterValue> parse_value(ParameterType type, std::string_view text) {
+  switch (type) {
+    case ParameterType::integer:
+      return parse_number<std::int64_t>(text);
+    case ParameterType::real:
+      return parse_number<double>(text);
+    case ParameterType::boolean:
+      if (text != "true" && text != "false") return std::nullopt;
+      return text == "true";
+    case ParameterType::text:
+    case ParameterType::enumeration:
+      return std::string(text);
+  }
+  return std::nullopt;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string allowed_range(const Parameter& parameter) {
+  if (parameter.min && parameter.max) {
+    return " from " + number_text(*parameter.min) + " to " + number_text(*parameter.max);
+  }
+  if (parameter.min) return " of at least " + number_text(*parameter.min);
+  if (parameter.max) return " of at most " + number_text(*parameter.max);
+  return "";
+}
+
+}  // namespace
+
+std::string to_string(const ParameterValue& value) {
+  struct Text {
+    std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+    std::string operator()(std::int64_t number) const { return number_text(number); }
+    std::string operator()(double number) const { return number_text(number); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Text{}, value);
+}
+
+std::optional<std::string> why_not_allowed(const Parameter& parameter,
+                                           const ParameterValue& value) {
+  const std::string text = base::printable(to_string(value));
+  if (parameter.type == ParameterType::integer || parameter.type == ParameterType::real) {
+    const long double number = wide(value);
+    if (!std::isfinite(number)) return text + " is not a finite number";
+    if (parameter.min && number < *parameter.min) {
+      return text + " is below its minimum " + number_text(*parameter.min);
+    }
+    if (parameter.max && number > *parameter.max) {
+      return text + " is above its maximum " + number_text(*parameter.max);
+    }
+  }
+  const auto& values = parameter.values;
+  if (parameter.type == ParameterType::enumeration &&
+      std::find(values.begin(), values.end(), std::get<std::string>(value)) == values.end()) {
+    return "'" + text + "' is none of " + joined(values);
+  }
+  return std::nullopt;
+}
+
+std::string allowed_values(const Parameter& parameter) {
+  switch (parameter.type) {
+    case ParameterType::integer:
+      return "an integer" + allowed_range(parameter);
+    case ParameterType::real:
+      return "a number" + allowed_range(parameter);
+    case ParameterType::boolean:
+      return "true or false";
+    case ParameterType::text:
+      return "any text";
+    case ParameterType::enumeration:
+      return "one of " + joined(parameter.values);
+  }
+  return "";
+}
+
+ParameterValue parse_parameter(const Parameter& parameter, std::string_view text) {
+  const std::string place = "parameter '" + parameter.name + "': ";
+  const std::string hint = "allowed: " + allowed_values(parameter);
+  auto value = parse_value(parameter.type, text);
+  if (!value) {
+    throw base::Error(base::ErrorKind::usage,
+                      place + "'" + base::printable(text) + "' is not " + allowed_values(parameter),
+                      hint);
+  }
+  if (const auto problem = why_not_allowed(parameter, *value)) {
+    const std::string guess = base::nearest(text, parameter.values);
+    throw base::Error(base::ErrorKind::usage,
+                      place + *problem,
+                      guess.empty() ? hint : "did you mean '" + guess + "'?");
+  }
+  return *std::move(value);
+}
+
+}  // namespace sabath::spec

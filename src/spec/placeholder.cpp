@@ -1,0 +1,114 @@
+#include "placeholder.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <algorithm>
+
+namespace sabath::spec {
+namespace {
+
+using Kind = TemplatePiece::Kind;
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
+/// Length of the name between the braces at the start of `text`; 0 when it is no placeholder.
+std::size_t name_length(std::string_view text) {
+  const auto end = std::find_if_not(text.begin() + 1, text.end(), is_name_character);
+  if (end == text.end() || *end != '}') return 0;
+  return static_cast<std::size_t>(end - text.begin()) - 1;
+}
+
+TemplatePiece next_piece(std::string_view& text) {
+  const std::size_t brace = text.find_first_of("{}");
+  TemplatePiece piece;
+  std::size_t used = brace;
+  if (brace != 0) {
+    piece = {Kind::literal, std::string(text.substr(0, brace))};
+    used = piece.text.size();
+  } else if (text.size() > 1 && text[1] == text[0]) {
+    piece = {Kind::literal, std::string(1, text[0])};
+    used = 2;
+  } else if (const std::size_t length = text[0] == '{' ? name_length(text) : 0; length > 0) {
+    piece = {Kind::placeholder, std::string(text.substr(1, length))};
+    used = length + 2;
+  } else {
+    piece = {Kind::stray, std::string(1, text[0])};
+    used = 1;
+  }
+  text.remove_prefix(used);
+  return piece;
+}
+
+bool is_known(const std::string& name, const KnownPlaceholders& known) {
+  if (std::find(known.names.begin(), known.names.end(), name) != known.names.end()) return true;
+  return std::any_of(known.prefixes.begin(), known.prefixes.end(), [&](const std::string& prefix) {
+    return name.size() > prefix.size() && name.starts_with(prefix);
+  });
+}
+
+TemplateProblem unknown(const std::string& name, const KnownPlaceholders& known) {
+  const std::string guess = base::nearest(name, known.names);
+  return {"unknown placeholder '{" + name + "}'",
+          guess.empty() ? "for braces that are meant as such write '{{" + name + "}}'"
+                        : "did you mean '{" + guess + "}'?"};
+}
+
+TemplateProblem stray(const std::string& brace) {
+  return {"a single '" + brace + "' that belongs to no placeholder",
+          "for a brace that is meant as such write '" + brace + brace + "'"};
+}
+
+}  // namespace
+
+std::vector<TemplatePiece> template_pieces(std::string_view text) {
+  std::vector<TemplatePiece> pieces;
+  while (!text.empty())
+    pieces.push_back(next_piece(text));
+  return pieces;
+}
+
+std::vector<TemplateProblem> template_problems(std::string_view text,
+                                               const KnownPlaceholders& known) {
+  std::vector<TemplateProblem> problems;
+  for (const TemplatePiece& piece : template_pieces(text)) {
+    if (piece.kind == Kind::stray) problems.push_back(stray(piece.text));
+    if (piece.kind == Kind::placeholder && !is_known(piece.text, known)) {
+      problems.push_back(unknown(piece.text, known));
+    }
+  }
+  return problems;
+}
+
+std::vector<std::string> placeholders_of(std::string_view text) {
+  std::vector<std::string> names;
+  for (TemplatePiece& piece : template_pieces(text)) {
+    if (piece.kind == Kind::placeholder) names.push_back(std::move(piece.text));
+  }
+  return names;
+}
+
+std::string expand(std::string_view text,
+                   const std::map<std::string, std::string>& values,
+                   const std::string& place) {
+  KnownPlaceholders known;
+  for (const auto& [name, value] : values)
+    known.names.push_back(name);
+  const auto problems = template_problems(text, known);
+  if (!problems.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      place + ": " + base::printable(problems.front().problem),
+                      problems.front().hint);
+  }
+  std::string result;
+  for (const TemplatePiece& piece : template_pieces(text)) {
+    result += piece.kind == Kind::placeholder ? values.at(piece.text) : piece.text;
+  }
+  return result;
+}
+
+}  // namespace sabath::spec

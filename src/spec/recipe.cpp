@@ -1,0 +1,85 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <algorithm>
+
+namespace sabath::spec {
+namespace {
+
+template <class T>
+const T* named(const std::vector<T>& values, std::string_view name) {
+  const auto found = std::find_if(
+      values.begin(), values.end(), [&](const T& value) { return value.name == name; });
+  return found == values.end() ? nullptr : &*found;
+}
+
+/// Depth first through `needs`, so that a stage is appended after those it needs.
+class StageOrder {
+ public:
+  explicit StageOrder(const Recipe& recipe) : recipe_(recipe) {}
+
+  void visit(std::string_view name) {
+    const Stage& stage = find(name);
+    if (contains(done_, stage)) return;
+    if (contains(open_, stage)) {
+      throw base::Error(base::ErrorKind::usage,
+                        "recipe '" + recipe_.name + "': stage '" + stage.name + "' needs itself");
+    }
+    open_.push_back(&stage);
+    for (const std::string& need : stage.needs)
+      visit(need);
+    open_.pop_back();
+    done_.push_back(&stage);
+  }
+
+  std::vector<const Stage*> take() { return std::move(done_); }
+
+ private:
+  static bool contains(const std::vector<const Stage*>& stages, const Stage& stage) {
+    return std::find(stages.begin(), stages.end(), &stage) != stages.end();
+  }
+
+  const Stage& find(std::string_view name) const {
+    const Stage* stage = recipe_.stage(name);
+    if (stage != nullptr) return *stage;
+    std::vector<std::string> names;
+    for (const Stage& known : recipe_.stages)
+      names.push_back(known.name);
+    const std::string guess = base::nearest(name, names);
+    throw base::Error(base::ErrorKind::not_found,
+                      "recipe '" + recipe_.name + "': no stage '" + base::printable(name) + "'",
+                      guess.empty() ? "" : "did you mean '" + guess + "'?");
+  }
+
+  const Recipe& recipe_;
+  std::vector<const Stage*> open_;
+  std::vector<const Stage*> done_;
+};
+
+}  // namespace
+
+const Parameter* Recipe::parameter(std::string_view wanted) const {
+  return named(parameters, wanted);
+}
+
+const Stage* Recipe::stage(std::string_view wanted) const {
+  return named(stages, wanted);
+}
+
+base::Digest Recipe::digest() const {
+  return base::sha256_of(text);
+}
+
+std::vector<const Stage*> ordered_stages(const Recipe& recipe, std::string_view wanted) {
+  StageOrder order(recipe);
+  if (!wanted.empty()) {
+    order.visit(wanted);
+    return order.take();
+  }
+  for (const Stage& stage : recipe.stages)
+    order.visit(stage.name);
+  return order.take();
+}
+
+}  // namespace sabath::spec

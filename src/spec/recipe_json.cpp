@@ -1,0 +1,205 @@
+#include "checked_read.hpp"
+#include "document_json.hpp"
+#include "metric_json.hpp"
+#include "parameter_json.hpp"
+#include "stage_json.hpp"
+
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace sabath::spec {
+namespace {
+
+using base::JsonReader;
+
+/// The keys of the object `key` of the document in the order in which they stand there, which
+/// nlohmann::json does not keep.
+std::vector<std::string> document_order(const nlohmann::ordered_json& document, const char* key) {
+  std::vector<std::string> names;
+  const auto object = document.find(key);
+  if (object == document.end() || !object->is_object()) return names;
+  for (const auto& [name, value] : object->items())
+    names.push_back(name);
+  return names;
+}
+
+template <class T, class Read>
+std::vector<T> read_in_order(JsonReader reader, const std::vector<std::string>& order, Read read) {
+  std::vector<T> values;
+  auto members = reader.members();
+  for (const std::string& name : order) {
+    const auto member = std::find_if(
+        members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
+    if (member != members.end()) values.push_back(read(name, member->second));
+  }
+  return values;
+}
+
+/// Roles become SABATH_DATASET_<ROLE>: upper case, '-' to '_'.
+std::string dataset_variable(std::string role) {
+  std::transform(role.begin(), role.end(), role.begin(), [](char c) {
+    if (c == '-') return '_';
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return "SABATH_DATASET_" + role;
+}
+
+std::map<std::string, std::string> read_datasets(JsonReader reader) {
+  std::map<std::string, std::string> datasets;
+  std::set<std::string> variables;
+  for (auto& [role, asset] : reader.members()) {
+    check_name(role, asset);
+    datasets[role] = asset.name();
+    const std::string variable = dataset_variable(role);
+    if (!variables.insert(variable).second) {
+      asset.problem("another role gives the same variable " + variable);
+    }
+  }
+  return datasets;
+}
+
+std::vector<std::string> read_seed(JsonReader reader) {
+  if (!reader.exists()) return {};
+  JsonReader environment = reader.required("environment");
+  std::vector<std::string> variables = read_distinct(environment);
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    check_variable_name(variables[i], environment.items()[i]);
+  reader.finish();
+  return variables;
+}
+
+void check_fixed(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> parts{"model", "datasets", "environment", "stages"};
+  for (const Parameter& parameter : recipe.parameters)
+    parts.push_back(parameter.name);
+  for (std::size_t i = 0; i < recipe.fixed.size(); ++i) {
+    const std::string& part = recipe.fixed[i];
+    if (std::find(parts.begin(), parts.end(), part) != parts.end()) continue;
+    const std::string guess = base::nearest(part, parts);
+    reader.items()[i].problem(
+        "'" + part + "' is neither a parameter nor one of model, datasets, environment, stages",
+        guess.empty() ? "" : "did you mean '" + guess + "'?");
+  }
+}
+
+std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> outputs;
+  for (const Stage& stage : recipe.stages)
+    outputs.insert(outputs.end(), stage.outputs.begin(), stage.outputs.end());
+  std::map<std::string, OutputRule> rules;
+  for (auto& [output, entry] : reader.members()) {
+    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
+      const std::string guess = base::nearest(output, outputs);
+      entry.problem("no stage has an output '" + output + "'",
+                    guess.empty() ? "" : "did you mean '" + guess + "'?");
+    }
+    OutputRule& rule = rules[output];
+    rule.as = entry.required("as").one_of({"hdf5", "bytes"});
+    rule.tolerance = read_tolerance(entry.optional("tolerance"));
+    entry.finish();
+  }
+  return rules;
+}
+
+/// "7" or "1..3".
+bool is_seed_range(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  const auto parse = [](std::string_view digits) {
+    std::optional<std::uint64_t> seed = 0;
+    const char* const last = digits.data() + digits.size();
+    const auto [end, error] = std::from_chars(digits.data(), last, *seed);
+    if (error != std::errc{} || end != last) seed.reset();
+    return seed;
+  };
+  const auto first = parse(text.substr(0, dots));
+  const auto last = dots == std::string_view::npos ? first : parse(text.substr(dots + 2));
+  return first && last && *first <= *last;
+}
+
+void read_matrix(const Recipe& recipe, Study& study, JsonReader reader) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : recipe.parameters)
+    names.push_back(parameter.name);
+  for (auto& [name, list] : reader.members()) {
+    const Parameter* parameter = recipe.parameter(name);
+    if (parameter == nullptr) {
+      const std::string guess = base::nearest(name, names);
+      list.problem("no parameter '" + name + "'",
+                   guess.empty() ? "" : "did you mean '" + guess + "'?");
+      continue;
+    }
+    for (const JsonReader& item : list.items())
+      study.matrix[name].push_back(read_value_of(*parameter, item));
+    if (list.is_array() && study.matrix[name].empty()) list.problem("must not be empty");
+  }
+}
+
+std::map<std::string, Study> read_studies(const Recipe& recipe, JsonReader reader) {
+  std::map<std::string, Study> studies;
+  for (auto& [name, entry] : reader.members()) {
+    check_name(name, entry);
+    Study& study = studies[name];
+    read_matrix(recipe, study, entry.optional("matrix"));
+    JsonReader seeds = entry.optional("seeds");
+    study.seeds = seeds.string();
+    if (seeds.is_string() && !is_seed_range(study.seeds)) {
+      seeds.problem("'" + study.seeds + "' is not a range of seeds", "a range is \"1..3\"");
+    }
+    study.repeat = read_count(entry.optional("repeat"), 1, 1);
+    entry.finish();
+  }
+  return studies;
+}
+
+void read_stages(Recipe& recipe, JsonReader reader) {
+  for (const JsonReader& item : reader.items())
+    recipe.stages.push_back(read_stage(item));
+  if (reader.is_array() && recipe.stages.empty()) reader.problem("must not be empty");
+  check_stages(recipe, reader);
+}
+
+/// Parts that others refer to are read before those.
+void read_body(Recipe& recipe, JsonReader& root) {
+  const auto ordered = nlohmann::ordered_json::parse(recipe.text);
+  recipe.name = root.required("name").name();
+  recipe.description = root.optional("description").string();
+  JsonReader model = root.optional("model");
+  if (model.exists()) recipe.model = model.name();
+  recipe.datasets = read_datasets(root.optional("datasets"));
+  JsonReader environment = root.optional("environment");
+  if (environment.exists()) recipe.environment = read_environment_spec(environment);
+  recipe.parameters = read_in_order<Parameter>(
+      root.optional("parameters"), document_order(ordered, "parameters"), read_parameter);
+  JsonReader fixed = root.optional("fixed");
+  recipe.fixed = read_distinct(fixed);
+  check_fixed(recipe, fixed);
+  recipe.seed_environment = read_seed(root.optional("seed"));
+  recipe.deterministic = root.optional("deterministic").boolean();
+  read_stages(recipe, root.required("stages"));
+  recipe.metrics = read_in_order<MetricSpec>(
+      root.optional("metrics"), document_order(ordered, "metrics"), read_metric);
+  JsonReader require = root.optional("require");
+  if (require.exists()) recipe.require = parse_rung(require.one_of(enum_words<Rung>()));
+  recipe.compare = read_compare(recipe, root.optional("compare"));
+  recipe.studies = read_studies(recipe, root.optional("studies"));
+}
+
+}  // namespace
+
+Recipe parse_recipe(std::string_view text, const std::string& origin) {
+  base::JsonDocument document = open_document(text, origin);
+  JsonReader root = document.root();
+  root.required("schema");
+  Recipe recipe;
+  recipe.text = text;
+  read_body(recipe, root);
+  root.finish();
+  document.finish();
+  return recipe;
+}
+
+}  // namespace sabath::spec

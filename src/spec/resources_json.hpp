@@ -1,0 +1,25 @@
+#pragma once
+
+#include "fields_json.hpp"
+
+#include <sabath/base/json_reader.hpp>
+#include <sabath/spec/recipe.hpp>
+
+namespace sabath::spec {
+
+/// "resources" of a stage as people write them: "4 GiB", "00:10:00".
+Resources read_resources(base::JsonReader reader);
+
+/// As plans hold them: bytes and seconds.
+template <class Io>
+void describe(Io& io, FieldRef<Io, Resources> resources) {
+  io("nodes", resources.nodes);
+  io("tasks", resources.tasks);
+  io("cpus", resources.cpus);
+  io("gpus", resources.gpus);
+  io("memory_bytes", resources.memory_bytes);
+  io("time", resources.time);
+  io("silence", resources.silence);
+}
+
+}  // namespace sabath::spec

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "environment_spec_json.hpp"
+#include "fields_json.hpp"
+#include "resources_json.hpp"
+
+#include <sabath/spec/run_plan.hpp>
+
+namespace sabath::spec {
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, PlannedInput> input) {
+  io("role", input.role);
+  io("asset", input.asset);
+  io("version", input.version);
+  io("digest", input.digest);
+  io("path", input.path);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, Seed> seed) {
+  io("value", seed.value);
+  io("origin", seed.origin);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
+  io("name", stage.name);
+  io("needs", stage.needs);
+  io("cache", stage.cache);
+  io("argv", stage.argv);
+  io("argv_template", stage.argv_template);
+  io("outputs", stage.outputs);
+  io("resources", stage.resources);
+  io("code_copy_from", stage.code_copy_from);
+  io("environment", stage.environment);
+  io("key_items", stage.key_items);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, RunPlan> plan) {
+  io("run_id", plan.run_id);
+  io("study_id", plan.study_id);
+  io("created", plan.created);
+  io("sabath_version", plan.sabath_version);
+  io("recipe_text", plan.recipe_text);
+  io("recipe_directory", plan.recipe_directory);
+  io("parameters", plan.parameters);
+  io("seed", plan.seed);
+  io("tags", plan.tags);
+  io("inputs", plan.inputs);
+  io("environment", plan.environment);
+  io("stages", plan.stages);
+  io("code", plan.code);
+  io("launch", plan.launch);
+  io("cache_directory", plan.cache_directory);
+  io("state_directory", plan.state_directory);
+  io("fresh", plan.fresh);
+  io("reproduce", plan.reproduce);
+  io("only_stage", plan.only_stage);
+}
+
+}  // namespace sabath::spec

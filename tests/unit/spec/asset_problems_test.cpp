@@ -1,0 +1,131 @@
+#include "problem_text.hpp"
+
+#include <sabath/spec/asset.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath;
+using nlohmann::ordered_json;
+using test::Problem;
+using test::problem_of;
+
+namespace {
+
+ordered_json small_asset() {
+  return ordered_json::parse(R"({
+    "schema": 1, "kind": "dataset", "name": "mini",
+    "files": [{"path": "b.tar", "sources": ["https://host/b.tar"]}]
+  })");
+}
+
+template <class Change>
+Problem after(Change change) {
+  auto document = small_asset();
+  change(document);
+  return problem_of([&] { spec::parse_asset(document.dump(), "a.json"); });
+}
+
+}  // namespace
+
+TEST_CASE("asset: the small one is right") {
+  CHECK_NOTHROW(spec::parse_asset(small_asset().dump(), "a.json"));
+}
+
+TEST_CASE("asset: misspelt keys and unknown kinds suggest the nearest") {
+  const auto key = after([](auto& d) { d["files"][0]["source"] = 1; });
+  CHECK(key.text == "a.json:/files/0/source: unknown key 'source'");
+  CHECK(key.hint == "did you mean 'sources'?");
+  CHECK(after([](auto& d) { d["kind"] = "datset"; }).hint == "did you mean 'dataset'?");
+}
+
+TEST_CASE("asset: keys of later versions are unknown") {
+  CHECK(after([](auto& d) {
+          d["manifest"] = ordered_json::array();
+        }).says("a.json:/manifest: unknown key 'manifest'"));
+}
+
+TEST_CASE("asset: names and paths that try to leave are refused") {
+  CHECK(after([](auto& d) { d["name"] = "../x"; }).says("a.json:/name: '../x' is not a name"));
+  for (const char* path : {"../x", "/etc/passwd", "a/../../b", ""}) {
+    CHECK(after([&](auto& d) {
+            d["files"][0]["path"] = path;
+          }).says("a.json:/files/0/path: '" + std::string(path) + "' is not a relative path"));
+  }
+}
+
+TEST_CASE("asset: digests have the length of their algorithm") {
+  CHECK(after([](auto& d) { d["files"][0]["digest"]["sha256"] = std::string(63, 'a'); }).text ==
+        "a.json:/files/0/digest/sha256: a sha256 digest has 64 hexadecimal digits, this has 63");
+  CHECK(after([](auto& d) {
+          d["files"][0]["digest"]["md5"] = std::string(32, 'g');
+        }).says("a md5 digest has 32 hexadecimal digits, this has other characters"));
+  CHECK(after([](auto& d) { d["files"][0]["digest"]["sha265"] = "a"; }).hint ==
+        "did you mean 'sha256'?");
+}
+
+TEST_CASE("asset: sources are URLs with a scheme") {
+  for (const char* url : {"host/b.tar", "/data/b.tar", "://x", "https:", "1a:b", "https://a b"}) {
+    CHECK(after([&](auto& d) {
+            d["files"][0]["sources"] = {"https://ok/", url};
+          }).says("a.json:/files/0/sources/1: '" + std::string(url) + "' is not a URL"));
+  }
+  CHECK(after([](auto& d) {
+          d["files"][0].erase("sources");
+        }).says("a.json:/files/0: no \"sources\" say where to get it"));
+}
+
+TEST_CASE("asset: bytes come from one place") {
+  CHECK(after([](auto& d) {
+          d["generate"] = {{"recipe", "r"}, {"stage", "s"}};
+        }).says("a.json:/files: an asset has either \"files\" or \"generate\", not both"));
+  CHECK(after([](auto& d) { d.erase("files"); }).says("a.json:/: a dataset has \"files\""));
+  CHECK(after([](auto& d) {
+          d["files"] = ordered_json::array();
+        }).says("a.json:/files: must not be empty"));
+  CHECK(after([](auto& d) {
+          d["files"].push_back(d["files"][0]);
+        }).says("a.json:/files/1: two files have the path 'b.tar'"));
+  CHECK(after([](auto& d) {
+          d["generate"] = {{"recipe", "r"}};
+        }).says("a.json:/generate: 'stage' is missing"));
+}
+
+TEST_CASE("asset: access is open or tells how to log in") {
+  CHECK(after([](auto& d) {
+          d["access"]["policy"] = "closed";
+        }).says("a.json:/access/policy: 'closed' is none of open, login"));
+  CHECK(after([](auto& d) {
+          d["access"]["policy"] = "login";
+        }).says("a.json:/access: policy 'login' wants \"steps\""));
+}
+
+TEST_CASE("asset: scripts use only their own placeholders") {
+  CHECK(after([](auto& d) {
+          d["scripts"] = {{{"name", "s"}, {"command", {"{aset}/x", "{param.n}", "{arg.n}"}}}};
+        }).lines() == 2);
+  CHECK(after([](auto& d) {
+          d["scripts"] = {{{"name", "s"}, {"command", {"{aset}/x"}}}};
+        }).hint == "did you mean '{asset}'?");
+  CHECK(after([](auto& d) {
+          d["scripts"] = {{{"name", "s"}, {"command", ordered_json::array()}}};
+        }).says("a.json:/scripts/0/command: names no program"));
+  CHECK(after([](auto& d) {
+          d["scripts"] = {{{"name", "s"}, {"command", {"x"}}}, {{"name", "s"}, {"command", {"x"}}}};
+        }).says("a.json:/scripts/1: two scripts are called 's'"));
+}
+
+TEST_CASE("asset: code is pinned to a commit") {
+  CHECK(after([](auto& d) {
+          d["code"] = {{"git", "https://h/x"}, {"commit", "main"}};
+        }).says("a.json:/code/commit: 'main' is not a commit of 40 hexadecimal digits"));
+  CHECK(after([](auto& d) {
+          d["code"] = {{"git", "x"}, {"commit", std::string(40, 'a')}, {"patches", {"../p"}}};
+        }).lines() == 2);
+}
+
+TEST_CASE("asset: sizes are whole numbers of bytes") {
+  CHECK(after([](auto& d) { d["files"][0]["size"] = -1; }).says("a.json:/files/0/size"));
+  CHECK(after([](auto& d) { d["files"][0]["size"] = "5 GB"; }).says("a.json:/files/0/size"));
+  CHECK(after([](auto& d) { d["files"][0]["unpack"] = "rar"; }).says("'rar' is none of tar, zip"));
+}

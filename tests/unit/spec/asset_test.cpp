@@ -1,0 +1,69 @@
+#include "full_values.hpp"
+#include "problem_text.hpp"
+
+#include <sabath/base/json_reader.hpp>
+#include <sabath/spec/asset.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath;
+
+TEST_CASE("asset: a description is read into its parts") {
+  const auto asset = spec::parse_asset(R"({
+    "schema": 1, "kind": "dataset", "name": "mini", "version": "2019.05",
+    "files": [{"path": "a/b.tar", "size": 5943306240,
+               "digest": {"md5": "D41D8CD98F00B204E9800998ECF8427E"},
+               "sources": ["https://host/b.tar", "file:/data/b.tar"], "unpack": "tar"}],
+    "scripts": [{"name": "to-hdf5", "command": ["{asset}/to_hdf5", "--threads", "{arg.threads}"]}]
+  })",
+                                       "mini.json");
+  CHECK(asset.kind == spec::AssetKind::dataset);
+  CHECK(asset.version == "2019.05");
+  CHECK(asset.access == spec::Access{});
+  REQUIRE(asset.files.size() == 1);
+  const spec::AssetFile& file = asset.files.front();
+  CHECK(file.size_bytes == 5943306240U);
+  CHECK(file.digests.front().text() == "md5:d41d8cd98f00b204e9800998ecf8427e");
+  CHECK(file.sources == std::vector<std::string>{"https://host/b.tar", "file:/data/b.tar"});
+  CHECK(file.unpack == "tar");
+  CHECK(asset.scripts.front().command.back() == "{arg.threads}");
+}
+
+TEST_CASE("asset: everything that can be said comes back from JSON as it was") {
+  const spec::Asset asset = test::full_asset();
+  CHECK(spec::parse_asset(base::pretty_json(to_json(asset)), "full.json") == asset);
+}
+
+TEST_CASE("asset: little comes back from JSON as it was") {
+  spec::Asset model;
+  model.kind = spec::AssetKind::model;
+  model.name = "mlp";
+  CHECK(spec::parse_asset(base::pretty_json(to_json(model)), "mlp.json") == model);
+  spec::Asset computed;
+  computed.name = "thermals";
+  computed.generate = spec::Generator{"supercell", "simulate"};
+  CHECK(spec::parse_asset(base::pretty_json(to_json(computed)), "thermals.json") == computed);
+}
+
+TEST_CASE("asset: parameters of a model keep any value") {
+  const auto asset = spec::parse_asset(
+      R"({"schema": 1, "kind": "model", "name": "m", "parameters": {"n": 5.0, "l": [1, {"b": null}]}})",
+      "m.json");
+  CHECK(asset.parameters.at("n") == "5.0");
+  CHECK(asset.parameters.at("l") == R"([1,{"b":null}])");
+}
+
+TEST_CASE("asset: the description of withdrawn data outlives them") {
+  CHECK_NOTHROW(spec::parse_asset(
+      R"({"schema": 1, "kind": "dataset", "name": "gone", "withdrawn": "the licence ended"})",
+      "gone.json"));
+}
+
+TEST_CASE("asset: a file behind a login may have no source") {
+  CHECK_NOTHROW(spec::parse_asset(
+      R"({"schema": 1, "kind": "dataset", "name": "closed",
+          "access": {"policy": "login", "steps": ["ask"], "credential": "them"},
+          "files": [{"path": "x"}]})",
+      "closed.json"));
+}

@@ -1,0 +1,120 @@
+#include "full_values.hpp"
+#include "schema_checker.hpp"
+
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+using namespace sabath;
+using test::SchemaChecker;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+using Names = std::set<std::string>;
+
+/// The blocks of JSON in docs/formats/<name>.md.
+Texts examples_of(const std::string& name) {
+  const auto path = std::filesystem::path(SABATH_SOURCE_DIR) / "docs" / "formats" / (name + ".md");
+  const std::string text = base::read_file(path);
+  const std::string begin = "```json\n";
+  Texts examples;
+  for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    const auto start = at + begin.size();
+    examples.push_back(text.substr(start, text.find("```", start) - start));
+  }
+  return examples;
+}
+
+Texts problems(SchemaChecker& schema, const nlohmann::ordered_json& value) {
+  return schema.problems(nlohmann::json::parse(value.dump()));
+}
+
+/// The schema takes everything that is written and has no key that never is.
+template <class T>
+void check_schema_of(const std::string& name, const T& full) {
+  SchemaChecker schema(name);
+  CHECK(problems(schema, to_json(full)) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(T{})) == Texts{});
+}
+
+}  // namespace
+
+TEST_CASE("formats: the schemas have exactly the keys that are written") {
+  check_schema_of("plan", test::full_plan());
+  check_schema_of("status", spec::RunStatus{});
+  check_schema_of("record", test::full_record());
+  check_schema_of("host", test::full_host());
+  check_schema_of("environment-lock", test::full_environment().lock());
+}
+
+TEST_CASE("formats: the schema of a comparison has exactly the keys that are written") {
+  SchemaChecker schema("comparison");
+  CHECK(problems(schema, to_json(test::full_comparison())) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(spec::Comparison{})) == Texts{});
+}
+
+TEST_CASE("formats: the schema of an asset has exactly the keys that are written") {
+  SchemaChecker schema("asset");
+  spec::Asset asset = test::full_asset();
+  CHECK(problems(schema, to_json(asset)) == Texts{});
+  asset.files.clear();
+  asset.generate = spec::Generator{"supercell", "simulate"};
+  spec::LayerSpec host;
+  host.name = "tools";
+  host.commands = {"cc"};
+  asset.environment->layers.push_back(host);
+  CHECK(problems(schema, to_json(asset)) == Texts{});
+  CHECK(schema.unused() == Names{});
+}
+
+TEST_CASE("formats: a schema refuses what readers refuse") {
+  SchemaChecker schema("recipe");
+  auto recipe = nlohmann::json::parse(examples_of("recipe").at(0));
+  CHECK(schema.problems(recipe) == Texts{});
+  recipe["stages"][0]["rnu"] = 1;
+  recipe["name"] = "../x";
+  recipe["schema"] = 2;
+  CHECK(schema.problems(recipe).size() == 3);
+}
+
+TEST_CASE("formats: the example recipe uses every key there is, and parses") {
+  SchemaChecker schema("recipe");
+  const Texts examples = examples_of("recipe");
+  REQUIRE(examples.size() == 1);
+  CHECK_NOTHROW(spec::parse_recipe(examples[0], "recipe.md"));
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{});
+}
+
+TEST_CASE("formats: the example assets parse") {
+  SchemaChecker schema("asset");
+  const Texts examples = examples_of("asset");
+  REQUIRE(examples.size() == 3);
+  for (const std::string& example : examples) {
+    CHECK_NOTHROW(spec::parse_asset(example, "asset.md"));
+    CHECK(schema.problems(nlohmann::json::parse(example)) == Texts{});
+  }
+}
+
+TEST_CASE("formats: the example record parses") {
+  SchemaChecker schema("record");
+  const Texts examples = examples_of("record");
+  REQUIRE(examples.size() == 1);
+  const spec::RunRecord record = spec::parse_run_record(examples[0], "record.md");
+  CHECK(spec::is_run_id(record.run_id));
+  CHECK(base::pretty_json(to_json(record)) == examples[0]);
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+}
+
+TEST_CASE("formats: the example comparison is what is written") {
+  const Texts examples = examples_of("comparison");
+  REQUIRE(examples.size() == 1);
+  CHECK(examples[0] == base::pretty_json(to_json(test::full_comparison())));
+}

@@ -1,0 +1,213 @@
+#pragma once
+
+#include <sabath/spec/asset.hpp>
+#include <sabath/spec/comparison.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <chrono>
+
+// Values of which every optional part is there, so that their JSON has every key.
+
+namespace sabath::test {
+
+inline spec::Asset full_asset() {
+  spec::Asset asset;
+  asset.kind = spec::AssetKind::model;
+  asset.name = "mlp";
+  asset.version = "1.2";
+  asset.title = "A small network";
+  asset.description = "Predicts the next state";
+  asset.keywords = {"mlp", "surrogate"};
+  asset.license = "BSD-3-Clause";
+  asset.citation = "https://example.org/paper";
+  asset.homepage = "https://example.org/";
+  asset.identifier = "doi:10.1000/182";
+  asset.task = "regression";
+  asset.metrics = "loss";
+  asset.withdrawn = "superseded";
+  asset.access = {"login", {"ask", "wait"}, "example"};
+  asset.files = {{"weights.tar",
+                  12345678901234U,
+                  {base::sha256_of("x"),
+                   {base::DigestAlgorithm::sha512, std::string(128, 'a')},
+                   {base::DigestAlgorithm::sha1, std::string(40, 'b')},
+                   {base::DigestAlgorithm::md5, std::string(32, 'c')}},
+                  {"https://example.org/weights.tar", "ftp://mirror.example.org/weights.tar"},
+                  "tar"},
+                 {"README", {}, {}, {"https://example.org/README"}, ""}};
+  asset.scripts = {{"convert", "to HDF5", {"{asset}/convert", "{arg.threads}"}}};
+  asset.code =
+      spec::CodeSource{"https://example.org/mlp.git", std::string(40, '1'), {"patches/fix.patch"}};
+  asset.framework = "none";
+  asset.format = "hdf5";
+  spec::LayerSpec layer;
+  layer.kind = spec::LayerKind::source;
+  layer.name = "code";
+  layer.path = "{recipe}/code";
+  layer.build = "cmake";
+  layer.options = {{"CMAKE_BUILD_TYPE", "Release"}};
+  layer.languages = {"c++", "fortran"};
+  layer.variables = {{"OMP_PROC_BIND", "true"}};
+  asset.environment = spec::EnvironmentSpec{{layer}};
+  asset.parameters = {{"layers", "[32,32]"}, {"rate", "0.003"}};
+  return asset;
+}
+
+inline spec::HostFacts full_host() {
+  spec::HostFacts facts;
+  facts.node = "node1";
+  facts.boot_id = "6f0c2a1e-0000-4000-8000-000000000000";
+  facts.cpu = {"Example CPU",
+               "Example",
+               "x86_64",
+               "6/85/7",
+               "0x1",
+               {"sse2", "avx2"},
+               2,
+               32,
+               64,
+               16,
+               4.5,
+               4,
+               {{"L2", 1U << 20U}}};
+  facts.memory = {(63ULL << 30U) + (100U << 20U), 16ULL << 30U};
+  facts.gpus = {
+      {"Example GPU", "GPU-1", "550.1", "0000:01:00.0", 80ULL << 30U, 350, 1200, 1980, true, "on"}};
+  facts.gpu_reason = "";
+  facts.devices = {{"network", "eth0", "Example 100G"}};
+  facts.os = "Debian GNU/Linux 12 (bookworm)";
+  facts.kernel = "6.1.0-18-amd64";
+  facts.libc = "glibc 2.36";
+  facts.compilers = {{"c++", "g++ 12.2.0"}};
+  facts.blas = "/usr/lib/libblas.so.3";
+  facts.virtualization = "kvm";
+  facts.load_1min = 0.25;
+  facts.memory_available_bytes = 8ULL << 30U;
+  facts.governor = "performance";
+  facts.looked_at = "2026-11-20T10:32:05.123Z";
+  return facts;
+}
+
+inline spec::BuiltEnvironment full_environment() {
+  spec::LayerLock lock{spec::LayerKind::source,
+                       "code",
+                       {{"cxx", "g++ 12.2.0 x86_64-linux-gnu"}},
+                       base::sha256_of("layer")};
+  return {{{lock, "/cache/envs/source/1/a", {{"OMP_PROC_BIND", "true"}}}}};
+}
+
+inline spec::RunPlan full_plan() {
+  spec::RunPlan plan;
+  plan.run_id = "tiny-20261120-103205-abcdefgh";
+  plan.created = "2026-11-20T10:32:05.123Z";
+  plan.sabath_version = "0.1.0";
+  plan.recipe_text =
+      R"({"schema": 1, "name": "tiny", "stages": [{"name": "one", "run": ["true"]}]})";
+  plan.recipe_directory = "/recipes/tiny";
+  plan.parameters = {{"epochs", std::int64_t{5}}, {"rate", 0.003}, {"fast", true}};
+  plan.seed = {7U, "option"};
+  plan.tags = {"ci"};
+  plan.inputs = {{"train", "thermals", "1", base::sha256_of("tree"), "/cache/trees/1"}};
+  plan.environment = full_environment();
+  spec::PlannedStage stage;
+  stage.name = "one";
+  stage.argv = {"true"};
+  stage.argv_template = {"true"};
+  stage.outputs = {"x.h5"};
+  stage.resources.time = std::chrono::seconds(600);
+  stage.resources.silence = std::chrono::seconds(60);
+  stage.environment = {{"SABATH_SEED", "7"}};
+  plan.stages = {stage};
+  plan.code = {{"recipe", "sha256:0"}};
+  plan.launch = {{"launcher", "local"}};
+  plan.cache_directory = "/cache";
+  plan.state_directory = "/state";
+  plan.reproduce = "sabath run tiny --seed 7";
+  return plan;
+}
+
+inline spec::RunRecord full_record() {
+  const spec::RunPlan plan = full_plan();
+  spec::RunRecord record;
+  record.run_id = plan.run_id;
+  record.sabath_version = plan.sabath_version;
+  record.created = plan.created;
+  record.started = "2026-11-20T10:32:05.200Z";
+  record.ended = "2026-11-20T10:32:06.450Z";
+  record.wall_s = 1.25;
+  record.user = "ada";
+  record.recipe_name = "tiny";
+  record.recipe_text = plan.recipe_text;
+  record.recipe_digest = base::sha256_of(plan.recipe_text);
+  record.recipe_definition = base::sha256_of("definition");
+  record.parameters = plan.parameters;
+  record.execution_parameters = {"fast"};
+  record.seed = plan.seed;
+  record.require = spec::Rung::bitwise;
+  record.tags = plan.tags;
+  record.inputs = plan.inputs;
+  record.environment = plan.environment;
+  record.variables = {{"OMP_NUM_THREADS", "1"}};
+  spec::StageRecord stage;
+  stage.name = "one";
+  stage.state = "ok";
+  stage.argv = {"true"};
+  stage.started = record.started;
+  stage.wall_s = 1.25;
+  stage.exit_code = 0;
+  stage.signal = 0;
+  record.stages = {stage};
+  record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x")}};
+  spec::MetricSummary loss;
+  loss.stream = "one";
+  loss.name = "loss";
+  loss.better = spec::Better::lower;
+  loss.points = 2;
+  loss.first = 0.5;
+  loss.last = loss.min = 0.25;
+  record.metrics = {loss};
+  record.hosts = {full_host()};
+  record.usage = {10, 0.1, 0.9, 1U << 20U, 0.01};
+  record.energy = "none: no device told its energy";
+  record.facets = {{"seed", {{"seed", "7"}}}};
+  record.reproduce = plan.reproduce;
+  return record;
+}
+
+inline spec::Comparison full_comparison() {
+  const spec::Divergence divergence{"step 12 (epoch 1)", 12, 0.03125, 0.03125001, 3.2e-7, 1441};
+  spec::ItemComparison item;
+  item.name = "one/loss";
+  item.compared = 100;
+  item.different = 88;
+  item.max_ulps = 1441;
+  item.p999_ulps = 1440;
+  item.max_relative = 3.2e-7;
+  item.max_absolute = 1e-8;
+  item.tolerance = {0.0, 1e-6, 4};
+  item.strongest = spec::Rung::tolerance;
+  item.first_bitwise = divergence;
+  item.first_ulp = divergence;
+  item.first_tolerance = divergence;
+  for (auto& growth : item.growth)
+    growth = divergence;
+  spec::Comparison comparison;
+  comparison.a = "tiny-20261120-103205-abcdefgh";
+  comparison.b = "tiny-20261120-103307-ijklmnop";
+  comparison.repetition = spec::Repetition::replicate;
+  comparison.differences = {{"parameters", "threads", "1", "2"}};
+  comparison.metrics = {item};
+  comparison.outputs = {item};
+  comparison.outputs.front().name = "one/x.h5:/predicted";
+  comparison.performance = {{"one/epoch_time", "s", 1.5, 1.25, 5, 5}};
+  comparison.strongest = spec::Rung::tolerance;
+  comparison.required_from = "the recipe";
+  comparison.result = spec::Verdict::pass;
+  comparison.reason = "tolerance holds, and tolerance is required";
+  comparison.first_divergence = divergence;
+  comparison.first_divergence_in = "one/loss";
+  comparison.likely_cause = "an execution parameter: threads";
+  return comparison;
+}
+
+}  // namespace sabath::test

@@ -1,0 +1,73 @@
+#include "recipe_document.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using test::parsed;
+using test::small_recipe;
+
+namespace {
+
+/// Is the definition of the small recipe another one after `change`?
+template <class Change>
+bool redefines(Change change) {
+  auto document = small_recipe();
+  const auto before = parsed(document).definition_digest();
+  change(document);
+  return parsed(document).definition_digest() != before;
+}
+
+}  // namespace
+
+TEST_CASE("definition: what only describes or judges leaves it alone") {
+  CHECK_FALSE(redefines([](auto& d) { d["description"] = "another"; }));
+  CHECK_FALSE(redefines([](auto& d) { d["x-note"] = 1; }));
+  CHECK_FALSE(redefines([](auto& d) { d["metrics"]["loss"]["tolerance"] = {{"relative", 0.1}}; }));
+  CHECK_FALSE(redefines([](auto& d) { d["metrics"]["loss"]["margin"] = 0.1; }));
+  CHECK_FALSE(redefines([](auto& d) { d["metrics"]["accuracy"] = {{"unit", "1"}}; }));
+  CHECK_FALSE(redefines([](auto& d) { d["parameters"]["epochs"]["default"] = 6; }));
+  CHECK_FALSE(redefines([](auto& d) { d["parameters"]["epochs"]["max"] = 60; }));
+  CHECK_FALSE(redefines([](auto& d) {
+    d["stages"][0]["resources"] = {{"time", 60}, {"cpus", 2}};
+  }));
+  CHECK_FALSE(redefines([](auto& d) { d["studies"]["s"] = {{"seeds", "1..3"}}; }));
+  CHECK_FALSE(redefines([](auto& d) { d["require"] = "bitwise"; }));
+  CHECK_FALSE(redefines([](auto& d) { d["compare"]["x.h5"] = {{"as", "hdf5"}}; }));
+}
+
+TEST_CASE("definition: what makes the benchmark changes it") {
+  CHECK(redefines([](auto& d) { d["name"] = "other"; }));
+  CHECK(redefines([](auto& d) { d["model"] = "other"; }));
+  CHECK(redefines([](auto& d) { d["datasets"]["train"] = "other"; }));
+  CHECK(redefines([](auto& d) { d["parameters"]["new"] = {{"type", "int"}, {"default", 1}}; }));
+  CHECK(redefines([](auto& d) {
+    d["parameters"]["epochs"] = {{"type", "float"}, {"default", 5}};
+  }));
+  CHECK(redefines([](auto& d) { d["fixed"] = {"datasets"}; }));
+  CHECK(redefines([](auto& d) { d["stages"][0]["run"][1] = "{output}/y.h5"; }));
+  CHECK(redefines([](auto& d) { d["stages"][0]["outputs"] = {"y.h5"}; }));
+  CHECK(redefines([](auto& d) { d["stages"][0]["cache"] = true; }));
+  CHECK(redefines([](auto& d) { d["stages"].erase(1); }));
+}
+
+TEST_CASE("definition: what is fixed is part of it with its value") {
+  auto document = small_recipe();
+  document["fixed"] = {"epochs", "environment"};
+  const auto before = parsed(document).definition_digest();
+  auto other = document;
+  other["parameters"]["epochs"]["default"] = 6;
+  CHECK(parsed(other).definition_digest() != before);
+  other = document;
+  other["environment"]["layers"][0]["options"]["FAST"] = true;
+  CHECK(parsed(other).definition_digest() != before);
+  other = document;
+  other["fixed"] = {"environment", "epochs"};
+  CHECK(parsed(other).definition_digest() == before);
+}
+
+TEST_CASE("definition: it does not depend on the order of keys or on blanks") {
+  const auto document = small_recipe();
+  const auto sorted = nlohmann::json::parse(document.dump());
+  CHECK(parsed(document).definition_digest() ==
+        spec::parse_recipe(sorted.dump(4), "x").definition_digest());
+}

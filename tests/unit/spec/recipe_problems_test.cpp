@@ -1,0 +1,204 @@
+#include "problem_text.hpp"
+#include "recipe_document.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using test::parsed;
+using test::Problem;
+using test::problem_of;
+using test::small_recipe;
+
+namespace {
+
+/// The problem of the small recipe after `change`.
+template <class Change>
+Problem after(Change change) {
+  auto document = small_recipe();
+  change(document);
+  return problem_of([&] { parsed(document); });
+}
+
+#define CHECK_ONLY_PROBLEM(problem, expected)    \
+  do {                                           \
+    const Problem found = (problem);             \
+    CHECK(found.kind == base::ErrorKind::usage); \
+    CHECK(found.text == (expected));             \
+  } while (false)
+
+}  // namespace
+
+TEST_CASE("recipe: the small one is right") {
+  CHECK_NOTHROW(parsed(small_recipe()));
+}
+
+TEST_CASE("recipe: a misspelt key suggests the nearest") {
+  const auto problem = after([](auto& d) { d["stagess"] = 1; });
+  CHECK(problem.text == "recipes/x.json:/stagess: unknown key 'stagess'");
+  CHECK(problem.hint == "did you mean 'stages'?");
+}
+
+TEST_CASE("recipe: keys that begin with x- are free") {
+  auto document = small_recipe();
+  document["x-note"] = {{"anything", {1, 2}}};
+  document["stages"][0]["x-why"] = "because";
+  CHECK_NOTHROW(parsed(document));
+}
+
+TEST_CASE("recipe: two keys the same are refused") {
+  const auto problem = problem_of([] {
+    spec::parse_recipe(
+        R"({"schema": 1, "name": "a", "name": "b", "stages": [{"name": "s", "run": ["true"]}]})",
+        "x");
+  });
+  CHECK(problem.text == "x:/name: the key stands twice");
+}
+
+TEST_CASE("recipe: schema must be there and be 1") {
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d.erase("schema"); }),
+                     "recipes/x.json:/: 'schema' is missing");
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["schema"] = "1"; }),
+                     "recipes/x.json:/schema: must be an integer, not \"1\"");
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["schema"] = 0; }),
+                     "recipes/x.json:/schema: schema 0 is not known: this sabath reads schema 1");
+}
+
+TEST_CASE("recipe: of a newer schema nothing else is judged") {
+  const auto problem = after([](auto& d) {
+    d["schema"] = 2;
+    d["something-new"] = true;
+  });
+  CHECK(problem.text ==
+        "recipes/x.json:/schema: schema 2 is not known: this sabath reads schema 1");
+  CHECK_FALSE(problem.hint.empty());
+}
+
+TEST_CASE("recipe: what is no object is one problem") {
+  CHECK(problem_of([] { spec::parse_recipe("[1]", "x"); }).text ==
+        "x:/: must be an object, not array");
+}
+
+TEST_CASE("recipe: all problems are told at once") {
+  const auto problem = after([](auto& d) {
+    d["name"] = "Bad Name";
+    d["stages"][0]["rnu"] = 1;
+    d["parameters"]["epochs"]["default"] = 99;
+    d["require"] = "bitwize";
+  });
+  CHECK(problem.lines() == 4);
+  CHECK(problem.says("recipes/x.json:/name: 'Bad Name' is not a name"));
+  CHECK(problem.says("recipes/x.json:/stages/0/rnu: unknown key 'rnu'"));
+  CHECK(problem.says("recipes/x.json:/parameters/epochs/default: 99 is above its maximum 10"));
+  CHECK(problem.says("recipes/x.json:/require: 'bitwize' is none of tolerance, ulp, bitwise"));
+}
+
+TEST_CASE("recipe: parameters that contradict themselves are refused") {
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["epochs"]["default"] = 0; }),
+                     "recipes/x.json:/parameters/epochs/default: 0 is below its minimum 1");
+  CHECK_ONLY_PROBLEM(
+      after([](auto& d) { d["parameters"]["epochs"]["default"] = 1.5; }),
+      "recipes/x.json:/parameters/epochs/default: 1.5 is not an integer from 1 to 10");
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["mode"]["default"] = "slow"; }),
+                     "recipes/x.json:/parameters/mode/default: 'slow' is none of ordered, fast");
+  CHECK(after([](auto& d) {
+          d["parameters"]["epochs"]["min"] = 20;
+        }).says("/parameters/epochs/min: the minimum is above the maximum"));
+  CHECK(after([](auto& d) {
+          d["parameters"]["mode"]["min"] = 1;
+        }).says("/parameters/mode/min: only parameters of type int or float have a range"));
+  CHECK(after([](auto& d) {
+          d["parameters"]["epochs"]["values"] = {"a"};
+        }).says("/parameters/epochs/values: only parameters of type enum have values"));
+  CHECK(after([](auto& d) {
+          d["parameters"]["mode"].erase("values");
+        }).says("/parameters/mode: 'values' is missing"));
+  CHECK(after([](auto& d) {
+          d["parameters"]["mode"]["values"] = {"ordered", "ordered"};
+        }).says("/parameters/mode/values/1: 'ordered' stands twice"));
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["parameters"]["epochs"].erase("default"); }),
+                     "recipes/x.json:/parameters/epochs: 'default' is missing");
+  CHECK_ONLY_PROBLEM(
+      after([](auto& d) { d["parameters"]["mode"]["type"] = "enumm"; }),
+      "recipes/x.json:/parameters/mode/type: 'enumm' is none of int, float, bool, string, enum");
+  CHECK_ONLY_PROBLEM(
+      after([](auto& d) { d["parameters"]["mode"]["affects"] = "results"; }),
+      "recipes/x.json:/parameters/mode/affects: 'results' is none of result, execution");
+  CHECK(after([](auto& d) {
+          d["parameters"]["Epochs"] = d["parameters"]["epochs"];
+        }).says("/parameters/Epochs: 'Epochs' is not a name"));
+  CHECK(after([](auto& d) {
+          d["parameters"]["r"] = {{"type", "float"}, {"default", "NaN"}};
+        }).says("/parameters/r/default: \"NaN\" is not a number"));
+}
+
+TEST_CASE("recipe: metrics and tolerances are checked") {
+  CHECK_ONLY_PROBLEM(
+      after([](auto& d) {
+        d["metrics"]["loss"]["tolerance"] = {{"relative", -1e-6}};
+      }),
+      "recipes/x.json:/metrics/loss/tolerance/relative: must be a finite number that is not "
+      "negative");
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["tolerance"] = {{"ulp", -1}};
+        }).says("/metrics/loss/tolerance/ulp"));
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["margin"] = "Infinity";
+        }).says("/metrics/loss/margin: must be a finite number"));
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["from"] = "csv";
+        }).says("/metrics/loss/from: 'csv' is none of jsonl"));
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["better"] = "lowest";
+        }).says("/metrics/loss/better: 'lowest' is none of none, lower, higher"));
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["kind"] = "speed";
+        }).says("/metrics/loss/kind: 'speed' is none of result, performance"));
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["warmup"] = -1;
+        }).says("/metrics/loss/warmup: -1 is out of range"));
+  CHECK(after([](auto& d) {
+          d["metrics"][""] = {{"unit", "1"}};
+        }).says("'' is not the name of a metric"));
+}
+
+TEST_CASE("recipe: what refers to other parts must find them") {
+  const auto fixed = after([](auto& d) { d["fixed"] = {"model", "epoch"}; });
+  CHECK(fixed.says("/fixed/1: 'epoch' is neither a parameter nor one of model"));
+  CHECK(fixed.hint == "did you mean 'epochs'?");
+  const auto compare = after([](auto& d) { d["compare"]["weight.h5"] = {{"as", "hdf5"}}; });
+  CHECK(compare.text == "recipes/x.json:/compare/weight.h5: no stage has an output 'weight.h5'");
+  CHECK(compare.hint == "did you mean 'weights.h5'?");
+  CHECK(after([](auto& d) {
+          d["compare"]["x.h5"] = {{"as", "npy"}};
+        }).says("/compare/x.h5/as: 'npy' is none of hdf5, bytes"));
+  CHECK_ONLY_PROBLEM(after([](auto& d) { d["studies"]["s"]["matrix"]["epoch"] = {1}; }),
+                     "recipes/x.json:/studies/s/matrix/epoch: no parameter 'epoch'");
+  CHECK_ONLY_PROBLEM(
+      after([](auto& d) {
+        d["studies"]["s"]["matrix"]["epochs"] = {1, "2"};
+      }),
+      "recipes/x.json:/studies/s/matrix/epochs/1: \"2\" is not an integer from 1 to 10");
+  CHECK(after([](auto& d) {
+          d["studies"]["s"]["matrix"]["epochs"] = {11};
+        }).says("/studies/s/matrix/epochs/0: 11 is above its maximum 10"));
+  CHECK(after([](auto& d) {
+          d["studies"]["s"]["matrix"]["epochs"] = nlohmann::ordered_json::array();
+        }).says("/studies/s/matrix/epochs: must not be empty"));
+  for (const char* seeds : {"3..1", "1...3", "a..b", "-1..2", "", "1..99999999999999999999"}) {
+    CHECK(after([&](auto& d) {
+            d["studies"]["s"]["seeds"] = seeds;
+          }).says("/studies/s/seeds: '" + std::string(seeds) + "' is not a range of seeds"));
+  }
+}
+
+TEST_CASE("recipe: two roles must not meet in one variable") {
+  CHECK(after([](auto& d) {
+          d["datasets"] = {{"a-b", "one"}, {"a_b", "two"}};
+        }).says("/datasets/a_b: another role gives the same variable SABATH_DATASET_A_B"));
+}
+
+TEST_CASE("recipe: the variables of the seed have the form of variables") {
+  CHECK(after([](auto& d) {
+          d["seed"]["environment"] = {"OK_1", "1BAD"};
+        }).says("/seed/environment/1: '1BAD' is not the name of a variable"));
+}

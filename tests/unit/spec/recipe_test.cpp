@@ -1,0 +1,161 @@
+#include "problem_text.hpp"
+#include "recipe_document.hpp"
+
+#include <sabath/spec/recipe.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using spec::ParameterValue;
+using test::parsed;
+using test::problem_of;
+using test::small_recipe;
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<const spec::Stage*>& stages) {
+  std::vector<std::string> names;
+  for (const spec::Stage* stage : stages)
+    names.push_back(stage->name);
+  return names;
+}
+
+spec::Recipe with_needs(const std::map<std::string, std::vector<std::string>>& needs,
+                        const std::vector<std::string>& order) {
+  spec::Recipe recipe;
+  recipe.name = "r";
+  for (const std::string& name : order) {
+    recipe.stages.emplace_back().name = name;
+    recipe.stages.back().needs = needs.contains(name) ? needs.at(name) : std::vector<std::string>{};
+  }
+  return recipe;
+}
+
+}  // namespace
+
+TEST_CASE("recipe: what is not said has its default") {
+  const auto recipe = spec::parse_recipe(
+      R"({"schema": 1, "name": "tiny", "stages": [{"name": "one", "run": ["true"]}]})", "r.json");
+  CHECK(recipe.model.empty());
+  CHECK_FALSE(recipe.deterministic);
+  CHECK_FALSE(recipe.require);
+  REQUIRE(recipe.stages.size() == 1);
+  const spec::Stage& stage = recipe.stages.front();
+  CHECK(stage.run == std::vector<std::string>{"true"});
+  CHECK_FALSE(stage.shell);
+  CHECK_FALSE(stage.cache);
+  CHECK(stage.resources == spec::Resources{});
+}
+
+TEST_CASE("recipe: the text is kept as it was, to the byte") {
+  const std::string text =
+      "{ \"schema\": 1, \"name\": \"tiny\",\n \"x-note\": 1, \"stages\": [{\"name\": \"one\", "
+      "\"run\": [\"true\"]}]}  \n";
+  const auto recipe = spec::parse_recipe(text, "r.json");
+  CHECK(recipe.text == text);
+  CHECK(recipe.digest() == base::sha256_of(text));
+}
+
+TEST_CASE("recipe: parameters and metrics keep the order of the document") {
+  auto document = small_recipe();
+  document["parameters"] = {{"zeta", {{"type", "int"}, {"default", 1}}},
+                            {"alpha", {{"type", "bool"}, {"default", true}}},
+                            {"epochs", {{"type", "int"}, {"default", 1}}}};
+  document["metrics"] = {{"val/Loss", {{"better", "lower"}}}, {"accuracy", {{"better", "higher"}}}};
+  const auto recipe = parsed(document);
+  REQUIRE(recipe.parameters.size() == 3);
+  CHECK(recipe.parameters[0].name == "zeta");
+  CHECK(recipe.parameters[1].name == "alpha");
+  REQUIRE(recipe.metrics.size() == 2);
+  CHECK(recipe.metrics[0].name == "val/Loss");
+  CHECK(recipe.metrics[1].better == spec::Better::higher);
+}
+
+TEST_CASE("recipe: parameters have their types") {
+  auto document = small_recipe();
+  document["parameters"]["rate"] = {{"type", "float"}, {"default", 3}, {"unit", "1"}};
+  document["parameters"]["label"] = {{"type", "string"}, {"default", "a b"}};
+  document["parameters"]["threads"] = {{"type", "int"}, {"default", 1}, {"affects", "execution"}};
+  const auto recipe = parsed(document);
+  CHECK(recipe.parameter("rate")->default_value == ParameterValue(3.0));
+  CHECK(recipe.parameter("label")->default_value == ParameterValue(std::string("a b")));
+  CHECK(recipe.parameter("epochs")->affects_result);
+  CHECK_FALSE(recipe.parameter("threads")->affects_result);
+  CHECK(recipe.parameter("nothing") == nullptr);
+}
+
+TEST_CASE("recipe: only the shell form is given to a shell") {
+  auto document = small_recipe();
+  document["stages"][0]["run"] = {{"shell", "echo $HOME > {output}/x.h5"}};
+  const auto stage = parsed(document).stages.front();
+  CHECK(stage.shell);
+  CHECK(stage.run == std::vector<std::string>{"/bin/sh", "-c", "echo $HOME > {output}/x.h5"});
+}
+
+TEST_CASE("recipe: resources are read as people write them") {
+  auto document = small_recipe();
+  document["stages"][0]["resources"] = {{"nodes", 2},
+                                        {"tasks", 4},
+                                        {"cpus", 8},
+                                        {"gpus", 1},
+                                        {"memory", "1.5 GiB"},
+                                        {"time", "01:02:03"},
+                                        {"silence", 90}};
+  const auto resources = parsed(document).stages.front().resources;
+  CHECK(resources.nodes == 2);
+  CHECK(resources.tasks == 4);
+  CHECK(resources.cpus == 8);
+  CHECK(resources.gpus == 1);
+  CHECK(resources.memory_bytes == 1610612736U);
+  CHECK(resources.time == std::chrono::seconds(3723));
+  CHECK(resources.silence == std::chrono::seconds(90));
+  document["stages"][0]["resources"] = {{"memory", 4096}, {"time", "10m"}};
+  CHECK(parsed(document).stages.front().resources.memory_bytes == 4096);
+  document["stages"][0]["resources"] = {{"memory", "2GB"}};
+  CHECK(parsed(document).stages.front().resources.memory_bytes == 2000000000U);
+}
+
+TEST_CASE("recipe: studies hold typed values") {
+  auto document = small_recipe();
+  document["studies"]["modes"] = {{"matrix", {{"mode", {"ordered", "fast"}}, {"epochs", {1, 2}}}},
+                                  {"seeds", "1..3"}};
+  const auto recipe = parsed(document);
+  const spec::Study& study = recipe.studies.at("modes");
+  CHECK(study.matrix.at("epochs") == std::vector<ParameterValue>{std::int64_t{1}, std::int64_t{2}});
+  CHECK(study.seeds == "1..3");
+  CHECK(study.repeat == 1);
+}
+
+TEST_CASE("recipe: a stage may use what it needs through others") {
+  auto document = small_recipe();
+  document["stages"].push_back(
+      {{"name", "time"}, {"needs", {"train"}}, {"run", {"time", "{stage.simulate}", "{seed}"}}});
+  CHECK(parsed(document).stages.size() == 3);
+}
+
+TEST_CASE("recipe: the environment of a model may give prefixes") {
+  auto document = small_recipe();
+  document.erase("environment");
+  document["model"] = "mlp";
+  CHECK_NOTHROW(parsed(document));
+}
+
+TEST_CASE("recipe: a stage comes after all that it needs, else in document order") {
+  const auto recipe =
+      with_needs({{"a", {"c"}}, {"b", {}}, {"c", {"d"}}, {"d", {}}}, {"a", "b", "c", "d"});
+  CHECK(names_of(ordered_stages(recipe)) == std::vector<std::string>{"d", "c", "a", "b"});
+  CHECK(names_of(ordered_stages(recipe, "c")) == std::vector<std::string>{"d", "c"});
+}
+
+TEST_CASE("recipe: an unknown stage is not found") {
+  const auto recipe = with_needs({}, {"simulate"});
+  const auto problem = problem_of([&] { ordered_stages(recipe, "simulat"); });
+  CHECK(problem.kind == base::ErrorKind::not_found);
+  CHECK(problem.text == "recipe 'r': no stage 'simulat'");
+  CHECK(problem.hint == "did you mean 'simulate'?");
+}
+
+TEST_CASE("recipe: ordering stages in a circle ends") {
+  const auto recipe = with_needs({{"a", {"b"}}, {"b", {"a"}}}, {"a", "b"});
+  CHECK(problem_of([&] { ordered_stages(recipe); }).says("needs itself"));
+}

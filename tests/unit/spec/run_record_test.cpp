@@ -1,0 +1,96 @@
+#include "full_values.hpp"
+#include "problem_text.hpp"
+
+#include <sabath/base/json_reader.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath;
+using test::problem_of;
+
+TEST_CASE("record: facets are found by name") {
+  const spec::RunRecord record = test::full_record();
+  REQUIRE(record.facet("seed") != nullptr);
+  CHECK(record.facet("seed")->items.at("seed") == "7");
+  CHECK(record.facet("weather") == nullptr);
+}
+
+TEST_CASE("record: the digest of a facet covers its items, not its name") {
+  spec::Facet a{"code", {{"x", "1"}, {"y", "2"}}};
+  const spec::Facet b{"data", {{"y", "2"}, {"x", "1"}}};
+  CHECK(a.digest() == b.digest());
+  CHECK(a.digest() == base::sha256_of(R"({"x":"1","y":"2"})"));
+  a.items["x"] = "3";
+  CHECK(a.digest() != b.digest());
+}
+
+TEST_CASE("record: states have words") {
+  for (const char* word : {"planned", "running", "ok", "failed", "interrupted", "lost"}) {
+    const auto state = spec::parse_run_state(word);
+    REQUIRE(state);
+    CHECK(to_string(*state) == word);
+    CHECK(is_final(*state) == (word != std::string("planned") && word != std::string("running")));
+  }
+  CHECK_FALSE(spec::parse_run_state("done"));
+  CHECK_FALSE(spec::parse_run_state(""));
+}
+
+TEST_CASE("record: rungs have words and an order") {
+  for (const char* word : {"tolerance", "ulp", "bitwise"})
+    CHECK(to_string(*spec::parse_rung(word)) == word);
+  CHECK_FALSE(spec::parse_rung("TOST"));
+  CHECK(spec::Rung::bitwise > spec::Rung::ulp);
+  CHECK(spec::Rung::ulp > spec::Rung::tolerance);
+}
+
+TEST_CASE("record: run ids have one form") {
+  for (const char* id : {"supercell-20261120-103205-abcdefgh", "a.b-c_d-00000000-000000-zzzzzzzz"})
+    CHECK(spec::is_run_id(id));
+  for (const char* id : {"",
+                         "-20261120-103205-abcdefgh",
+                         "supercell-20261120-103205-abcdefg",
+                         "supercell-20261120-103205-abcdefgH",
+                         "supercell-20261120-103205-abcdefg1",
+                         "supercell-2026112x-103205-abcdefgh",
+                         "supercell_20261120-103205-abcdefgh",
+                         "../x-20261120-103205-abcdefgh",
+                         "Supercell-20261120-103205-abcdefgh",
+                         "supercell-20261120-103205-abcdefgh\n"}) {
+    INFO(id);
+    CHECK_FALSE(spec::is_run_id(id));
+  }
+}
+
+TEST_CASE("record: a missing member, a wrong type and an unknown state are told together") {
+  auto document = to_json(test::full_record());
+  document.erase("user");
+  document["state"] = "done";
+  document["metrics"][0]["points"] = -1;
+  document["hosts"][0]["cpu"]["cores"] = 5000000000;
+  document["extra"] = 1;
+  const auto problem = problem_of([&] { spec::parse_run_record(document.dump(), "record.json"); });
+  CHECK(problem.lines() == 5);
+  CHECK(problem.says("record.json:/: 'user' is missing"));
+  CHECK(problem.says("record.json:/state: 'done' is none of planned, running, ok"));
+  CHECK(problem.says("record.json:/metrics/0/points: must be an integer that is not negative"));
+  CHECK(problem.says("record.json:/hosts/0/cpu/cores: 5000000000 is out of range"));
+  CHECK(problem.says("record.json:/extra: unknown key 'extra'"));
+}
+
+TEST_CASE("record: of a newer sabath it says that") {
+  auto document = to_json(test::full_record());
+  document["schema"] = 7;
+  document["tomorrow"] = 1;
+  CHECK(problem_of([&] { spec::parse_run_record(document.dump(), "r"); }).text ==
+        "r:/schema: schema 7 is not known: this sabath reads schema 1");
+}
+
+TEST_CASE("record: half a status is refused, not guessed") {
+  const std::string text = base::pretty_json(to_json(spec::RunStatus{}));
+  const auto problem =
+      problem_of([&] { spec::parse_run_status(text.substr(0, text.size() / 2), "status.json"); });
+  CHECK(problem.kind == base::ErrorKind::usage);
+  CHECK(problem.says("status.json:"));
+}
