@@ -1,0 +1,53 @@
+#include "h5_error.hpp"
+
+namespace sabath::arrays {
+namespace {
+
+struct Cause {
+  std::string text{};
+};
+
+// The walk goes from the innermost entry outwards; that one says what really happened.
+herr_t take_innermost(unsigned n, const H5E_error2_t* entry, void* data) noexcept {
+  if (n > 0 || entry->desc == nullptr) return 0;
+  try {
+    static_cast<Cause*>(data)->text = entry->desc;
+  } catch (...) {
+    return -1;  // no memory for a message: the caller says "HDF5 gives no reason"
+  }
+  return 0;
+}
+
+}  // namespace
+
+QuietErrors::QuietErrors() noexcept {
+  // Everything is closed explicitly. The clean-up that HDF5 would do at exit crashes over a file
+  // that could not be written to its end (1.10.8), and with it the command's exit status.
+  static const herr_t no_exit_handler = H5dont_atexit();
+  static_cast<void>(no_exit_handler);
+  H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+QuietErrors::~QuietErrors() {
+  H5Eset_auto2(H5E_DEFAULT, print_, data_);
+}
+
+void throw_hdf5(const std::string& place, const std::string& problem, base::ErrorKind kind) {
+  Cause cause;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_innermost, &cause);
+  H5Eclear2(H5E_DEFAULT);
+  if (cause.text.empty()) cause.text = "HDF5 gives no reason";
+  throw base::Error(kind, place + ": " + problem + ": " + cause.text);
+}
+
+H5Id checked(hid_t id,
+             H5Id::Close close,
+             const std::string& place,
+             const std::string& problem,
+             base::ErrorKind kind) {
+  if (id < 0) throw_hdf5(place, problem, kind);
+  return {id, close};
+}
+
+}  // namespace sabath::arrays

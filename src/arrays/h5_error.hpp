@@ -1,0 +1,37 @@
+#pragma once
+
+#include "h5_id.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <string>
+
+namespace sabath::arrays {
+
+/// While it lives, HDF5 does not print its errors on this thread. Every way into this module makes
+/// one before anything else, so that the first also takes away HDF5's exit handler in time.
+class QuietErrors {
+ public:
+  QuietErrors() noexcept;
+  ~QuietErrors();
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  H5E_auto2_t print_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// Throws "place: problem: cause" with the cause from the innermost entry of HDF5's error stack.
+[[noreturn]] void throw_hdf5(const std::string& place,
+                             const std::string& problem,
+                             base::ErrorKind kind = base::ErrorKind::integrity);
+
+/// Owns `id`, or throws as above when it is negative.
+H5Id checked(hid_t id,
+             H5Id::Close close,
+             const std::string& place,
+             const std::string& problem,
+             base::ErrorKind kind = base::ErrorKind::integrity);
+
+}  // namespace sabath::arrays

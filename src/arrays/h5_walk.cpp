@@ -1,0 +1,280 @@
+#include "h5_walk.hpp"
+
+#include "h5_error.hpp"
+#include "h5_type.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace sabath::arrays {
+namespace {
+
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info1_t;
+#else
+using ObjectInfo = H5O_info_t;
+#endif
+
+constexpr const char* inside_only = "only what is in the file itself can be compared";
+constexpr const char* inside_hint = "copy it into the file, for instance with h5copy or h5repack";
+
+struct Link {
+  std::string name{};
+  H5L_type_t type = H5L_TYPE_HARD;
+};
+
+template <class T>
+struct Collected {
+  std::vector<T> items{};
+  std::exception_ptr failure{};
+};
+
+herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* data) noexcept {
+  auto& links = *static_cast<Collected<Link>*>(data);
+  try {
+    links.items.push_back({name, info->type});
+    return 0;
+  } catch (...) {
+    links.failure = std::current_exception();
+    return -1;
+  }
+}
+
+herr_t collect_attribute(hid_t, const char* name, const H5A_info_t*, void* data) noexcept {
+  auto& names = *static_cast<Collected<std::string>*>(data);
+  try {
+    names.items.emplace_back(name);
+    return 0;
+  } catch (...) {
+    names.failure = std::current_exception();
+    return -1;
+  }
+}
+
+class Walk {
+ public:
+  Walk(hid_t file, const std::string& place) : file_(file), place_(place) {}
+
+  std::vector<Entry> run() {
+    const H5Id root = checked(H5Oopen(file_, "/", H5P_DEFAULT), H5Oclose, place_, "cannot read");
+    groups_.emplace(address_of(root.get(), ""), "");
+    pending_.emplace_back();
+    add_attributes(root.get(), "");
+    while (!pending_.empty()) {
+      const std::string path = std::move(pending_.back());
+      pending_.pop_back();
+      visit_group(path);
+    }
+    sort_entries();
+    return std::move(entries_);
+  }
+
+ private:
+  std::string at(const std::string& path) const { return place_ + ":/" + path; }
+
+  haddr_t address_of(hid_t object, const std::string& path) const {
+    ObjectInfo info{};
+    if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) throw_hdf5(at(path), "cannot read");
+    return info.addr;
+  }
+
+  void visit_group(const std::string& path) {
+    const H5Id group = checked(
+        H5Oopen(file_, ("/" + path).c_str(), H5P_DEFAULT), H5Oclose, at(path), "cannot read");
+    Collected<Link> links;
+    hsize_t start = 0;
+    const herr_t status =
+        H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_INC, &start, collect_link, &links);
+    if (links.failure) std::rethrow_exception(links.failure);
+    if (status < 0) throw_hdf5(at(path), "cannot list the group");
+    for (const Link& link : links.items) {
+      const std::string child = path.empty() ? link.name : path + "/" + link.name;
+      if (link.type == H5L_TYPE_HARD) {
+        visit_object(group.get(), link.name, child);
+      } else {
+        visit_soft_link(group.get(), link, child);
+      }
+    }
+  }
+
+  void visit_object(hid_t group, const std::string& name, const std::string& path) {
+    const H5Id object =
+        checked(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, at(path), "cannot read");
+    if (H5Iget_type(object.get()) == H5I_GROUP) {
+      const auto [known, is_new] = groups_.emplace(address_of(object.get(), path), path);
+      if (!is_new) {
+        add_link(path, "the group /" + known->second);
+        return;
+      }
+      pending_.push_back(path);
+    } else if (H5Iget_type(object.get()) == H5I_DATASET) {
+      add_dataset(object.get(), path);
+    }
+    add_attributes(object.get(), path);
+  }
+
+  void visit_soft_link(hid_t group, const Link& link, const std::string& path) {
+    H5L_info_t info{};
+    if (H5Lget_info(group, link.name.c_str(), &info, H5P_DEFAULT) < 0) {
+      throw_hdf5(at(path), "cannot read the link");
+    }
+    std::vector<char> target(info.u.val_size + 1, '\0');
+    if (H5Lget_val(group, link.name.c_str(), target.data(), info.u.val_size, H5P_DEFAULT) < 0) {
+      throw_hdf5(at(path), "cannot read the link");
+    }
+    if (link.type == H5L_TYPE_SOFT) return add_link(path, target.data());
+    refuse_link(link.type, target, path);
+  }
+
+  [[noreturn]] void refuse_link(H5L_type_t type,
+                                const std::vector<char>& target,
+                                const std::string& path) const {
+    unsigned flags = 0;
+    const char* file = nullptr;
+    const char* object = nullptr;
+    if (type == H5L_TYPE_EXTERNAL &&
+        H5Lunpack_elink_val(target.data(), target.size() - 1, &flags, &file, &object) >= 0) {
+      throw base::Error(
+          base::ErrorKind::integrity,
+          at(path) + ": is an external link to '" + object + "' in '" + file + "': " + inside_only,
+          inside_hint);
+    }
+    throw base::Error(base::ErrorKind::integrity,
+                      at(path) + ": is a link of an unknown kind: " + inside_only,
+                      inside_hint);
+  }
+
+  void add_link(const std::string& path, const std::string& target) {
+    Entry entry;
+    entry.info = {path, base::ArrayType::text, {}, false};
+    entry.link = "link to " + target;
+    entries_.push_back(std::move(entry));
+  }
+
+  void add_dataset(hid_t dataset, const std::string& path) {
+    refuse_outside_storage(dataset, path);
+    Entry entry;
+    entry.info.path = path;
+    entry.object = "/" + path;
+    add_leaves(entry,
+               checked(H5Dget_type(dataset), H5Tclose, at(path), "cannot read its type"),
+               checked(H5Dget_space(dataset), H5Sclose, at(path), "cannot read its shape"));
+  }
+
+  void refuse_outside_storage(hid_t dataset, const std::string& path) const {
+    const H5Id plan =
+        checked(H5Dget_create_plist(dataset), H5Pclose, at(path), "cannot read its layout");
+    if (H5Pget_external_count(plan.get()) > 0) {
+      std::array<char, 1024> name{};
+      H5Pget_external(plan.get(), 0, name.size() - 1, name.data(), nullptr, nullptr);
+      refuse_storage(path, name.data());
+    }
+    std::size_t sources = 0;
+    if (H5Pget_layout(plan.get()) != H5D_VIRTUAL) return;
+    if (H5Pget_virtual_count(plan.get(), &sources) < 0) throw_hdf5(at(path), "cannot read");
+    for (std::size_t i = 0; i < sources; ++i) {
+      std::array<char, 1024> name{};
+      if (H5Pget_virtual_filename(plan.get(), i, name.data(), name.size()) < 0) {
+        throw_hdf5(at(path), "cannot read its layout");
+      }
+      if (std::string(name.data()) != ".") refuse_storage(path, name.data());
+    }
+  }
+
+  [[noreturn]] void refuse_storage(const std::string& path, const std::string& file) const {
+    throw base::Error(base::ErrorKind::integrity,
+                      at(path) + ": its data lie outside, in '" + file + "': " + inside_only,
+                      inside_hint);
+  }
+
+  void add_attributes(hid_t object, const std::string& path) {
+    Collected<std::string> names;
+    hsize_t start = 0;
+    const herr_t status =
+        H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &start, collect_attribute, &names);
+    if (names.failure) std::rethrow_exception(names.failure);
+    if (status < 0) throw_hdf5(at(path), "cannot list its attributes");
+    for (const std::string& name : names.items) {
+      Entry entry;
+      entry.info.path = path + "@" + name;
+      entry.info.is_attribute = true;
+      entry.object = "/" + path;
+      entry.attribute = name;
+      const std::string where = at(entry.info.path);
+      const H5Id attribute =
+          checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, where, "cannot read");
+      add_leaves(entry,
+                 checked(H5Aget_type(attribute.get()), H5Tclose, where, "cannot read its type"),
+                 checked(H5Aget_space(attribute.get()), H5Sclose, where, "cannot read its shape"));
+    }
+  }
+
+  void add_leaves(const Entry& whole, const H5Id& type, const H5Id& space) {
+    const std::vector<std::uint64_t> outer = shape_of(space.get());
+    const std::vector<Leaf> leaves = leaves_of(type.get(), at(whole.info.path));
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      Entry entry = whole;
+      entry.leaf = i;
+      entry.info.path += leaves[i].suffix;
+      entry.info.type = leaves[i].type;
+      entry.info.shape = outer;
+      entry.info.shape.insert(
+          entry.info.shape.end(), leaves[i].inner.begin(), leaves[i].inner.end());
+      refuse_too_large(entry.info);
+      entries_.push_back(std::move(entry));
+    }
+  }
+
+  static std::vector<std::uint64_t> shape_of(hid_t space) {
+    if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
+    std::array<hsize_t, H5S_MAX_RANK> dims{};
+    const int rank = H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+    return {dims.begin(), dims.begin() + std::max(rank, 0)};
+  }
+
+  // A product that wraps would make a huge array look small, and so look compared.
+  void refuse_too_large(const base::ArrayInfo& info) const {
+    std::uint64_t bytes = 16;  // more than any element of a numeric type
+    for (const std::uint64_t extent : info.shape) {
+      if (__builtin_mul_overflow(bytes, extent, &bytes)) {
+        throw base::Error(base::ErrorKind::integrity,
+                          at(info.path) + ": cannot be read: its size does not fit 64 bits");
+      }
+    }
+  }
+
+  void sort_entries() {
+    const auto key = [](const Entry& e) { return std::tie(e.info.path, e.info.is_attribute); };
+    std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
+      return key(a) < key(b);
+    });
+    const auto twice =
+        std::adjacent_find(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
+          return key(a) == key(b);
+        });
+    if (twice != entries_.end()) {
+      throw base::Error(
+          base::ErrorKind::integrity,
+          at(twice->info.path) + ": two arrays have this name: '/' and '@' in names are ambiguous");
+    }
+  }
+
+  hid_t file_;
+  const std::string& place_;
+  std::vector<Entry> entries_{};
+  std::vector<std::string> pending_{};       ///< paths of groups still to visit
+  std::map<haddr_t, std::string> groups_{};  ///< seen, with the name under which it was first
+};
+
+}  // namespace
+
+std::vector<Entry> walk(hid_t file, const std::string& place) {
+  return Walk(file, place).run();
+}
+
+}  // namespace sabath::arrays

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "h5_id.hpp"
+
+#include <sabath/base/array_source.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sabath::arrays {
+
+/// One array of a file and where it lies.
+struct Entry {
+  base::ArrayInfo info{};
+  std::string object{};     ///< absolute path of the object in the file
+  std::string attribute{};  ///< name of the attribute, or empty
+  std::size_t leaf = 0;     ///< which of leaves_of(its type)
+  std::string link{};       ///< not data but a link: what it says
+};
+
+/// Every array and attribute of a file, sorted by path. A member of a compound is an array of its
+/// own ("particles/mass" of the table "particles"). A data set under two names is listed under
+/// both. A soft link, and a second name of a group, is a text that says where it leads: so nothing
+/// is followed twice and no cycle matters. A group without anything in it holds no content and is
+/// not listed. Throws Error{integrity} for links and data that lead out of the file.
+std::vector<Entry> walk(hid_t file, const std::string& place);
+
+}  // namespace sabath::arrays

@@ -1,0 +1,331 @@
+#include "h5_error.hpp"
+#include "h5_text.hpp"
+#include "h5_type.hpp"
+#include "h5_walk.hpp"
+
+#include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace sabath::arrays {
+namespace {
+
+/// Decompressed chunks that are kept, so that a flat range which ends inside a row of chunks does
+/// not have them decompressed twice.
+constexpr std::size_t chunk_cache_bytes = 32U << 20U;
+constexpr std::size_t chunk_cache_slots = 12'421;  // a prime, as HDF5 asks for
+constexpr std::uint64_t text_block_bytes = 4U << 20U;
+
+/// HDF5 says only "unable to open"; the system says why.
+void require_readable_file(const std::filesystem::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) base::throw_errno(path.string(), "cannot open", errno);
+  struct stat facts {};
+  if (::fstat(fd.get(), &facts) != 0) base::throw_errno(path.string(), "cannot open", errno);
+  if (!S_ISREG(facts.st_mode)) {
+    throw base::Error(base::ErrorKind::integrity, path.string() + ": cannot read: not a file");
+  }
+}
+
+H5Id open_file(const std::filesystem::path& path) {
+  require_readable_file(path);
+  const H5Id access =
+      checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path.string(), "cannot open as HDF5");
+#if H5_VERSION_GE(1, 10, 7)
+  // Finished files do not change; a lock would only fail where the file system has none.
+  H5Pset_file_locking(access.get(), false, true);
+#endif
+  return checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()),
+                 H5Fclose,
+                 path.string(),
+                 "cannot open as HDF5");
+}
+
+class Hdf5File final : public base::ArraySource {
+ public:
+  explicit Hdf5File(const std::filesystem::path& path)
+      : place_(path.string()), file_(open_file(path)), entries_(walk(file_.get(), place_)) {}
+
+  // The error printer is per thread: silence it on the one that closes, too.
+  ~Hdf5File() override {
+    const QuietErrors quiet;
+    current_.reset();
+    file_.close();
+  }
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+
+  std::vector<base::ArrayInfo> list() override {
+    std::vector<base::ArrayInfo> infos;
+    infos.reserve(entries_.size());
+    for (const Entry& entry : entries_)
+      infos.push_back(entry.info);
+    return infos;
+  }
+
+  void read(const base::ArrayInfo& array,
+            std::uint64_t first,
+            std::uint64_t count,
+            std::span<std::byte> out) override {
+    const QuietErrors quiet;
+    const Entry& entry = find(array);
+    const std::uint64_t size = base::size_of(entry.info.type);
+    const std::uint64_t elements = entry.info.elements();
+    if (size == 0 || first > elements || count > elements - first || out.size() != count * size) {
+      throw base::Error(base::ErrorKind::internal,
+                        at(entry) + ": cannot read: range or buffer do not fit the array");
+    }
+    if (count > 0) read_values(current(entry), first, count, out);
+  }
+
+  std::vector<std::string> read_text(const base::ArrayInfo& array) override {
+    const QuietErrors quiet;
+    const Entry& entry = find(array);
+    if (!entry.link.empty()) return {entry.link};
+    return read_texts(current(entry));
+  }
+
+ private:
+  /// The array that was read last, kept open with its cache of chunks.
+  struct Current {
+    const Entry* entry = nullptr;
+    H5Id object{};  ///< data set or attribute
+    H5Id space{};
+    Leaf leaf{};
+    std::vector<std::uint64_t> shape{};  ///< of elements, without the leaf's inner dimensions
+  };
+
+  std::string at(const Entry& entry) const { return place_ + ":/" + entry.info.path; }
+
+  const Entry& find(const base::ArrayInfo& array) const {
+    const auto key = std::tie(array.path, array.is_attribute);
+    const auto found = std::lower_bound(
+        entries_.begin(), entries_.end(), key, [](const Entry& entry, const auto& wanted) {
+          return std::tie(entry.info.path, entry.info.is_attribute) < wanted;
+        });
+    if (found == entries_.end() || found->info != array) {
+      throw base::Error(base::ErrorKind::internal,
+                        place_ + ":/" + array.path + ": cannot read: no such array");
+    }
+    return *found;
+  }
+
+  Current& current(const Entry& entry) {
+    if (current_ && current_->entry == &entry) return *current_;
+    current_.reset();
+    Current opened;
+    opened.entry = &entry;
+    const std::string place = at(entry);
+    H5Id type;
+    if (entry.attribute.empty()) {
+      opened.object = open_dataset(entry);
+      opened.space = checked(H5Dget_space(opened.object.get()), H5Sclose, place, "cannot read");
+      type = checked(H5Dget_type(opened.object.get()), H5Tclose, place, "cannot read");
+    } else {
+      opened.object = checked(
+          H5Aopen_by_name(
+              file_.get(), entry.object.c_str(), entry.attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+          H5Aclose,
+          place,
+          "cannot read");
+      opened.space = checked(H5Aget_space(opened.object.get()), H5Sclose, place, "cannot read");
+      type = checked(H5Aget_type(opened.object.get()), H5Tclose, place, "cannot read");
+    }
+    opened.leaf = std::move(leaves_of(type.get(), place).at(entry.leaf));
+    opened.shape = entry.info.shape;
+    opened.shape.resize(opened.shape.size() - opened.leaf.inner.size());
+    return current_.emplace(std::move(opened));
+  }
+
+  H5Id open_dataset(const Entry& entry) const {
+    const std::string place = at(entry);
+    const H5Id access = checked(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, place, "cannot read");
+    H5Pset_chunk_cache(access.get(), chunk_cache_slots, chunk_cache_bytes, 1.0);
+    H5Id dataset = checked(
+        H5Dopen2(file_.get(), entry.object.c_str(), access.get()), H5Dclose, place, "cannot read");
+    require_filters(dataset.get(), place);
+    return dataset;
+  }
+
+  static void require_filters(hid_t dataset, const std::string& place) {
+    const H5Id plan = checked(H5Dget_create_plist(dataset), H5Pclose, place, "cannot read");
+    const int filters = H5Pget_nfilters(plan.get());
+    for (int i = 0; i < filters; ++i) {
+      unsigned flags = 0;
+      unsigned config = 0;
+      std::size_t parameters = 0;
+      std::array<char, 256> name{};
+      const H5Z_filter_t filter = H5Pget_filter2(plan.get(),
+                                                 static_cast<unsigned>(i),
+                                                 &flags,
+                                                 &parameters,
+                                                 nullptr,
+                                                 name.size() - 1,
+                                                 name.data(),
+                                                 &config);
+      if (H5Zfilter_avail(filter) > 0 || (flags & H5Z_FLAG_OPTIONAL) != 0) continue;
+      throw base::Error(base::ErrorKind::integrity,
+                        place + ": cannot read: it is packed with filter " +
+                            std::to_string(filter) + " '" + name.data() +
+                            "', which this HDF5 library does not have",
+                        "install the filter's HDF5 plug-in and name its folder in "
+                        "HDF5_PLUGIN_PATH, or write the file without it");
+    }
+  }
+
+  void read_values(Current& array,
+                   std::uint64_t first,
+                   std::uint64_t count,
+                   std::span<std::byte> out) {
+    const std::uint64_t per_element = array.leaf.values_per_element();
+    const std::uint64_t from = first / per_element;
+    const std::uint64_t to = (first + count - 1) / per_element + 1;
+    const std::uint64_t skip = first - from * per_element;
+    if (skip == 0 && count == (to - from) * per_element) {
+      return read_elements(array, from, to - from, out.data());
+    }
+    // The range begins or ends within an element that is itself an array.
+    const std::uint64_t element_bytes = H5Tget_size(array.leaf.memory.get());
+    std::vector<std::byte> whole((to - from) * element_bytes);
+    read_elements(array, from, to - from, whole.data());
+    std::memcpy(out.data(), whole.data() + skip * (element_bytes / per_element), out.size());
+  }
+
+  std::vector<std::string> read_texts(Current& array) {
+    const std::uint64_t size = H5Tget_size(array.leaf.memory.get());
+    const std::uint64_t value_size = H5Tget_size(array.leaf.value.get());
+    std::uint64_t elements = 1;
+    for (const std::uint64_t extent : array.shape)
+      elements *= extent;
+    const std::uint64_t block = std::max<std::uint64_t>(1, text_block_bytes / size);
+    std::vector<std::string> texts;
+    std::vector<std::byte> buffer(std::min(block, elements) * size);
+    for (std::uint64_t first = 0; first < elements; first += block) {
+      const std::uint64_t count = std::min(block, elements - first);
+      std::fill(buffer.begin(), buffer.end(), std::byte{0});
+      const Reclaim reclaim(array.leaf.memory.get(), count, buffer.data());
+      read_elements(array, first, count, buffer.data());
+      for (std::uint64_t at = 0; at < count * size; at += value_size) {
+        texts.push_back(text_of(array.leaf.value.get(), buffer.data() + at, file_.get()));
+      }
+    }
+    return texts;
+  }
+
+  /// Gives back what HDF5 allocated for strings and sequences in a buffer.
+  class Reclaim {
+   public:
+    Reclaim(hid_t type, hsize_t count, void* buffer)
+        : type_(type), space_(H5Screate_simple(1, &count, nullptr), H5Sclose), buffer_(buffer) {}
+    ~Reclaim() { H5Dvlen_reclaim(type_, space_.get(), H5P_DEFAULT, buffer_); }
+    Reclaim(const Reclaim&) = delete;
+    Reclaim& operator=(const Reclaim&) = delete;
+
+   private:
+    hid_t type_;
+    H5Id space_;
+    void* buffer_;
+  };
+
+  void read_elements(Current& array,
+                     std::uint64_t first,
+                     std::uint64_t count,
+                     std::byte* out) const {
+    if (!array.entry->attribute.empty()) return read_attribute(array, first, count, out);
+    if (array.shape.empty()) {
+      if (H5Dread(array.object.get(), array.leaf.memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) <
+          0) {
+        throw_hdf5(at(*array.entry), "cannot read");
+      }
+      return;
+    }
+    read_range(array, first, count, out);
+  }
+
+  void read_attribute(const Current& array,
+                      std::uint64_t first,
+                      std::uint64_t count,
+                      std::byte* out) const {
+    const std::size_t size = H5Tget_size(array.leaf.memory.get());
+    const auto elements =
+        static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(array.space.get()));
+    std::vector<std::byte> all(elements * size);
+    if (H5Aread(array.object.get(), array.leaf.memory.get(), all.data()) < 0) {
+      throw_hdf5(at(*array.entry), "cannot read");
+    }
+    std::memcpy(out, all.data() + first * size, count * size);
+  }
+
+  /// A flat range of an n-dimensional array as few boxes: each step takes as many whole rows,
+  /// planes ... as begin at the position and fit, so that there are at most 2n - 1 of them.
+  void read_range(Current& array, std::uint64_t first, std::uint64_t count, std::byte* out) const {
+    const std::size_t rank = array.shape.size();
+    const std::size_t size = H5Tget_size(array.leaf.memory.get());
+    std::array<hsize_t, H5S_MAX_RANK> start{};
+    std::array<hsize_t, H5S_MAX_RANK> extent{};
+    while (count > 0) {
+      std::uint64_t rest = first;
+      for (std::size_t i = rank; i-- > 0;) {
+        start[i] = rest % array.shape[i];
+        rest /= array.shape[i];
+        extent[i] = 1;
+      }
+      std::size_t axis = rank - 1;
+      std::uint64_t slice = 1;  // elements of one step along `axis`
+      while (axis > 0 && start[axis] == 0 && count / slice >= array.shape[axis]) {
+        extent[axis] = array.shape[axis];
+        slice *= array.shape[axis];
+        --axis;
+      }
+      extent[axis] = std::min<hsize_t>(count / slice, array.shape[axis] - start[axis]);
+      const std::uint64_t taken = extent[axis] * slice;
+      read_box(array, start.data(), extent.data(), taken, out);
+      first += taken;
+      count -= taken;
+      out += taken * size;
+    }
+  }
+
+  void read_box(Current& array,
+                const hsize_t* start,
+                const hsize_t* extent,
+                hsize_t elements,
+                std::byte* out) const {
+    const H5Id memory(H5Screate_simple(1, &elements, nullptr), H5Sclose);
+    if (H5Sselect_hyperslab(array.space.get(), H5S_SELECT_SET, start, nullptr, extent, nullptr) <
+            0 ||
+        H5Dread(array.object.get(),
+                array.leaf.memory.get(),
+                memory.get(),
+                array.space.get(),
+                H5P_DEFAULT,
+                out) < 0) {
+      throw_hdf5(at(*array.entry), "cannot read");
+    }
+  }
+
+  std::string place_;
+  H5Id file_;
+  std::vector<Entry> entries_;
+  std::optional<Current> current_{};
+};
+
+}  // namespace
+
+std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path) {
+  const QuietErrors quiet;
+  return std::make_unique<Hdf5File>(path);
+}
+
+}  // namespace sabath::arrays

@@ -1,0 +1,216 @@
+#include "h5_error.hpp"
+#include "series_path.hpp"
+
+#include <sabath/arrays/series_file.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace sabath::arrays {
+namespace {
+
+constexpr std::size_t block_points = 65'536;       ///< a long series is written in such chunks
+constexpr std::size_t short_chunk_points = 4'096;  ///< of one that had to be written early
+constexpr std::size_t buffered_points_limit = 1U << 20U;  ///< over all series; about 40 MiB
+
+using Name = std::pair<std::string, std::string>;
+
+/// Orders (stream, metric), also when they are only views: a lookup allocates nothing.
+struct NameOrder {
+  using is_transparent = void;
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    const int streams = std::string_view(a.first).compare(std::string_view(b.first));
+    return streams != 0 ? streams < 0 : std::string_view(a.second) < std::string_view(b.second);
+  }
+};
+
+/// What is not yet in the file of one series, and the data sets of its columns once there are some.
+struct Buffer {
+  spec::Series points{};
+  std::array<H5Id, 5> columns{};
+  hsize_t written = 0;
+};
+
+struct Column {
+  const char* name;
+  hid_t file_type;
+  hid_t memory_type;
+  const void* data;
+};
+
+std::array<Column, 5> columns_of(const spec::Series& s) {
+  return {{{"rank", H5T_STD_I32LE, H5T_NATIVE_INT32, s.rank.data()},
+           {"step", H5T_STD_I64LE, H5T_NATIVE_INT64, s.step.data()},
+           {"epoch", H5T_STD_I64LE, H5T_NATIVE_INT64, s.epoch.data()},
+           {"value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, s.value.data()},
+           {"time_s", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, s.time_s.data()}}};
+}
+
+void clear(spec::Series& series) {
+  series.rank.clear();
+  series.step.clear();
+  series.epoch.clear();
+  series.value.clear();
+  series.time_s.clear();
+}
+
+}  // namespace
+
+struct SeriesWriter::State {
+  std::filesystem::path path;
+  base::TempDir folder;  ///< in the same folder as `path`, so that a rename can move the file
+  std::filesystem::path temporary;
+  H5Id file{};
+  std::map<Name, Buffer, NameOrder> series{};
+  std::size_t buffered = 0;
+
+  explicit State(const std::filesystem::path& target)
+      : path(target),
+        folder(target.has_parent_path() ? target.parent_path() : ".", ".series-"),
+        temporary(folder.path() / "series.h5"),
+        file(own(H5Fcreate(temporary.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose)) {
+    const H5Id scalar = own(H5Screate(H5S_SCALAR), H5Sclose);
+    const H5Id schema =
+        own(H5Acreate2(file.get(), "schema", H5T_STD_I32LE, scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
+            H5Aclose);
+    const std::int32_t version = 1;
+    require(H5Awrite(schema.get(), H5T_NATIVE_INT32, &version) >= 0);
+  }
+
+  void require(bool worked) const {
+    if (!worked) throw_hdf5(path.string(), "cannot write", base::ErrorKind::storage);
+  }
+
+  H5Id own(hid_t id, H5Id::Close close) const {
+    return checked(id, close, path.string(), "cannot write", base::ErrorKind::storage);
+  }
+
+  Buffer& buffer_of(std::string_view stream, std::string_view metric) {
+    const auto found = series.find(std::pair(stream, metric));
+    if (found != series.end()) return found->second;
+    Buffer& buffer = series[Name(stream, metric)];
+    buffer.points.stream = stream;
+    buffer.points.name = metric;
+    return buffer;
+  }
+
+  /// Makes the five data sets: to grow in chunks, or (`chunk` 0) of just the buffer's length.
+  void make_columns(Buffer& buffer, hsize_t chunk) const {
+    const H5Id links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    require(H5Pset_create_intermediate_group(links.get(), 1) >= 0);
+    const std::string group_path =
+        "/" + link_name(buffer.points.stream) + "/" + link_name(buffer.points.name);
+    const H5Id group =
+        own(H5Gcreate2(file.get(), group_path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
+            H5Gclose);
+    const H5Id plan = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const H5Id access = own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+    require(H5Pset_obj_track_times(plan.get(), false) >= 0);  // equal series, equal bytes
+    const hsize_t length = chunk > 0 ? 0 : buffer.points.size();
+    const hsize_t limit = chunk > 0 ? H5S_UNLIMITED : length;
+    if (chunk > 0) {
+      require(H5Pset_chunk(plan.get(), 1, &chunk) >= 0);
+      // Blocks are chunks: a cache would only hold memory, once for every column of every series.
+      require(H5Pset_chunk_cache(access.get(), 0, 0, 1.0) >= 0);
+    }
+    const H5Id space = own(H5Screate_simple(1, &length, &limit), H5Sclose);
+    const auto columns = columns_of(buffer.points);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      buffer.columns[i] = own(H5Dcreate2(group.get(),
+                                         columns[i].name,
+                                         columns[i].file_type,
+                                         space.get(),
+                                         H5P_DEFAULT,
+                                         plan.get(),
+                                         access.get()),
+                              H5Dclose);
+    }
+  }
+
+  void flush(Buffer& buffer, hsize_t chunk) {
+    const hsize_t count = buffer.points.size();
+    if (count == 0) return;
+    if (!buffer.columns[0]) make_columns(buffer, chunk);
+    const hsize_t total = buffer.written + count;
+    const H5Id memory = own(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const auto columns = columns_of(buffer.points);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const hid_t dataset = buffer.columns[i].get();
+      // Set to what it is already in a data set of fixed length, which HDF5 would refuse.
+      if (buffer.written > 0 || chunk > 0) require(H5Dset_extent(dataset, &total) >= 0);
+      const H5Id space = own(H5Dget_space(dataset), H5Sclose);
+      require(H5Sselect_hyperslab(
+                  space.get(), H5S_SELECT_SET, &buffer.written, nullptr, &count, nullptr) >= 0);
+      require(H5Dwrite(dataset,
+                       columns[i].memory_type,
+                       memory.get(),
+                       space.get(),
+                       H5P_DEFAULT,
+                       columns[i].data) >= 0);
+    }
+    buffer.written = total;
+    buffered -= count;
+    clear(buffer.points);
+  }
+
+  void flush_all(hsize_t chunk) {
+    for (auto& [name, buffer] : series)
+      flush(buffer, chunk);
+  }
+
+  void publish() {
+    flush_all(0);
+    series.clear();
+    require(file.close());
+    const base::UniqueFd fd(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+      base::throw_errno(path.string(), "cannot write", errno);
+    }
+    base::sync_directory(path.has_parent_path() ? path.parent_path() : ".");
+  }
+};
+
+SeriesWriter::SeriesWriter(const std::filesystem::path& path) {
+  const QuietErrors quiet;
+  state_ = std::make_unique<State>(path);
+}
+
+SeriesWriter::~SeriesWriter() {
+  const QuietErrors quiet;
+  state_.reset();
+}
+
+void SeriesWriter::add(std::string_view stream,
+                       std::string_view metric,
+                       const base::SeriesPoint& point) {
+  if (!state_) throw base::Error(base::ErrorKind::internal, "series: cannot add: it is closed");
+  Buffer& buffer = state_->buffer_of(stream, metric);
+  buffer.points.rank.push_back(point.rank);
+  buffer.points.step.push_back(point.step);
+  buffer.points.epoch.push_back(point.epoch);
+  buffer.points.value.push_back(point.value);
+  buffer.points.time_s.push_back(point.time_s);
+  ++state_->buffered;
+  if (buffer.points.size() < block_points && state_->buffered < buffered_points_limit) return;
+  const QuietErrors quiet;
+  if (buffer.points.size() >= block_points) return state_->flush(buffer, block_points);
+  state_->flush_all(short_chunk_points);
+}
+
+void SeriesWriter::close() {
+  if (!state_) return;
+  const QuietErrors quiet;
+  state_->publish();
+  state_.reset();
+}
+
+}  // namespace sabath::arrays

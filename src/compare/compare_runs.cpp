@@ -1,0 +1,80 @@
+#include "likely_cause.hpp"
+#include "metric_pairs.hpp"
+#include "output_pairs.hpp"
+#include "performance.hpp"
+#include "repetition.hpp"
+#include "verdict.hpp"
+
+#include <sabath/compare/compare_runs.hpp>
+
+namespace sabath::compare {
+namespace {
+
+std::vector<const Finding*> judged_of(const Findings& metrics, const Findings& outputs) {
+  std::vector<const Finding*> judged;
+  for (const auto* findings : {&metrics, &outputs}) {
+    for (const Finding& finding : findings->items) {
+      if (finding.item.judged) judged.push_back(&finding);
+    }
+  }
+  return judged;
+}
+
+std::vector<spec::ItemComparison> items_of(Findings findings) {
+  std::vector<spec::ItemComparison> items;
+  items.reserve(findings.items.size());
+  for (Finding& finding : findings.items)
+    items.push_back(std::move(finding.item));
+  return items;
+}
+
+void set(spec::Comparison& comparison, Judgement judgement) {
+  comparison.result = judgement.verdict;
+  comparison.reason = std::move(judgement.reason);
+}
+
+}  // namespace
+
+spec::Comparison compare_runs(const Side& a,
+                              const Side& b,
+                              const Rules& rules,
+                              const Options& options) {
+  spec::Comparison comparison;
+  comparison.a = a.record.run_id;
+  comparison.b = b.record.run_id;
+  comparison.differences = facet_differences(a.record, b.record);
+  comparison.repetition = repetition_of(comparison.differences, a.record, b.record);
+  const Requirement required = required_rung(a, b, rules, options, comparison.repetition);
+  comparison.required = required.rung;
+  comparison.required_from = required.from;
+
+  const auto forbidden =
+      forbidden_differences(comparison.differences, a.record, b.record, options.across);
+  if (!forbidden.empty()) {
+    set(comparison, not_comparable(forbidden));
+    return comparison;
+  }
+
+  const StageOrder stages(a.record, b.record);
+  Findings metrics = compare_metrics(a, b, rules, options, stages);
+  Findings outputs = compare_outputs(a, b, rules, options, stages);
+  comparison.performance = performance_rows(a, b, rules);
+
+  const std::vector<const Finding*> judged = judged_of(metrics, outputs);
+  comparison.strongest = strongest_of_all(judged);
+  if (const Finding* first = first_divergent(metrics.items, outputs.items, stages)) {
+    comparison.first_divergence = first->item.first_bitwise;
+    comparison.first_divergence_in = first->item.name;
+    comparison.likely_cause =
+        likely_cause(*first, metrics.items, comparison.differences, a.record, b.record);
+  }
+  std::vector<std::string> not_evaluated = metrics.not_evaluated;
+  not_evaluated.insert(
+      not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());
+  set(comparison, judge(a, b, judged, not_evaluated, required));
+  comparison.metrics = items_of(std::move(metrics));
+  comparison.outputs = items_of(std::move(outputs));
+  return comparison;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,164 @@
+#include "likely_cause.hpp"
+
+#include "repetition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace sabath::compare {
+namespace {
+
+bool differs(const Finding& finding) {
+  return finding.item.judged && (finding.item.different > 0 || finding.item.missing > 0 ||
+                                 !finding.item.structure.empty());
+}
+
+/// Differences of one facet that bear on the same, told together.
+struct Group {
+  std::string noun{};
+  std::vector<std::string> items{};
+};
+
+bool is_execution(const spec::FacetDifference& difference,
+                  const spec::RunRecord& a,
+                  const spec::RunRecord& b) {
+  return difference.facet == "parameters" && bearing_of(difference, a, b) == Bearing::environment;
+}
+
+std::vector<Group> groups_of(const std::vector<spec::FacetDifference>& differences,
+                             const spec::RunRecord& a,
+                             const spec::RunRecord& b) {
+  std::vector<Group> groups;
+  for (const auto& difference : differences) {
+    const std::string noun =
+        is_execution(difference, a, b) ? "execution parameters" : difference.facet;
+    const auto same = [&](const Group& group) { return group.noun == noun; };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(group, {noun, {}});
+    group->items.push_back(difference.item);
+  }
+  return groups;
+}
+
+std::string listed(const std::vector<std::string>& items) {
+  constexpr std::size_t shown = 3;
+  if (items.size() == 1) return items.front();
+  if (items.size() > shown) {
+    return fmt::format("{} and {} more",
+                       fmt::join(items.begin(), items.begin() + shown, ", "),
+                       items.size() - shown);
+  }
+  return fmt::format("{} and {}", fmt::join(items.begin(), items.end() - 1, ", "), items.back());
+}
+
+std::string what_differs(const std::vector<Group>& groups) {
+  if (groups.empty()) return "nothing that is recorded differs";
+  std::vector<std::string> phrases;
+  for (const Group& group : groups) {
+    phrases.push_back(fmt::format("{} ({})", group.noun, listed(group.items)));
+  }
+  return fmt::format("the runs differ in {}", listed(phrases));
+}
+
+/// Other judged metrics of the same stage that are still equal where `first` parts.
+std::vector<std::string> still_equal(const Finding& first, const std::vector<Finding>& metrics) {
+  std::vector<std::string> names;
+  if (!first.item.first_bitwise) return names;
+  for (const Finding& other : metrics) {
+    if (&other == &first || !other.item.judged || other.stage != first.stage) continue;
+    if (other.item.compared > 0 && (!other.item.first_bitwise || other.parts_at > first.parts_at)) {
+      names.push_back(other.item.name);
+    }
+  }
+  return names;
+}
+
+std::string where_it_began(const Finding& first, const std::vector<Finding>& metrics) {
+  const spec::ItemComparison& item = first.item;
+  const bool is_metric = std::any_of(
+      metrics.begin(), metrics.end(), [&](const Finding& metric) { return &metric == &first; });
+  if (!item.first_bitwise) return fmt::format("{} is not the same: {}", item.name, item.structure);
+  if (!is_metric) {
+    return fmt::format("every earlier result is equal, {} parts first at {}",
+                       item.name,
+                       item.first_bitwise->where);
+  }
+  const std::string where = item.first_bitwise->where;
+  const std::vector<std::string> equal = still_equal(first, metrics);
+  const std::string aside =
+      equal.empty() ? std::string{} : fmt::format(" (still equal there: {})", listed(equal));
+  if (first.from_start)
+    return fmt::format("already the first {} differs, at {}{}", item.name, where, aside);
+  return fmt::format("the first {} is equal, it parts at {}{}", item.name, where, aside);
+}
+
+bool has(const std::vector<Group>& groups, std::string_view noun) {
+  return std::any_of(
+      groups.begin(), groups.end(), [&](const Group& group) { return group.noun == noun; });
+}
+
+std::string conclusion(const std::vector<Group>& groups, bool from_start) {
+  if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
+    return "the runs were asked for different things, which is cause enough";
+  }
+  if (has(groups, "code")) return "the changed code is the likely cause";
+  if (has(groups, "environment")) return "the changed environment is the likely cause";
+  if (has(groups, "seed")) {
+    return from_start ? "what the seed decides before the first step, initial weights or the order "
+                        "of the data, is the likely cause"
+                      : "what the seed decides, such as the order of the data, is the likely cause";
+  }
+  if (has(groups, "execution parameters")) {
+    return from_start ? "another order of floating-point operations in the very first value is the "
+                        "likely cause"
+                      : "rounding in another order of floating-point operations, such as the order "
+                        "of summation, is the likely cause";
+  }
+  if (has(groups, "host")) {
+    return "the processor, or what libraries choose for it, is the likely cause";
+  }
+  if (has(groups, "launch")) return "the way it was started is the likely cause";
+  if (!groups.empty()) return "what differs between them is the likely cause";
+  return "something that is not recorded or not determined, such as a race, an unseeded generator "
+         "or uninitialised memory, is the likely cause";
+}
+
+}  // namespace
+
+const Finding* first_divergent(const std::vector<Finding>& metrics,
+                               const std::vector<Finding>& outputs,
+                               const StageOrder& stages) {
+  using When = std::pair<std::int64_t, std::int64_t>;
+  constexpr auto last = std::numeric_limits<std::int64_t>::max();
+  const Finding* first = nullptr;
+  std::tuple<std::size_t, int, When> best{};
+  const auto offer = [&](const Finding& finding, int kind, When when) {
+    const std::tuple place{stages.place(finding.stage), kind, when};
+    if (!differs(finding) || (first != nullptr && best <= place)) return;
+    first = &finding;
+    best = place;
+  };
+  for (const Finding& metric : metrics) {
+    offer(metric, 0, metric.item.first_bitwise ? metric.parts_at : When{last, last});
+  }
+  for (const Finding& output : outputs)
+    offer(output, 1, {});
+  return first;
+}
+
+std::string likely_cause(const Finding& first,
+                         const std::vector<Finding>& metrics,
+                         const std::vector<spec::FacetDifference>& differences,
+                         const spec::RunRecord& a,
+                         const spec::RunRecord& b) {
+  const std::vector<Group> groups = groups_of(differences, a, b);
+  return fmt::format("{}; {}: {}",
+                     what_differs(groups),
+                     where_it_began(first, metrics),
+                     conclusion(groups, first.from_start));
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,82 @@
+#include "metric_pairs.hpp"
+
+#include "series_pair.hpp"
+#include "tolerance.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace sabath::compare {
+namespace {
+
+struct SeriesPair {
+  const spec::Series* a = nullptr;
+  const spec::Series* b = nullptr;
+};
+
+/// Stage, declared ones before others in the order of their declaration, name, stage's name.
+using Order = std::tuple<std::size_t, std::size_t, std::string, std::string>;
+
+std::size_t declared_at(const Rules& rules, const std::string& name) {
+  std::size_t at = 0;
+  while (at < rules.metrics.size() && rules.metrics[at].name != name)
+    ++at;
+  return at;
+}
+
+std::map<Order, SeriesPair> pairs_of(const Side& a,
+                                     const Side& b,
+                                     const Rules& rules,
+                                     const StageOrder& stages) {
+  std::map<Order, SeriesPair> pairs;
+  for (const auto& [side, slot] : {std::pair(&a, &SeriesPair::a), std::pair(&b, &SeriesPair::b)}) {
+    for (const spec::Series& series : side->series) {
+      const std::size_t at = declared_at(rules, series.name);
+      const bool performance = at < rules.metrics.size() && rules.metrics[at].performance;
+      if (performance || series.size() == 0) continue;
+      pairs[{stages.place(series.stream), at, series.name, series.stream}].*slot = &series;
+    }
+  }
+  return pairs;
+}
+
+std::string all_nan_text(const spec::ItemComparison& item) {
+  return fmt::format("every value of {} is NaN", item.name);
+}
+
+}  // namespace
+
+Findings compare_metrics(const Side& a,
+                         const Side& b,
+                         const Rules& rules,
+                         const Options& options,
+                         const StageOrder& stages) {
+  Findings findings;
+  std::set<std::string> reported;
+  for (const auto& [order, pair] : pairs_of(a, b, rules, stages)) {
+    const auto& [place, declared, name, stage] = order;
+    const bool judged = declared < rules.metrics.size();
+    const spec::Tolerance recipe = judged ? rules.metrics[declared].tolerance : spec::Tolerance{};
+    Finding finding = compare_series(
+        pair.a, pair.b, applied_tolerance(base::ArrayType::float64, recipe, options.tolerance));
+    finding.stage = stage;
+    finding.item.name = stage + "/" + name;
+    finding.item.judged = judged;
+    reported.insert(name);
+    if (judged && finding.item.strongest && finding.item.nan_pairs == finding.item.compared) {
+      findings.not_evaluated.push_back(all_nan_text(finding.item));
+    }
+    findings.items.push_back(std::move(finding));
+  }
+  for (const spec::MetricSpec& metric : rules.metrics) {
+    if (metric.performance || reported.contains(metric.name)) continue;
+    findings.not_evaluated.push_back(
+        fmt::format("the declared metric '{}' was reported by neither run", metric.name));
+  }
+  return findings;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "finding.hpp"
+#include "stage_order.hpp"
+
+#include <sabath/compare/compare_runs.hpp>
+
+namespace sabath::compare {
+
+/// Compares every declared output that either record or either side has. Equal digests are equal to
+/// the bit and nothing is opened; else an HDF5 file is compared array by array and others are
+/// unequal bytes. An output whose content cannot be had is named in `not_evaluated`.
+Findings compare_outputs(const Side& a,
+                         const Side& b,
+                         const Rules& rules,
+                         const Options& options,
+                         const StageOrder& stages);
+
+}  // namespace sabath::compare

@@ -1,0 +1,142 @@
+#include "repetition.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace sabath::compare {
+namespace {
+
+using Items = std::map<std::string, std::string>;
+
+const Items& items_of(const spec::RunRecord& record, std::string_view facet) {
+  static const Items none;
+  const spec::Facet* found = record.facet(facet);
+  return found == nullptr ? none : found->items;
+}
+
+const std::string& item_or_empty(const Items& items, const std::string& key) {
+  static const std::string none;
+  const auto found = items.find(key);
+  return found == items.end() ? none : found->second;
+}
+
+/// The usual facets in the order of the cascade, then others by name.
+std::vector<std::string> facet_names(const spec::RunRecord& a, const spec::RunRecord& b) {
+  std::vector<std::string> names{
+      "data", "parameters", "code", "environment", "seed", "launch", "host"};
+  std::set<std::string> others;
+  for (const auto* record : {&a, &b}) {
+    for (const spec::Facet& facet : record->facets) {
+      if (std::find(names.begin(), names.end(), facet.name) == names.end()) {
+        others.insert(facet.name);
+      }
+    }
+  }
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+void add_if_different(std::vector<spec::FacetDifference>& differences,
+                      spec::FacetDifference difference) {
+  if (difference.a != difference.b) differences.push_back(std::move(difference));
+}
+
+void add_facet(std::vector<spec::FacetDifference>& differences,
+               const std::string& facet,
+               const Items& a,
+               const Items& b) {
+  std::set<std::string> keys;
+  for (const auto* items : {&a, &b}) {
+    for (const auto& [key, value] : *items)
+      keys.insert(key);
+  }
+  for (const std::string& key : keys) {
+    // An empty value and no value at all read the same but are not.
+    if (a.contains(key) == b.contains(key) && item_or_empty(a, key) == item_or_empty(b, key)) {
+      continue;
+    }
+    differences.push_back({facet, key, item_or_empty(a, key), item_or_empty(b, key)});
+  }
+}
+
+bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
+  const auto& names = record.execution_parameters;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string text_or_empty(const base::Digest& digest) {
+  return digest.hex.empty() ? std::string{} : digest.text();
+}
+
+}  // namespace
+
+std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
+                                                     const spec::RunRecord& b) {
+  std::vector<spec::FacetDifference> differences;
+  add_if_different(differences, {"recipe", "name", a.recipe_name, b.recipe_name});
+  add_if_different(differences,
+                   {"recipe",
+                    "definition",
+                    text_or_empty(a.recipe_definition),
+                    text_or_empty(b.recipe_definition)});
+  for (const std::string& facet : facet_names(a, b)) {
+    Items of_a = items_of(a, facet);
+    Items of_b = items_of(b, facet);
+    if (facet == "launch") {
+      of_a.emplace("user", a.user);
+      of_b.emplace("user", b.user);
+    }
+    add_facet(differences, facet, of_a, of_b);
+  }
+  return differences;
+}
+
+Bearing bearing_of(const spec::FacetDifference& difference,
+                   const spec::RunRecord& a,
+                   const spec::RunRecord& b) {
+  const std::string_view facet = difference.facet;
+  if (facet == "recipe" || facet == "data") return Bearing::result;
+  if (facet == "parameters") {
+    const bool execution =
+        is_execution_parameter(a, difference.item) && is_execution_parameter(b, difference.item);
+    return execution ? Bearing::environment : Bearing::result;
+  }
+  if (facet == "code") return Bearing::code;
+  if (facet == "host" || facet == "launch") return Bearing::host;
+  if (facet == "seed") return Bearing::seed;
+  return Bearing::environment;
+}
+
+spec::Repetition repetition_of(const std::vector<spec::FacetDifference>& differences,
+                               const spec::RunRecord& a,
+                               const spec::RunRecord& b) {
+  if (differences.empty()) return spec::Repetition::repeat;
+  Bearing first = Bearing::seed;
+  for (const auto& difference : differences)
+    first = std::min(first, bearing_of(difference, a, b));
+  constexpr std::array<spec::Repetition, 5> kinds{spec::Repetition::different,
+                                                  spec::Repetition::replicate,
+                                                  spec::Repetition::revise,
+                                                  spec::Repetition::reproduce,
+                                                  spec::Repetition::resample};
+  return kinds[static_cast<std::size_t>(first)];
+}
+
+std::vector<spec::FacetDifference> forbidden_differences(
+    const std::vector<spec::FacetDifference>& differences,
+    const spec::RunRecord& a,
+    const spec::RunRecord& b,
+    const std::set<std::string>& across) {
+  std::vector<spec::FacetDifference> forbidden;
+  for (const auto& difference : differences) {
+    const bool allowed = across.contains(difference.facet) ||
+                         (difference.facet == "parameters" && across.contains(difference.item));
+    if (!allowed && bearing_of(difference, a, b) == Bearing::result) {
+      forbidden.push_back(difference);
+    }
+  }
+  return forbidden;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,200 @@
+#include "series_pair.hpp"
+
+#include "tally.hpp"
+
+#include <sabath/base/series_sink.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <map>
+#include <span>
+#include <tuple>
+
+namespace sabath::compare {
+namespace {
+
+enum class KeyKind : std::uint8_t { step, epoch, ordinal };
+
+/// Where a point belongs, and the row that holds it.
+struct Key {
+  std::int64_t index = 0;
+  std::int32_t rank = 0;
+  std::uint32_t occurrence = 0;
+  std::uint32_t row = 0;
+  KeyKind kind = KeyKind::step;
+
+  auto place() const { return std::tie(kind, index, rank); }
+  auto identity() const { return std::tie(kind, index, rank, occurrence); }
+};
+
+std::vector<Key> keys_of(const spec::Series& series) {
+  std::vector<Key> keys(series.size());
+  std::map<std::int32_t, std::int64_t> ordinals;
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    Key& key = keys[row];
+    key.row = static_cast<std::uint32_t>(row);
+    key.rank = series.rank[row];
+    if (series.step[row] != base::no_step) {
+      key.index = series.step[row];
+    } else if (series.epoch[row] != base::no_step) {
+      key.kind = KeyKind::epoch;
+      key.index = series.epoch[row];
+    } else {
+      key.kind = KeyKind::ordinal;
+      key.index = ++ordinals[key.rank];
+    }
+  }
+  const auto before = [](const Key& a, const Key& b) { return a.place() < b.place(); };
+  if (!std::is_sorted(keys.begin(), keys.end(), before)) {
+    std::stable_sort(keys.begin(), keys.end(), before);
+  }
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    if (keys[i].place() == keys[i - 1].place()) keys[i].occurrence = keys[i - 1].occurrence + 1;
+  }
+  return keys;
+}
+
+struct Pair {
+  Key key{};  ///< with the row in A
+  std::uint32_t row_b = 0;
+  std::int64_t epoch = base::no_step;  ///< where both sides say the same
+};
+
+/// Two series brought together: pairs in the order in which they happened, and what has no partner.
+struct Alignment {
+  std::vector<Pair> pairs{};
+  std::vector<Key> only_a{};
+  std::vector<Key> only_b{};
+};
+
+/// Codes that count steps anew in each epoch: what happened first is in the first epoch.
+void order_by_epoch(std::vector<Pair>& pairs) {
+  const auto unknown = [](const Pair& pair) {
+    return pair.epoch == base::no_step || pair.key.kind != KeyKind::step;
+  };
+  const auto before = [](const Pair& x, const Pair& y) {
+    return std::tie(x.epoch, x.key.index, x.key.rank) < std::tie(y.epoch, y.key.index, y.key.rank);
+  };
+  if (std::any_of(pairs.begin(), pairs.end(), unknown)) return;
+  if (!std::is_sorted(pairs.begin(), pairs.end(), before)) {
+    std::stable_sort(pairs.begin(), pairs.end(), before);
+  }
+}
+
+Alignment align(const spec::Series& a, const spec::Series& b) {
+  const std::vector<Key> of_a = keys_of(a);
+  const std::vector<Key> of_b = keys_of(b);
+  Alignment result;
+  result.pairs.reserve(std::min(of_a.size(), of_b.size()));
+  auto at_a = of_a.begin();
+  auto at_b = of_b.begin();
+  while (at_a != of_a.end() && at_b != of_b.end()) {
+    if (at_a->identity() < at_b->identity()) {
+      result.only_a.push_back(*at_a++);
+    } else if (at_b->identity() < at_a->identity()) {
+      result.only_b.push_back(*at_b++);
+    } else {
+      const bool same_epoch = a.epoch[at_a->row] == b.epoch[at_b->row];
+      result.pairs.push_back({*at_a, at_b->row, same_epoch ? a.epoch[at_a->row] : base::no_step});
+      ++at_a;
+      ++at_b;
+    }
+  }
+  result.only_a.insert(result.only_a.end(), at_a, of_a.end());
+  result.only_b.insert(result.only_b.end(), at_b, of_b.end());
+  order_by_epoch(result.pairs);
+  return result;
+}
+
+bool has_ranks(const spec::Series& series) {
+  return std::any_of(series.rank.begin(), series.rank.end(), [](auto rank) { return rank != 0; });
+}
+
+/// "step 12 (epoch 1, rank 3)"; `epoch` is no_step where it is not known.
+std::string place_text(const Key& key, std::int64_t epoch, bool show_rank) {
+  constexpr std::array<const char*, 3> nouns{"step", "epoch", "record"};
+  std::string text = fmt::format("{} {}", nouns[static_cast<std::size_t>(key.kind)], key.index);
+  std::vector<std::string> details;
+  if (key.kind == KeyKind::step && epoch != base::no_step) {
+    details.push_back(fmt::format("epoch {}", epoch));
+  }
+  if (show_rank) details.push_back(fmt::format("rank {}", key.rank));
+  if (key.occurrence > 0) details.push_back(fmt::format("report {}", key.occurrence + 1));
+  if (!details.empty()) text += fmt::format(" ({})", fmt::join(details, ", "));
+  return text;
+}
+
+std::string missing_text(const Alignment& alignment, bool show_rank) {
+  std::vector<std::string> parts;
+  for (const auto& [side, keys] :
+       {std::pair("A", &alignment.only_a), std::pair("B", &alignment.only_b)}) {
+    if (keys->empty()) continue;
+    parts.push_back(fmt::format("{} record{} only in {}, first {}",
+                                keys->size(),
+                                keys->size() == 1 ? "" : "s",
+                                side,
+                                place_text(keys->front(), base::no_step, show_rank)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+std::pair<std::int64_t, std::int64_t> when(const Pair& pair) {
+  constexpr auto last = std::numeric_limits<std::int64_t>::max();
+  switch (pair.key.kind) {
+    case KeyKind::step:
+      return {pair.epoch, pair.key.index};
+    case KeyKind::epoch:
+      return {pair.key.index, last};
+    case KeyKind::ordinal:
+      break;
+  }
+  return {last - 1, pair.key.index};
+}
+
+}  // namespace
+
+Finding compare_series(const spec::Series* a,
+                       const spec::Series* b,
+                       const spec::Tolerance& tolerance) {
+  const spec::Series none;
+  const spec::Series& of_a = a == nullptr ? none : *a;
+  const spec::Series& of_b = b == nullptr ? none : *b;
+  const bool show_rank = has_ranks(of_a) || has_ranks(of_b);
+  const Alignment alignment = align(of_a, of_b);
+  std::vector<double> values_a(alignment.pairs.size());
+  std::vector<double> values_b(alignment.pairs.size());
+  for (std::size_t i = 0; i < alignment.pairs.size(); ++i) {
+    values_a[i] = of_a.value[alignment.pairs[i].key.row];
+    values_b[i] = of_b.value[alignment.pairs[i].row_b];
+  }
+  Tally tally(base::ArrayType::float64, tolerance, alignment.pairs.size());
+  tally.add(std::as_bytes(std::span(values_a)), std::as_bytes(std::span(values_b)));
+  Finding finding;
+  finding.item = tally.finish([&](spec::Divergence& divergence) {
+    const Pair& pair = alignment.pairs[static_cast<std::size_t>(divergence.position)];
+    divergence.position = pair.key.index;
+    divergence.where = place_text(pair.key, pair.epoch, show_rank);
+  });
+  if (const auto first =
+          std::mismatch(values_a.begin(), values_a.end(), values_b.begin(), same_bits);
+      first.first != values_a.end()) {
+    const auto ordinal = static_cast<std::size_t>(first.first - values_a.begin());
+    finding.from_start = ordinal == 0;
+    finding.parts_at = when(alignment.pairs[ordinal]);
+    finding.item.comes_back = same_bits(values_a.back(), values_b.back());
+  }
+  finding.item.missing = alignment.only_a.size() + alignment.only_b.size();
+  finding.item.structure = missing_text(alignment, show_rank);
+  finding.item.strongest = strongest_rung(finding.item);
+  return finding;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,161 @@
+#include "tally.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace sabath::compare {
+namespace {
+
+constexpr std::array<double, 3> growth_limits{1e-6, 1e-4, 1e-2};
+/// Values that are compared in one go before any is looked at: equal stretches cost one memcmp.
+constexpr std::size_t stretch = 1024;
+
+template <class Bits>
+Bits load(const std::byte* values, std::size_t index) {
+  Bits bits{};
+  std::memcpy(&bits, values + index * sizeof bits, sizeof bits);
+  return bits;
+}
+
+template <class Format>
+std::uint64_t count_nans(const std::byte* values, std::size_t count) {
+  std::uint64_t nans = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    nans += Format::is_nan(load<typename Format::Bits>(values, i)) ? 1U : 0U;
+  }
+  return nans;
+}
+
+}  // namespace
+
+Tally::Tally(base::ArrayType type, const spec::Tolerance& tolerance, std::uint64_t expected)
+    : type_(type), distances_(expected) {
+  item_.tolerance = tolerance;
+}
+
+void Tally::add(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const std::size_t count = a.size() / base::size_of(type_);
+  switch (type_) {
+    case base::ArrayType::float64:
+      return add_values<Float64>(a.data(), b.data(), count);
+    case base::ArrayType::float32:
+      return add_values<Float32>(a.data(), b.data(), count);
+    case base::ArrayType::float16:
+      return add_values<Float16>(a.data(), b.data(), count);
+    case base::ArrayType::bfloat16:
+      return add_values<Bfloat16>(a.data(), b.data(), count);
+    case base::ArrayType::int64:
+      return add_values<IntegerFormat<std::int64_t>>(a.data(), b.data(), count);
+    case base::ArrayType::int32:
+      return add_values<IntegerFormat<std::int32_t>>(a.data(), b.data(), count);
+    case base::ArrayType::int16:
+      return add_values<IntegerFormat<std::int16_t>>(a.data(), b.data(), count);
+    case base::ArrayType::int8:
+      return add_values<IntegerFormat<std::int8_t>>(a.data(), b.data(), count);
+    case base::ArrayType::uint64:
+      return add_values<IntegerFormat<std::uint64_t>>(a.data(), b.data(), count);
+    case base::ArrayType::uint32:
+      return add_values<IntegerFormat<std::uint32_t>>(a.data(), b.data(), count);
+    case base::ArrayType::uint16:
+      return add_values<IntegerFormat<std::uint16_t>>(a.data(), b.data(), count);
+    case base::ArrayType::uint8:
+      return add_values<IntegerFormat<std::uint8_t>>(a.data(), b.data(), count);
+    case base::ArrayType::text:
+    case base::ArrayType::opaque:
+      break;
+  }
+  throw base::Error(base::ErrorKind::internal, "comparison: cannot tally: not an array of numbers");
+}
+
+template <class Format>
+void Tally::add_values(const std::byte* a, const std::byte* b, std::size_t count) {
+  using Bits = typename Format::Bits;
+  for (std::size_t from = 0; from < count; from += stretch) {
+    const std::size_t length = std::min(stretch, count - from);
+    const std::byte* const at_a = a + from * sizeof(Bits);
+    const std::byte* const at_b = b + from * sizeof(Bits);
+    if (std::memcmp(at_a, at_b, length * sizeof(Bits)) == 0) {
+      item_.nan_pairs += count_nans<Format>(at_a, length);
+      item_.compared += length;
+      continue;
+    }
+    for (std::size_t i = 0; i < length; ++i, ++item_.compared) {
+      const Bits of_a = load<Bits>(at_a, i);
+      const Bits of_b = load<Bits>(at_b, i);
+      if (of_a != of_b) {
+        add_difference(Format::difference(of_a, of_b), item_.compared);
+      } else if (Format::is_nan(of_a)) {
+        ++item_.nan_pairs;
+      }
+    }
+  }
+}
+
+void Tally::add_difference(const Difference& difference, std::uint64_t ordinal) {
+  const auto mark = [&](std::optional<spec::Divergence>& first) {
+    if (first) return;
+    first = spec::Divergence{{},
+                             static_cast<std::int64_t>(ordinal),
+                             difference.a,
+                             difference.b,
+                             difference.relative,
+                             difference.ulps};
+  };
+  ++item_.different;
+  mark(item_.first_bitwise);
+  if (difference.nan_pair) {
+    ++item_.nan_pairs;
+    return;
+  }
+  item_.max_ulps = std::max(item_.max_ulps, difference.ulps);
+  item_.max_absolute = std::max(item_.max_absolute, difference.absolute);
+  item_.max_relative = std::max(item_.max_relative, difference.relative);
+  distances_.add(difference.ulps);
+  if (difference.ulps > *item_.tolerance.ulp) mark(item_.first_ulp);
+  if (!within_tolerance(difference)) {
+    ++item_.beyond_tolerance;
+    mark(item_.first_tolerance);
+  }
+  for (std::size_t i = 0; i < growth_limits.size(); ++i) {
+    if (difference.relative > growth_limits[i]) mark(item_.growth[i]);
+  }
+}
+
+// abs(a-b) <= absolute + relative * max(abs a, abs b); halved where the difference overflows.
+bool Tally::within_tolerance(const Difference& difference) const {
+  if (difference.ulps == incomparable) return false;
+  const double absolute = *item_.tolerance.absolute;
+  const double relative = *item_.tolerance.relative;
+  const double largest = std::max(std::abs(difference.a), std::abs(difference.b));
+  if (std::isinf(difference.absolute)) {
+    return std::abs(difference.a / 2 - difference.b / 2) <= absolute / 2 + relative * (largest / 2);
+  }
+  return difference.absolute <= absolute + relative * largest;
+}
+
+spec::ItemComparison Tally::finish(const std::function<void(spec::Divergence&)>& locate) {
+  item_.p999_ulps = distances_.p999();
+  item_.strongest = strongest_rung(item_);
+  for (auto* first : {&item_.first_bitwise,
+                      &item_.first_ulp,
+                      &item_.first_tolerance,
+                      &item_.growth[0],
+                      &item_.growth[1],
+                      &item_.growth[2]}) {
+    if (*first) locate(**first);
+  }
+  return std::move(item_);
+}
+
+std::optional<spec::Rung> strongest_rung(const spec::ItemComparison& item) {
+  if (!item.structure.empty() || item.missing > 0) return std::nullopt;
+  if (item.different == 0) return spec::Rung::bitwise;
+  if (!item.first_ulp) return spec::Rung::ulp;
+  if (item.beyond_tolerance == 0) return spec::Rung::tolerance;
+  return std::nullopt;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "number_format.hpp"
+#include "upper_tail.hpp"
+
+#include <sabath/base/array_source.hpp>
+#include <sabath/spec/comparison.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace sabath::compare {
+
+/// Counts how two sequences of numbers agree, block by block, in constant memory.
+class Tally {
+ public:
+  /// `expected` pairs will come, of the numeric type `type`; `tolerance` has all parts filled in.
+  Tally(base::ArrayType type, const spec::Tolerance& tolerance, std::uint64_t expected);
+
+  /// The next values of both sides: as many bytes of each, native byte order.
+  void add(std::span<const std::byte> a, std::span<const std::byte> b);
+
+  /// The result without its name. `locate` is given each divergence with the ordinal of its pair as
+  /// `position` and completes it.
+  spec::ItemComparison finish(const std::function<void(spec::Divergence&)>& locate);
+
+ private:
+  template <class Format>
+  void add_values(const std::byte* a, const std::byte* b, std::size_t count);
+  void add_difference(const Difference& difference, std::uint64_t ordinal);
+  bool within_tolerance(const Difference& difference) const;
+
+  base::ArrayType type_;
+  UpperTail distances_;
+  spec::ItemComparison item_{};
+};
+
+/// The strongest rung that an item's counts leave standing.
+std::optional<spec::Rung> strongest_rung(const spec::ItemComparison& item);
+
+}  // namespace sabath::compare

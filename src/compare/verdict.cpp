@@ -1,0 +1,155 @@
+#include "verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabath::compare {
+namespace {
+
+bool holds(const spec::ItemComparison& item, spec::Rung required) {
+  return item.strongest && *item.strongest >= required;
+}
+
+std::string values_text(const spec::Divergence& at) {
+  std::string text = fmt::format("{} against {}", at.a, at.b);
+  if (std::isfinite(at.relative)) text += fmt::format(", relative {:.3g}", at.relative);
+  return text;
+}
+
+/// How an item breaks the rung, with the first place where it does.
+std::string breach(const spec::ItemComparison& item, spec::Rung required) {
+  if (!item.structure.empty()) return fmt::format("{}: {}", item.name, item.structure);
+  switch (required) {
+    case spec::Rung::bitwise:
+      return fmt::format("{} is not equal to the bit at {} ({})",
+                         item.name,
+                         item.first_bitwise->where,
+                         values_text(*item.first_bitwise));
+    case spec::Rung::ulp:
+      return fmt::format("{} is more than {} ULP apart at {} ({})",
+                         item.name,
+                         *item.tolerance.ulp,
+                         item.first_ulp->where,
+                         values_text(*item.first_ulp));
+    case spec::Rung::tolerance:
+      break;
+  }
+  return fmt::format("{} is beyond its tolerance at {} ({}; allowed {} relative, {} absolute)",
+                     item.name,
+                     item.first_tolerance->where,
+                     values_text(*item.first_tolerance),
+                     *item.tolerance.relative,
+                     *item.tolerance.absolute);
+}
+
+std::string required_text(const Requirement& required) {
+  return fmt::format("required by {}: {}", required.from, spec::to_string(required.rung));
+}
+
+/// Why a run must not be judged, if so.
+std::optional<std::string> unfinished(const spec::RunRecord& record) {
+  if (record.state != spec::RunState::ok) {
+    return fmt::format("run {} is '{}'", record.run_id, spec::to_string(record.state));
+  }
+  if (!record.only_stage.empty()) {
+    return fmt::format("run {} made only the stage '{}'", record.run_id, record.only_stage);
+  }
+  return std::nullopt;
+}
+
+std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
+  std::vector<std::string> reasons;
+  for (const auto* side : {&a, &b}) {
+    if (const auto reason = unfinished(side->record)) reasons.push_back(*reason);
+  }
+  if (reasons.empty()) return std::nullopt;
+  std::sort(reasons.begin(), reasons.end());
+  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
+  return Judgement{spec::Verdict::inconclusive,
+                   fmt::format("{}: only complete runs are judged", fmt::join(reasons, " and "))};
+}
+
+std::string pass_reason(const std::vector<const Finding*>& judged, const Requirement& required) {
+  const spec::Rung strongest = *strongest_of_all(judged);
+  const std::string subject =
+      judged.size() == 1 ? judged.front()->item.name : fmt::format("all {} results", judged.size());
+  const char* verb = judged.size() == 1 ? "is" : "are";
+  switch (strongest) {
+    case spec::Rung::bitwise:
+      return fmt::format("{} {} equal to the bit ({})", subject, verb, required_text(required));
+    case spec::Rung::ulp:
+      return fmt::format(
+          "{} {} equal within ULP, not to the bit ({})", subject, verb, required_text(required));
+    case spec::Rung::tolerance:
+      break;
+  }
+  return fmt::format("{} {} equal within tolerance ({})", subject, verb, required_text(required));
+}
+
+}  // namespace
+
+Requirement required_rung(const Side& a,
+                          const Side& b,
+                          const Rules& rules,
+                          const Options& options,
+                          spec::Repetition repetition) {
+  if (options.require) return {*options.require, "--require"};
+  if (rules.require) return {*rules.require, "the recipe"};
+  const bool deterministic = a.record.deterministic && b.record.deterministic;
+  if (repetition == spec::Repetition::repeat && deterministic) {
+    return {spec::Rung::bitwise, "a repeat of a deterministic recipe"};
+  }
+  return {spec::Rung::tolerance, "default"};
+}
+
+Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
+  const spec::FacetDifference& first = forbidden.front();
+  const bool is_parameter = first.facet == "parameters";
+  std::string reason = fmt::format("{} {} differs ('{}' in A, '{}' in B), which affects the result",
+                                   is_parameter ? "parameter" : first.facet,
+                                   first.item,
+                                   first.a,
+                                   first.b);
+  if (forbidden.size() > 1) reason += fmt::format("; so do {} more", forbidden.size() - 1);
+  reason += fmt::format("; --across {} compares them nevertheless",
+                        is_parameter ? first.item : first.facet);
+  return {spec::Verdict::not_comparable, reason};
+}
+
+std::optional<spec::Rung> strongest_of_all(const std::vector<const Finding*>& judged) {
+  std::optional<spec::Rung> weakest;
+  for (const Finding* finding : judged) {
+    const auto& strongest = finding->item.strongest;
+    if (!strongest) return std::nullopt;
+    weakest = weakest ? std::min(*weakest, *strongest) : *strongest;
+  }
+  return weakest;
+}
+
+Judgement judge(const Side& a,
+                const Side& b,
+                const std::vector<const Finding*>& judged,
+                const std::vector<std::string>& not_evaluated,
+                const Requirement& required) {
+  if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
+  std::vector<const Finding*> broken;
+  for (const Finding* finding : judged) {
+    if (!holds(finding->item, required.rung)) broken.push_back(finding);
+  }
+  if (!broken.empty()) {
+    std::string reason = breach(broken.front()->item, required.rung);
+    if (broken.size() > 1) reason += fmt::format("; {} more results fail", broken.size() - 1);
+    return {spec::Verdict::fail, fmt::format("{}; {}", reason, required_text(required))};
+  }
+  if (!not_evaluated.empty()) {
+    return {spec::Verdict::inconclusive, fmt::format("{}", fmt::join(not_evaluated, "; "))};
+  }
+  if (judged.empty()) {
+    return {spec::Verdict::inconclusive,
+            "nothing to judge: neither a declared result metric nor an output"};
+  }
+  return {spec::Verdict::pass, pass_reason(judged, required)};
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "finding.hpp"
+
+#include <sabath/compare/compare_runs.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::compare {
+
+/// What a pair must hold, and who says so.
+struct Requirement {
+  spec::Rung rung = spec::Rung::tolerance;
+  std::string from{};
+};
+
+Requirement required_rung(const Side& a,
+                          const Side& b,
+                          const Rules& rules,
+                          const Options& options,
+                          spec::Repetition repetition);
+
+struct Judgement {
+  spec::Verdict verdict = spec::Verdict::inconclusive;
+  std::string reason{};
+};
+
+/// "parameter learning_rate differs ...": the verdict on a pair that may not be compared.
+Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden);
+
+/// The weakest of the rungs that judged items hold; nothing when one holds none or there is none.
+std::optional<spec::Rung> strongest_of_all(const std::vector<const Finding*>& judged);
+
+/// Runs that did not finish are never judged; a required rung that broke is FAIL; what could not be
+/// evaluated, or nothing at all to judge, is INCONCLUSIVE; the rest is PASS.
+Judgement judge(const Side& a,
+                const Side& b,
+                const std::vector<const Finding*>& judged,
+                const std::vector<std::string>& not_evaluated,
+                const Requirement& required);
+
+}  // namespace sabath::compare

@@ -1,0 +1,247 @@
+#include "h5_maker.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace sabath;
+using namespace sabath::test;
+using arrays::open_hdf5;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// The error that `action` throws, or a failure of the test.
+template <class Action>
+base::Error error_of(Action action) {
+  try {
+    action();
+  } catch (const base::Error& error) {
+    return error;
+  }
+  FAIL("nothing was thrown");
+  return {base::ErrorKind::internal, ""};
+}
+
+std::vector<double> counted(std::size_t count) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 0.5);
+  return values;
+}
+
+void require_every_range(base::ArraySource& source, const std::vector<double>& expected) {
+  for (std::size_t first = 0; first <= expected.size(); ++first) {
+    for (std::size_t count = 0; first + count <= expected.size(); ++count) {
+      const auto values = read_range<double>(source, "d", first, count);
+      const auto from = expected.begin() + static_cast<std::ptrdiff_t>(first);
+      if (!std::equal(values.begin(), values.end(), from)) {
+        FAIL("range " << first << "+" << count << " is wrong");
+      }
+    }
+  }
+}
+
+H5Id dataset_plan() {
+  return {H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
+}
+
+/// What goes to the error output of the process while `action` runs.
+template <class Action>
+std::string error_output_of(const std::filesystem::path& file, Action action) {
+  const base::UniqueFd saved(::dup(2));
+  const base::UniqueFd sink(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  ::dup2(sink.get(), 2);
+  action();
+  ::dup2(saved.get(), 2);
+  return base::read_file(file);
+}
+
+std::size_t position_of(const std::string& bytes, double value) {
+  const std::string needle(reinterpret_cast<const char*>(&value), sizeof value);
+  const std::size_t at = bytes.find(needle);
+  REQUIRE(at != std::string::npos);
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: every flat range of a contiguous array is read right") {
+  const TempHome home;
+  const auto values = counted(std::size_t{3} * 4 * 2);
+  put(make_file(home / "a.h5").get(),
+      "d",
+      H5T_IEEE_F64LE,
+      H5T_NATIVE_DOUBLE,
+      {3, 4, 2},
+      values.data());
+  const auto source = open_hdf5(home / "a.h5");
+  CHECK(info_of(*source, "d").shape == std::vector<std::uint64_t>{3, 4, 2});
+  require_every_range(*source, values);
+}
+
+TEST_CASE("hdf5: every flat range of a chunked and compressed array is read right") {
+  const TempHome home;
+  const auto values = counted(std::size_t{3} * 4 * 5);
+  const H5Id plan = dataset_plan();
+  const std::vector<hsize_t> chunk{2, 3, 2};
+  H5Pset_chunk(plan.get(), 3, chunk.data());
+  H5Pset_shuffle(plan.get());
+  H5Pset_deflate(plan.get(), 6);
+  H5Pset_fletcher32(plan.get());
+  put(make_file(home / "a.h5").get(),
+      "d",
+      H5T_IEEE_F64BE,
+      H5T_NATIVE_DOUBLE,
+      {3, 4, 5},
+      values.data(),
+      plan.get());
+  const auto source = open_hdf5(home / "a.h5");
+  require_every_range(*source, values);
+}
+
+TEST_CASE("hdf5: compact arrays, scalars and arrays without elements are read") {
+  const TempHome home;
+  {
+    const H5Id file = make_file(home / "a.h5");
+    const auto values = counted(6);
+    const H5Id compact = dataset_plan();
+    H5Pset_layout(compact.get(), H5D_COMPACT);
+    put(file.get(), "d", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {2, 3}, values.data(), compact.get());
+    put(file.get(), "scalar", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {}, values.data());
+    put(file.get(), "nothing", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {0, 3}, values.data());
+    const H5Id null_space(H5Screate(H5S_NULL), H5Sclose);
+    const H5Id null(H5Dcreate2(file.get(),
+                               "null",
+                               H5T_IEEE_F64LE,
+                               null_space.get(),
+                               H5P_DEFAULT,
+                               H5P_DEFAULT,
+                               H5P_DEFAULT),
+                    H5Dclose);
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  require_every_range(*source, counted(6));
+  CHECK(info_of(*source, "scalar").shape.empty());
+  CHECK(read_all<double>(*source, "scalar") == std::vector{0.5});
+  CHECK(read_all<double>(*source, "nothing").empty());
+  CHECK(info_of(*source, "null").elements() == 0);
+}
+
+TEST_CASE("hdf5: a range that does not fit the array is refused") {
+  const TempHome home;
+  const auto values = counted(4);
+  put(make_file(home / "a.h5").get(), "d", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {4}, values.data());
+  const auto source = open_hdf5(home / "a.h5");
+  const base::ArrayInfo info = info_of(*source, "d");
+  std::vector<std::byte> out(8);
+  CHECK_THROWS_AS(source->read(info, 4, 1, out), base::Error);
+  CHECK_THROWS_AS(source->read(info, ~std::uint64_t{0}, 1, out), base::Error);
+  CHECK_THROWS_AS(source->read(info, 0, 2, out), base::Error);
+  CHECK_NOTHROW(source->read(info, 3, 1, out));
+}
+
+TEST_CASE("hdf5: missing files, folders, and files of another kind say what they are") {
+  const TempHome home;
+  base::write_file_atomically(home / "text.h5", "hello, this is no HDF5 file at all\n");
+  CHECK(error_of([&] { open_hdf5(home / "none.h5"); }).kind() == base::ErrorKind::not_found);
+  const base::Error folder = error_of([&] { open_hdf5(home.path()); });
+  CHECK(folder.kind() == base::ErrorKind::integrity);
+  CHECK_THAT(folder.what(), Contains("not a file"));
+  const base::Error text = error_of([&] { open_hdf5(home / "text.h5"); });
+  CHECK(text.kind() == base::ErrorKind::integrity);
+  CHECK_THAT(text.what(), Contains("text.h5: cannot open as HDF5: ") && Contains("signature"));
+}
+
+TEST_CASE("hdf5: a file cut short is damaged, and HDF5 itself prints nothing") {
+  const TempHome home;
+  const auto values = counted(4096);
+  put(make_file(home / "a.h5").get(),
+      "d",
+      H5T_IEEE_F64LE,
+      H5T_NATIVE_DOUBLE,
+      {4096},
+      values.data());
+  const auto full = std::filesystem::file_size(home / "a.h5");
+  for (const std::uintmax_t left : {full - 1, full / 2, std::uintmax_t{600}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(home / "a.h5", left);
+    std::string message;
+    const std::string printed = error_output_of(home / "printed", [&] {
+      try {
+        open_hdf5(home / "a.h5");
+      } catch (const base::Error& error) {
+        message = error.what();
+        if (error.kind() != base::ErrorKind::integrity) message = "wrong kind: " + message;
+      }
+    });
+    CHECK(printed.empty());
+    CHECK_THAT(message, Contains("a.h5: cannot open as HDF5: "));
+    if (left == full - 1) CHECK_THAT(message, Contains("truncated file"));
+  }
+}
+
+TEST_CASE("hdf5: damaged data are found when they are read") {
+  const TempHome home;
+  const auto values = counted(512);
+  const H5Id plan = dataset_plan();
+  const hsize_t chunk = 512;
+  H5Pset_chunk(plan.get(), 1, &chunk);
+  H5Pset_fletcher32(plan.get());
+  put(make_file(home / "a.h5").get(),
+      "d",
+      H5T_IEEE_F64LE,
+      H5T_NATIVE_DOUBLE,
+      {512},
+      values.data(),
+      plan.get());
+  std::string bytes = base::read_file(home / "a.h5");
+  bytes[position_of(bytes, 200.5)] ^= 1;
+  std::ofstream(home / "a.h5", std::ios::binary) << bytes;
+  const auto source = open_hdf5(home / "a.h5");
+  const base::Error error = error_of([&] { read_all<double>(*source, "d"); });
+  CHECK(error.kind() == base::ErrorKind::integrity);
+  CHECK_THAT(error.what(), Contains("a.h5:/d: cannot read: ") && Contains("checksum"));
+}
+
+namespace {
+
+std::size_t pass_through(
+    unsigned, std::size_t, const unsigned*, std::size_t bytes, std::size_t*, void**) noexcept {
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: a filter that is not there is named") {
+  const TempHome home;
+  constexpr H5Z_filter_t filter = 311;
+  const H5Z_class2_t known{
+      H5Z_CLASS_T_VERS, filter, 1, 1, "wondrous", nullptr, nullptr, pass_through};
+  REQUIRE(H5Zregister(&known) >= 0);
+  const auto values = counted(8);
+  const H5Id plan = dataset_plan();
+  const hsize_t chunk = 8;
+  H5Pset_chunk(plan.get(), 1, &chunk);
+  H5Pset_filter(plan.get(), filter, H5Z_FLAG_MANDATORY, 0, nullptr);
+  put(make_file(home / "a.h5").get(),
+      "d",
+      H5T_IEEE_F64LE,
+      H5T_NATIVE_DOUBLE,
+      {8},
+      values.data(),
+      plan.get());
+  CHECK(read_all<double>(*open_hdf5(home / "a.h5"), "d") == values);
+  REQUIRE(H5Zunregister(filter) >= 0);
+  const auto source = open_hdf5(home / "a.h5");
+  const base::Error error = error_of([&] { read_all<double>(*source, "d"); });
+  CHECK(error.kind() == base::ErrorKind::integrity);
+  CHECK_THAT(error.what(), Contains("filter 311 'wondrous'"));
+  CHECK_THAT(error.hint(), Contains("HDF5_PLUGIN_PATH"));
+}

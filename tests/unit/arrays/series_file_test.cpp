@@ -1,0 +1,236 @@
+#include "arrays/series_path.hpp"
+#include "h5_maker.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/arrays/series_file.hpp>
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <bit>
+#include <csignal>
+#include <optional>
+#include <set>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace sabath;
+using namespace sabath::test;
+using arrays::read_series;
+using arrays::SeriesWriter;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// As in `arrays`, but also where another case of this program used HDF5 first.
+const herr_t no_exit_handler = H5dont_atexit();
+
+double from_bits(std::uint64_t bits) {
+  return std::bit_cast<double>(bits);
+}
+
+std::uint64_t bits_of(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator all(folder);
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+base::SeriesPoint numbered(std::int64_t i) {
+  return {static_cast<std::int32_t>(i % 3), i, i / 10, static_cast<double>(i) / 7, 0.25};
+}
+
+}  // namespace
+
+TEST_CASE("series: every bit of every column comes back, sorted by stream and name") {
+  const TempHome home;
+  const std::vector<double> values{from_bits(0x7FF0000000000001),
+                                   from_bits(0xFFF8000000C0FFEE),
+                                   -0.0,
+                                   from_bits(1),
+                                   -std::numeric_limits<double>::infinity()};
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      writer.add("train", "loss", {static_cast<std::int32_t>(i), 5, -7, values[i], 1.5});
+    }
+    writer.add("train", "accuracy", {0, base::no_step, base::no_step, 0.5});
+    writer.add("simulate", "mass", {2, std::numeric_limits<std::int64_t>::max(), 0, 1, 2});
+    writer.close();
+  }
+  const auto all = read_series(home / "series.h5");
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].stream == "simulate");
+  CHECK(all[0].step == std::vector{std::numeric_limits<std::int64_t>::max()});
+  CHECK(all[1].name == "accuracy");
+  CHECK(all[1].step == std::vector{base::no_step});
+  CHECK(std::isnan(all[1].time_s.at(0)));
+  CHECK(all[2].name == "loss");
+  CHECK(all[2].rank == std::vector<std::int32_t>{0, 1, 2, 3, 4});
+  CHECK(all[2].epoch == std::vector<std::int64_t>(5, -7));
+  CHECK(all[2].time_s == std::vector<double>(5, 1.5));
+  REQUIRE(all[2].size() == values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CHECK(bits_of(all[2].value[i]) == bits_of(values[i]));
+  }
+}
+
+TEST_CASE("series: a long series and many short ones are whole") {
+  const TempHome home;
+  constexpr std::int64_t long_length = 140'000;  // more than two blocks
+  constexpr std::int64_t short_length = 20'000;  // of 50: more than is held back in all
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (std::int64_t i = 0; i < long_length; ++i)
+      writer.add("s", "long", numbered(i));
+    for (std::int64_t i = 0; i < short_length; ++i) {
+      for (int k = 0; k < 55; ++k)
+        writer.add("s", "m" + std::to_string(k), numbered(i));
+    }
+    writer.close();
+  }
+  const auto all = read_series(home / "series.h5");
+  REQUIRE(all.size() == 56);
+  for (const spec::Series& series : all) {
+    const std::int64_t length = series.name == "long" ? long_length : short_length;
+    REQUIRE(series.size() == static_cast<std::size_t>(length));
+    bool same = true;
+    for (std::int64_t i = 0; i < length; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const base::SeriesPoint expected = numbered(i);
+      same = same && series.rank[at] == expected.rank && series.step[at] == expected.step &&
+             series.epoch[at] == expected.epoch && series.value[at] == expected.value &&
+             series.time_s[at] == expected.time_s;
+    }
+    CHECK(same);
+  }
+}
+
+TEST_CASE("series: any name comes back as it was") {
+  const TempHome home;
+  const std::vector<std::string> names{
+      "", ".", "..", "%", "%2F", "a/b", "a//b/", "\xC3\xA9 t\n", std::string("a\0b", 3), "x.y"};
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (const std::string& name : names)
+      writer.add("s", name, {0, 1, 2, 3, 4});
+    writer.close();
+  }
+  std::set<std::string> back;
+  for (const spec::Series& series : read_series(home / "series.h5"))
+    back.insert(series.name);
+  CHECK(back == std::set<std::string>(names.begin(), names.end()));
+  CHECK(arrays::name_of_link("%2") == std::nullopt);
+  CHECK(arrays::name_of_link("a%GG") == std::nullopt);
+}
+
+TEST_CASE("series: equal points make equal bytes") {
+  const TempHome home;
+  for (const char* name : {"a.h5", "b.h5"}) {
+    SeriesWriter writer(home / name);
+    for (std::int64_t i = 0; i < 70'000; ++i)
+      writer.add("s", "loss", numbered(i));
+    writer.close();
+    if (std::string(name) == "a.h5") ::usleep(1'100'000);  // a stamp of whole seconds would differ
+  }
+  CHECK(base::digest_file(home / "a.h5") == base::digest_file(home / "b.h5"));
+}
+
+TEST_CASE("series: the file appears only when it is closed, and leaves nothing else behind") {
+  const TempHome home;
+  {
+    SeriesWriter writer(home / "series.h5");
+    writer.add("s", "loss", {});
+    CHECK_FALSE(std::filesystem::exists(home / "series.h5"));
+  }
+  CHECK(files_in(home.path()) == 0);
+  SeriesWriter writer(home / "series.h5");
+  writer.close();
+  CHECK(read_series(home / "series.h5").empty());
+  CHECK(files_in(home.path()) == 1);
+  CHECK_NOTHROW(writer.close());
+  CHECK_THROWS_AS(writer.add("s", "loss", {}), base::Error);
+}
+
+TEST_CASE("series: a folder that is not there is told at once") {
+  const TempHome home;
+  try {
+    SeriesWriter writer(home / "none/series.h5");
+    FAIL("it was made");
+  } catch (const base::Error& error) {
+    CHECK(error.kind() != base::ErrorKind::internal);
+  }
+}
+
+TEST_CASE("series: a full disk is Error{storage} and leaves no file under the name") {
+  const TempHome home;
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  struct rlimit small = before;
+  small.rlim_cur = 100'000;
+  std::optional<base::ErrorKind> kind;
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  try {
+    SeriesWriter writer(home / "series.h5");
+    for (std::int64_t i = 0; i < 200'000; ++i)
+      writer.add("s", "loss", numbered(i));
+    writer.close();
+  } catch (const base::Error& error) {
+    kind = error.kind();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(kind == base::ErrorKind::storage);
+  CHECK_FALSE(std::filesystem::exists(home / "series.h5"));
+}
+
+TEST_CASE("series: a file that is not a series file is refused with the reason") {
+  const TempHome home;
+  const std::int32_t schema = 1;
+  const std::int32_t later = 2;
+  const double value = 1;
+  const std::int64_t step = 1;
+  { const H5Id file = make_file(home / "plain.h5"); }
+  {
+    const H5Id file = make_file(home / "later.h5");
+    put_attribute(file.get(), "schema", H5T_STD_I32LE, {}, &later);
+  }
+  {
+    const H5Id file = make_file(home / "flat.h5");
+    put_attribute(file.get(), "schema", H5T_STD_I32LE, {}, &schema);
+    put(file.get(), "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {1}, &value);
+  }
+  {
+    const H5Id file = make_file(home / "column.h5");
+    put_attribute(file.get(), "schema", H5T_STD_I32LE, {}, &schema);
+    const H5Id stream = make_group(file.get(), "s");
+    const H5Id metric = make_group(stream.get(), "loss");
+    put(metric.get(), "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {1}, &value);
+    put(metric.get(), "rank", H5T_STD_I64LE, H5T_NATIVE_INT64, {1}, &step);
+  }
+  CHECK_THROWS_WITH(read_series(home / "plain.h5"), Contains("no attribute 'schema'"));
+  CHECK_THROWS_WITH(read_series(home / "later.h5"), Contains("schema 2"));
+  CHECK_THROWS_WITH(read_series(home / "flat.h5"), Contains("flat.h5:/value"));
+  CHECK_THROWS_WITH(read_series(home / "column.h5"), Contains("s/loss/rank") && Contains("type"));
+  CHECK_THROWS_AS(read_series(home / "none.h5"), base::Error);
+}
+
+TEST_CASE("series: columns of different length are refused") {
+  const TempHome home;
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (std::int64_t i = 0; i < 70'000; ++i)
+      writer.add("s", "loss", numbered(i));
+    writer.close();
+  }
+  {
+    const H5Id file(H5Fopen((home / "series.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    const H5Id column(H5Dopen2(file.get(), "/s/loss/step", H5P_DEFAULT), H5Dclose);
+    const hsize_t length = 69'999;
+    REQUIRE(H5Dset_extent(column.get(), &length) >= 0);
+  }
+  CHECK_THROWS_WITH(read_series(home / "series.h5"), Contains("differ in length"));
+}

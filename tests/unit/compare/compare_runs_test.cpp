@@ -1,0 +1,218 @@
+#include "pair_maker.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+
+using namespace sabath;
+using namespace sabath::test;
+using Catch::Matchers::Contains;
+using spec::Repetition;
+using spec::Rung;
+using spec::Verdict;
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+Run losses(const std::vector<double>& values) {
+  return Run().report("train", "loss", values);
+}
+
+}  // namespace
+
+TEST_CASE("compare: equal runs pass bitwise") {
+  const auto comparison = compare_two(losses({3, 2, 1}), losses({3, 2, 1}), judging({"loss"}));
+  CHECK(comparison.repetition == Repetition::repeat);
+  CHECK(comparison.strongest == Rung::bitwise);
+  CHECK(comparison.required == Rung::bitwise);
+  CHECK(comparison.required_from == "a repeat of a deterministic recipe");
+  CHECK(comparison.result == Verdict::pass);
+  CHECK_FALSE(comparison.first_divergence);
+  CHECK(comparison.likely_cause.empty());
+  CHECK(comparison.metrics.at(0).name == "train/loss");
+}
+
+TEST_CASE("compare: one ULP fails a repeat of a deterministic recipe and passes other pairs") {
+  const double next = std::nextafter(2.0, 3);
+  const auto repeat = compare_two(losses({3, 2, 1}), losses({3, next, 1}), judging({"loss"}));
+  CHECK(repeat.result == Verdict::fail);
+  CHECK(repeat.strongest == Rung::ulp);
+  CHECK_THAT(repeat.reason,
+             Contains("train/loss is not equal to the bit at step 2 (epoch 1)") &&
+                 Contains("required by a repeat of a deterministic recipe: bitwise"));
+  Run other = losses({3, next, 1});
+  other.facet("host")["cpu.model"] = "K7";
+  const auto reproduced = compare_two(losses({3, 2, 1}), other, judging({"loss"}));
+  CHECK(reproduced.required == Rung::tolerance);
+  CHECK(reproduced.result == Verdict::pass);
+  Run plain = losses({3, 2, 1});
+  Run plain_other = losses({3, next, 1});
+  plain.record.deterministic = plain_other.record.deterministic = false;
+  CHECK(compare_two(plain, plain_other, judging({"loss"})).result == Verdict::pass);
+}
+
+TEST_CASE("compare: what is required comes from the option, then the recipe, then the kind") {
+  compare::Rules rules = judging({"loss"});
+  rules.require = Rung::ulp;
+  const Run a = losses({1});
+  const Run b = losses({1 + 1e-9});
+  CHECK(compare_two(a, b, rules).required_from == "the recipe");
+  CHECK(compare_two(a, b, rules).result == Verdict::fail);
+  compare::Options options;
+  options.require = Rung::tolerance;
+  CHECK(compare_two(a, b, rules, options).required_from == "--require");
+  CHECK(compare_two(a, b, rules, options).result == Verdict::pass);
+}
+
+TEST_CASE("compare: the weakest item decides, the recipe's tolerance is told") {
+  const Run a = Run().report("train", "loss", {1, 2}).report("train", "error", {1, 2});
+  const Run b = Run().report("train", "loss", {1, 2}).report("train", "error", {1, 2.1});
+  compare::Rules rules = judging({"loss"});
+  rules.metrics.push_back(metric("error", {{}, 0.01, {}}));
+  compare::Options options;
+  options.require = Rung::tolerance;
+  const auto failed = compare_two(a, b, rules, options);
+  CHECK_FALSE(failed.strongest);
+  CHECK(failed.result == Verdict::fail);
+  CHECK_THAT(failed.reason,
+             Contains("train/error is beyond its tolerance at step 2") &&
+                 Contains("allowed 0.01 relative"));
+  rules.metrics[1].tolerance.relative = 0.05;
+  const auto passed = compare_two(a, b, rules, options);
+  CHECK(passed.strongest == Rung::tolerance);
+  CHECK(passed.result == Verdict::pass);
+}
+
+TEST_CASE("compare: a pair that differs in what affects the result is not comparable") {
+  Run b = losses({1});
+  b.facet("parameters")["learning_rate"] = "0.1";
+  const auto refused = compare_two(losses({1}), b, judging({"loss"}));
+  CHECK(refused.result == Verdict::not_comparable);
+  CHECK(refused.metrics.empty());
+  CHECK_THAT(refused.reason,
+             Contains("parameter learning_rate differs ('0.003' in A, '0.1' in B)") &&
+                 Contains("--across learning_rate"));
+  for (const char* key : {"learning_rate", "parameters"}) {
+    compare::Options options;
+    options.across = {key};
+    const auto allowed = compare_two(losses({1}), b, judging({"loss"}), options);
+    CHECK(allowed.result == Verdict::pass);
+    CHECK(allowed.repetition == Repetition::different);
+    CHECK(allowed.required == Rung::tolerance);
+  }
+  compare::Options wrong;
+  wrong.across = {"data", "recipe"};
+  CHECK(compare_two(losses({1}), b, judging({"loss"}), wrong).result == Verdict::not_comparable);
+}
+
+TEST_CASE("compare: other data and another recipe may be compared when asked") {
+  Run b = losses({1});
+  b.facet("data")["train"] = "other";
+  b.record.recipe_definition.hex = "bb";
+  compare::Options options;
+  options.across = {"data"};
+  CHECK(compare_two(losses({1}), b, judging({"loss"}), options).result == Verdict::not_comparable);
+  options.across = {"data", "recipe"};
+  CHECK(compare_two(losses({1}), b, judging({"loss"}), options).result == Verdict::pass);
+}
+
+TEST_CASE("compare: a run that did not finish is never judged, its values are shown") {
+  for (const auto state :
+       {spec::RunState::failed, spec::RunState::interrupted, spec::RunState::lost}) {
+    Run b = losses({1, 2});
+    b.record.run_id = "toy-2";
+    b.record.state = state;
+    const auto comparison = compare_two(losses({1, 2}), b, judging({"loss"}));
+    CHECK(comparison.result == Verdict::inconclusive);
+    CHECK_THAT(comparison.reason,
+               Contains("run toy-2 is '" + std::string(spec::to_string(state)) + "'"));
+    CHECK(comparison.metrics.size() == 1);
+  }
+  Run only = losses({1});
+  only.record.only_stage = "simulate";
+  CHECK_THAT(compare_two(only, losses({1}), judging({"loss"})).reason,
+             Contains("made only the stage 'simulate'"));
+}
+
+TEST_CASE("compare: nothing to judge is never a pass") {
+  const auto nothing = compare_two(Run(), Run(), {});
+  CHECK(nothing.result == Verdict::inconclusive);
+  CHECK_THAT(nothing.reason, Contains("nothing to judge"));
+  const auto undeclared = compare_two(losses({1}), losses({1}), {});
+  CHECK(undeclared.result == Verdict::inconclusive);
+  CHECK_FALSE(undeclared.metrics.at(0).judged);
+}
+
+TEST_CASE("compare: a declared metric that nobody reported can not be evaluated") {
+  const auto comparison = compare_two(losses({1}), losses({1}), judging({"loss", "accuracy"}));
+  CHECK(comparison.result == Verdict::inconclusive);
+  CHECK_THAT(comparison.reason, Contains("'accuracy' was reported by neither run"));
+  Run empty;
+  empty.report("train", "loss", {});
+  CHECK(compare_two(empty, empty, judging({"loss"})).result == Verdict::inconclusive);
+}
+
+TEST_CASE("compare: a failure elsewhere outweighs what could not be evaluated") {
+  CHECK(compare_two(losses({1}), losses({2}), judging({"loss", "accuracy"})).result ==
+        Verdict::fail);
+}
+
+TEST_CASE("compare: a metric that one run did not report fails") {
+  const auto comparison = compare_two(losses({1}), Run(), judging({"loss"}));
+  CHECK(comparison.result == Verdict::fail);
+  CHECK_THAT(comparison.reason, Contains("train/loss: 1 record only in A, first step 1"));
+}
+
+TEST_CASE("compare: NaN everywhere has no number to judge, a single NaN is counted") {
+  const auto all = compare_two(
+      losses({nan_value, nan_value}), losses({nan_value, nan_value}), judging({"loss"}));
+  CHECK(all.result == Verdict::inconclusive);
+  CHECK_THAT(all.reason, Contains("every value of train/loss is NaN"));
+  const auto one = compare_two(losses({1, nan_value}), losses({1, nan_value}), judging({"loss"}));
+  CHECK(one.result == Verdict::pass);
+  CHECK(one.metrics.at(0).nan_pairs == 1);
+}
+
+TEST_CASE("compare: undeclared metrics are shown and never judged") {
+  const Run a = losses({1}).report("train", "noise", {1});
+  const Run b = losses({1}).report("train", "noise", {2});
+  const auto comparison = compare_two(a, b, judging({"loss"}));
+  CHECK(comparison.result == Verdict::pass);
+  CHECK(comparison.metrics.size() == 2);
+  CHECK(comparison.first_divergence_in.empty());
+}
+
+TEST_CASE("compare: performance is told by medians after the warm-up and not judged") {
+  compare::Rules rules = judging({"loss"});
+  spec::MetricSpec time = metric("epoch_time");
+  time.performance = true;
+  time.unit = "s";
+  time.warmup = 1;
+  rules.metrics.push_back(time);
+  const Run a = losses({1}).report("train", "epoch_time", {100, 1, 4, 2});
+  const Run b = losses({1}).report("train", "epoch_time", {100, 3, 5, nan_value});
+  const auto comparison = compare_two(a, b, rules);
+  CHECK(comparison.result == Verdict::pass);
+  CHECK(comparison.metrics.size() == 1);
+  REQUIRE(comparison.performance.size() == 1);
+  const spec::PerformanceRow& row = comparison.performance.front();
+  CHECK(row == spec::PerformanceRow{"train/epoch_time", "s", 2, 4, 3, 2});
+  const auto one_sided = compare_two(a, losses({1}), rules);
+  CHECK(one_sided.performance.at(0).n_b == 0);
+  CHECK(std::isnan(one_sided.performance.at(0).median_b));
+}
+
+TEST_CASE("compare: the warm-up is left out of each rank") {
+  compare::Rules rules;
+  spec::MetricSpec time = metric("t");
+  time.performance = true;
+  time.warmup = 1;
+  rules.metrics.push_back(time);
+  Run a = Run().report("train", "t", {100, 200, 1, 3});
+  a.series[0].rank = {0, 1, 0, 1};
+  const auto comparison = compare_two(a, a, rules);
+  CHECK(comparison.performance.at(0).median_a == 2);
+  CHECK(comparison.performance.at(0).n_a == 2);
+}

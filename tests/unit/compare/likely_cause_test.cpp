@@ -1,0 +1,101 @@
+#include "pair_maker.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using namespace sabath::test;
+using base::ArrayType;
+using base::no_step;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Run losses(const std::vector<double>& values) {
+  return Run().report("train", "loss", values);
+}
+
+}  // namespace
+
+TEST_CASE("cause: another order of summation shows after the first value") {
+  Run b = losses({3, 2, 1.5, 1.25});
+  b.facet("parameters")["threads"] = "2";
+  b.facet("parameters")["reduction"] = "fast";
+  const auto comparison = compare_two(losses({3, 2, 1.5, 1}), b, judging({"loss"}));
+  CHECK(comparison.first_divergence_in == "train/loss");
+  CHECK(comparison.first_divergence->position == 4);
+  CHECK(comparison.likely_cause ==
+        "the runs differ in execution parameters (reduction and threads); the first train/loss is "
+        "equal, it parts at step 4 (epoch 1): rounding in another order of floating-point "
+        "operations, such as the order of summation, is the likely cause");
+}
+
+TEST_CASE("cause: the earliest rung of the cascade that differs is named") {
+  const Run a = losses({3, 2});
+  Run b = losses({4, 2});
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("nothing that is recorded differs; already the first train/loss differs, at "
+                      "step 1") &&
+                 Contains("not recorded"));
+  b.facet("launch")["launcher"] = "slurm";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("way it was started"));
+  b.facet("host")["cpu.model"] = "K7";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("the processor"));
+  b.facet("parameters")["threads"] = "2";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("order of floating-point operations"));
+  b.facet("seed")["seed"] = "9";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("initial weights"));
+  b.facet("environment")["code.key"] = "e2";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("changed environment"));
+  b.facet("code")["commit"] = "beef";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("changed code"));
+}
+
+TEST_CASE("cause: what is still equal where the runs part is told") {
+  const Run a = losses({1, 1}).report("train", "gradient_norm", {5, 5});
+  const Run b = losses({1, 2}).report("train", "gradient_norm", {6, 5});
+  const auto comparison = compare_two(a, b, judging({"loss", "gradient_norm"}));
+  CHECK(comparison.first_divergence_in == "train/gradient_norm");
+  CHECK_THAT(comparison.likely_cause, Contains("(still equal there: train/loss)"));
+}
+
+TEST_CASE("cause: an earlier stage comes first, its outputs before later metrics") {
+  auto content_a = std::make_shared<Container>();
+  auto content_b = std::make_shared<Container>();
+  content_a->put<double>("field", ArrayType::float64, {2}, {1, 2});
+  content_b->put<double>("field", ArrayType::float64, {2}, {1, 3});
+  Run a = losses({1, 1});
+  Run b = losses({2, 2});
+  a.output("simulate", "s.h5", "aa", content_a).output("train", "w.h5", "cc");
+  b.output("simulate", "s.h5", "bb", content_b).output("train", "w.h5", "cc");
+  const auto comparison = compare_two(a, b, judging({"loss"}));
+  CHECK(comparison.first_divergence_in == "simulate/s.h5:/field");
+  CHECK_THAT(comparison.likely_cause,
+             Contains("every earlier result is equal, simulate/s.h5:/field parts first at [1]"));
+  a.report("simulate", "mass", {1});
+  b.report("simulate", "mass", {2});
+  CHECK(compare_two(a, b, judging({"loss", "mass"})).first_divergence_in == "simulate/mass");
+}
+
+TEST_CASE("cause: a metric by epoch and one by step are put in the order of time") {
+  Run a = losses(std::vector<double>(30, 1));
+  Run b = a;
+  b.series[0].value[14] = 2;  // step 15, in epoch 2
+  for (Run* run : {&a, &b}) {
+    run->report("train", "validation", {1, 1, 1});
+    run->series[1].step.assign(3, no_step);
+    run->series[1].epoch = {1, 2, 3};
+  }
+  b.series[1].value[1] = 2;  // at the end of epoch 2
+  CHECK(compare_two(a, b, judging({"validation", "loss"})).first_divergence_in == "train/loss");
+  b.series[1].value[0] = 2;
+  CHECK(compare_two(a, b, judging({"validation", "loss"})).first_divergence_in ==
+        "train/validation");
+}
+
+TEST_CASE("cause: a missing record is where runs part when no value differs") {
+  const auto comparison = compare_two(losses({1, 2}), losses({1}), judging({"loss"}));
+  CHECK(comparison.first_divergence_in == "train/loss");
+  CHECK_FALSE(comparison.first_divergence);
+  CHECK_THAT(comparison.likely_cause, Contains("train/loss is not the same: 1 record only in A"));
+}

@@ -1,0 +1,194 @@
+#include "pair_maker.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace sabath;
+using namespace sabath::test;
+using base::ArrayType;
+using Catch::Matchers::Contains;
+using spec::Rung;
+using spec::Verdict;
+
+namespace {
+
+std::shared_ptr<Container> container() {
+  return std::make_shared<Container>();
+}
+
+std::shared_ptr<Container> with_values(const std::vector<double>& values) {
+  auto made = container();
+  made->put("g/d", ArrayType::float64, {values.size()}, values);
+  return made;
+}
+
+const spec::ItemComparison& item_of(const spec::Comparison& comparison, const std::string& name) {
+  for (const auto& item : comparison.outputs) {
+    if (item.name == name) return item;
+  }
+  FAIL("no item '" << name << "'");
+  return comparison.outputs.front();
+}
+
+/// The comparison of two runs whose only output is x.h5 with these contents.
+spec::Comparison compare_contents(const std::shared_ptr<Container>& a,
+                                  const std::shared_ptr<Container>& b,
+                                  const compare::Rules& rules = {},
+                                  const compare::Options& options = {}) {
+  return compare_two(Run().output("train", "x.h5", "aa", a),
+                     Run().output("train", "x.h5", "bb", b),
+                     rules,
+                     options);
+}
+
+}  // namespace
+
+TEST_CASE("outputs: equal digests are equal to the bit and nothing is opened") {
+  const auto content = container();
+  const auto comparison = compare_two(Run().output("train", "x.h5", "aa", content),
+                                      Run().output("train", "x.h5", "aa", content),
+                                      {});
+  CHECK(content->opened == 0);
+  CHECK(comparison.strongest == Rung::bitwise);
+  CHECK(comparison.result == Verdict::pass);
+  CHECK(item_of(comparison, "train/x.h5").strongest == Rung::bitwise);
+}
+
+TEST_CASE("outputs: the content decides, not the bytes of the container") {
+  const auto comparison = compare_contents(with_values({1, 2}), with_values({1, 2}));
+  CHECK(item_of(comparison, "train/x.h5:/g/d").compared == 2);
+  CHECK(comparison.strongest == Rung::bitwise);
+  CHECK(comparison.result == Verdict::pass);
+}
+
+TEST_CASE("outputs: a differing value is told by array and index") {
+  auto a = container();
+  auto b = container();
+  a->put<double>("d", ArrayType::float64, {2, 3}, {0, 1, 2, 3, 4, 5});
+  b->put<double>("d", ArrayType::float64, {2, 3}, {0, 1, 2, 3, 4, 5.5});
+  const auto comparison = compare_contents(a, b);
+  const auto& item = item_of(comparison, "train/x.h5:/d");
+  CHECK(item.first_bitwise->where == "[1, 2]");
+  CHECK(item.first_bitwise->position == 5);
+  CHECK_FALSE(item.strongest);
+  CHECK(comparison.result == Verdict::fail);
+  CHECK(comparison.first_divergence_in == "train/x.h5:/d");
+  CHECK_THAT(comparison.reason, Contains("[1, 2]") && Contains("5 against 5.5"));
+}
+
+TEST_CASE("outputs: the recipe's tolerance is found by declared path, the option overrides it") {
+  compare::Rules rules;
+  rules.outputs["x.h5"] = {"hdf5", {{}, 0.5, {}}};
+  CHECK(compare_contents(with_values({1}), with_values({1.5}), rules).strongest == Rung::tolerance);
+  compare::Options options;
+  options.tolerance.relative = 0.1;
+  CHECK_FALSE(compare_contents(with_values({1}), with_values({1.5}), rules, options).strongest);
+}
+
+TEST_CASE("outputs: an array that only one side has breaks every rung") {
+  auto more = with_values({1});
+  more->put<double>("z", ArrayType::float64, {3}, {1, 2, 3});
+  const auto comparison = compare_contents(more, with_values({1}));
+  const auto& item = item_of(comparison, "train/x.h5:/z");
+  CHECK(item.structure == "only in A");
+  CHECK(item.missing == 3);
+  CHECK(comparison.result == Verdict::fail);
+  const auto swapped = compare_contents(with_values({1}), more);
+  CHECK(item_of(swapped, "train/x.h5:/z").structure == "only in B");
+}
+
+TEST_CASE("outputs: another shape or type is a difference of structure") {
+  auto a = container();
+  auto b = container();
+  a->put<double>("shape", ArrayType::float64, {2, 3}, std::vector<double>(6));
+  b->put<double>("shape", ArrayType::float64, {3, 2}, std::vector<double>(6));
+  a->put<double>("type", ArrayType::float64, {}, {1});
+  b->put<float>("type", ArrayType::float32, {}, {1});
+  const auto comparison = compare_contents(a, b);
+  CHECK(item_of(comparison, "train/x.h5:/shape").structure == "shape [2, 3] in A, [3, 2] in B");
+  CHECK(item_of(comparison, "train/x.h5:/type").structure == "float64 in A, float32 in B");
+  CHECK_FALSE(comparison.strongest);
+}
+
+TEST_CASE("outputs: texts are equal or not") {
+  auto a = container();
+  auto b = container();
+  a->put_text("units", {"m", "s"});
+  b->put_text("units", {"m", "K"});
+  const auto comparison = compare_contents(a, b);
+  const auto& item = item_of(comparison, "train/x.h5:/units");
+  CHECK(item.structure == "'s' in A, 'K' in B at [1]");
+  CHECK(item.different == 1);
+  CHECK(comparison.result == Verdict::fail);
+  CHECK(compare_contents(a, a).strongest == Rung::bitwise);
+}
+
+TEST_CASE("outputs: an attribute and an array of one name are different things") {
+  auto a = with_values({1});
+  auto b = with_values({1});
+  a->put<double>("g/d", ArrayType::float64, {1}, {7}, true);
+  b->put<double>("g/d", ArrayType::float64, {1}, {7}, true);
+  CHECK(compare_contents(a, b).outputs.size() == 2);
+  CHECK(compare_contents(a, b).strongest == Rung::bitwise);
+}
+
+TEST_CASE("outputs: arrays larger than a block are read in blocks and in whole") {
+  constexpr std::size_t length = 1'500'000;
+  std::vector<double> values(length);
+  for (std::size_t i = 0; i < length; ++i)
+    values[i] = static_cast<double>(i);
+  const auto a = with_values(values);
+  values[length - 1] = -1;
+  values[length / 2] = std::nextafter(values[length / 2], 0);
+  const auto b = with_values(values);
+  const auto comparison = compare_contents(a, b);
+  const auto& item = item_of(comparison, "train/x.h5:/g/d");
+  CHECK(item.compared == length);
+  CHECK(item.different == 2);
+  CHECK(item.first_bitwise->position == length / 2);
+  CHECK(item.first_bitwise->ulps == 1);
+  CHECK(item.first_tolerance->position == length - 1);
+  CHECK(a->bytes_read == length * sizeof(double));
+  CHECK(a->largest_read_bytes <= std::uint64_t{32} << 20U);
+}
+
+TEST_CASE("outputs: other files are compared by their bytes alone") {
+  const auto comparison = compare_two(
+      Run().output("train", "log.txt", "aa"), Run().output("train", "log.txt", "bb"), {});
+  CHECK(comparison.outputs.at(0).structure == "bytes differ (100 in A, 100 in B)");
+  CHECK(comparison.result == Verdict::fail);
+  compare::Rules bytes;
+  bytes.outputs["x.h5"] = {"bytes", {}};
+  const auto content = with_values({1});
+  CHECK(compare_contents(content, content, bytes).result == Verdict::fail);
+  CHECK(content->opened == 0);
+}
+
+TEST_CASE("outputs: an output that only one run has fails") {
+  const auto comparison =
+      compare_two(Run().output("train", "x.h5", "aa").output("train", "y.h5", "cc"),
+                  Run().output("train", "x.h5", "aa"),
+                  {});
+  CHECK(item_of(comparison, "train/y.h5").structure == "only in A");
+  CHECK(comparison.result == Verdict::fail);
+}
+
+TEST_CASE("outputs: content that is gone or empty is inconclusive") {
+  const auto gone = compare_contents(with_values({1}), nullptr);
+  CHECK(gone.result == Verdict::inconclusive);
+  CHECK_THAT(gone.reason, Contains("train/x.h5"));
+  const auto empty = compare_contents(container(), container());
+  CHECK(empty.result == Verdict::inconclusive);
+  CHECK_THAT(empty.reason, Contains("holds no arrays"));
+}
+
+TEST_CASE("outputs: an output that only the record knows is compared by its digest") {
+  Run a;
+  Run b;
+  a.record.outputs = {{"train", "log.txt", 5, {base::DigestAlgorithm::sha256, "aa"}}};
+  b.record.outputs = a.record.outputs;
+  CHECK(compare_two(a, b, {}).result == Verdict::pass);
+  b.record.outputs[0].digest.hex = "bb";
+  CHECK(compare_two(a, b, {}).result == Verdict::fail);
+}

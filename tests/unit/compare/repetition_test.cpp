@@ -1,0 +1,101 @@
+#include "compare/repetition.hpp"
+
+#include "pair_maker.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using namespace sabath::test;
+using spec::Repetition;
+
+namespace {
+
+Repetition kind_of(const Run& a, const Run& b) {
+  const auto differences = compare::facet_differences(a.record, b.record);
+  return compare::repetition_of(differences, a.record, b.record);
+}
+
+}  // namespace
+
+TEST_CASE("repetition: a pair without differences is a repeat") {
+  CHECK(compare::facet_differences(Run().record, Run().record).empty());
+  CHECK(kind_of(Run(), Run("toy-2")) == Repetition::repeat);
+}
+
+TEST_CASE("repetition: each facet alone gives its kind") {
+  const Run a;
+  Run b;
+  b.facet("seed")["seed"] = "2";
+  CHECK(kind_of(a, b) == Repetition::resample);
+  b = Run();
+  b.facet("host")["cpu.model"] = "K7";
+  CHECK(kind_of(a, b) == Repetition::reproduce);
+  b = Run();
+  b.facet("launch")["launcher"] = "slurm";
+  CHECK(kind_of(a, b) == Repetition::reproduce);
+  b = Run();
+  b.record.user = "grace";
+  CHECK(kind_of(a, b) == Repetition::reproduce);
+  b = Run();
+  b.facet("code")["commit"] = "beef";
+  CHECK(kind_of(a, b) == Repetition::revise);
+  b = Run();
+  b.facet("environment")["code.key"] = "e2";
+  CHECK(kind_of(a, b) == Repetition::replicate);
+  b = Run();
+  b.facet("parameters")["threads"] = "2";
+  CHECK(kind_of(a, b) == Repetition::replicate);
+}
+
+TEST_CASE("repetition: what bears on the result makes the runs different") {
+  const Run a;
+  Run b;
+  b.facet("parameters")["learning_rate"] = "0.1";
+  CHECK(kind_of(a, b) == Repetition::different);
+  b = Run();
+  b.facet("data")["train"] = "digits 2 sha256:bb";
+  CHECK(kind_of(a, b) == Repetition::different);
+  b = Run();
+  b.record.recipe_name = "game";
+  CHECK(kind_of(a, b) == Repetition::different);
+  b = Run();
+  b.record.recipe_definition.hex = "bb";
+  CHECK(kind_of(a, b) == Repetition::different);
+}
+
+TEST_CASE("repetition: a parameter is of the execution only where both runs say so") {
+  const Run a;
+  Run b;
+  b.facet("parameters")["threads"] = "2";
+  b.record.execution_parameters = {};
+  CHECK(kind_of(a, b) == Repetition::different);
+}
+
+TEST_CASE("repetition: the first that matches wins") {
+  const Run a;
+  Run b;
+  b.facet("seed")["seed"] = "2";
+  b.facet("host")["cpu.model"] = "K7";
+  CHECK(kind_of(a, b) == Repetition::reproduce);
+  b.facet("code")["commit"] = "beef";
+  CHECK(kind_of(a, b) == Repetition::revise);
+  b.facet("parameters")["threads"] = "2";
+  CHECK(kind_of(a, b) == Repetition::replicate);
+  b.facet("data")["train"] = "other";
+  CHECK(kind_of(a, b) == Repetition::different);
+}
+
+TEST_CASE("repetition: differences are told item by item, absent ones as empty") {
+  Run a;
+  Run b;
+  a.facet("environment")["blas"] = "openblas";
+  b.facet("environment")["note"] = "";
+  b.facet("parameters")["threads"] = "2";
+  b.facet("weather")["sky"] = "blue";
+  using D = spec::FacetDifference;
+  CHECK(compare::facet_differences(a.record, b.record) ==
+        std::vector<D>{{"parameters", "threads", "1", "2"},
+                       {"environment", "blas", "openblas", ""},
+                       {"environment", "note", "", ""},
+                       {"weather", "sky", "", "blue"}});
+}
