@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t block_points = 65'536;       ///< a long series is written in such chunks
 constexpr std::size_t short_chunk_points = 4'096;  ///< of one that had to be written early
-constexpr std::size_t buffered_points_limit = 1U << 20U;  ///< over all series; about 40 MiB
+constexpr std::size_t buffered_points_limit = 1U << 18U;  ///< over all series; about 10 MiB
 
 using Name = std::pair<std::string, std::string>;
 
