@@ -26,7 +26,7 @@ fs::path source_folder(const LayerContext& context) {
   std::error_code code;
   const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory), code);
   const fs::path path = spec::expand(context.spec.path, {{"recipe", recipe.string()}}, place);
-  const fs::path real = fs::canonical(recipe / path, code);
+  fs::path real = fs::canonical(recipe / path, code);
   if (code || !fs::is_directory(real, code)) {
     throw base::Error(base::ErrorKind::not_found,
                       place + ": " + path.string() + ": no such folder",

@@ -50,6 +50,8 @@ class EnvironmentStore {
                    const base::Clock& clock,
                    StoreOptions options = {});
   ~EnvironmentStore();
+  EnvironmentStore(const EnvironmentStore&) = delete;
+  EnvironmentStore& operator=(const EnvironmentStore&) = delete;
 
   /// Resolves all layers without building any prefix. Throws as `build` does for what is missing.
   spec::EnvironmentLock lock(const spec::EnvironmentSpec& spec,

@@ -209,13 +209,12 @@ TEST_CASE("store: list, show and remove") {
 
 TEST_CASE("store: a key that several layers begin with is not unique") {
   Shop shop;
-  // Sixteen first digits: with seventeen layers two share one. Folders stand in for builds.
-  const fs::path first = fs::path(shop.prefix()).parent_path().parent_path();
+  const fs::path attempt = fs::path(shop.prefix()).parent_path();
   auto store = shop.store();
   const std::string key = store.list().at(0).lock.key.hex;
-  fs::copy(first,
-           first.parent_path() / (key.substr(0, 16) + std::string(16, '0')),
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const fs::path twin = shop.cache() / "envs/source" / (key.substr(0, 16) + std::string(16, '0'));
+  base::make_directories(twin / "attempt1");
+  fs::copy_file(attempt / "record.json", twin / "attempt1/record.json");
   const auto error = error_of([&] { store.show(key.substr(0, 8)); });
   CHECK(error.kind() == base::ErrorKind::usage);
   CHECK(contains(error.what(), "several keys begin so"));
