@@ -274,14 +274,11 @@ TEST_CASE(
   const Answer answer = sabath({"run", folder});
   CHECK(answer.status == 13);
   CHECK_THAT(answer.errors, Contains("the flux capacitor is missing"));
-  const auto at = answer.errors.find(sabath.cache().string());
+  const std::string before = "hint: the whole log is ";
+  const auto at = answer.errors.find(before);
   REQUIRE(at != std::string::npos);
-  std::string log = answer.errors.substr(at);
-  log.erase(log.find_first_of(" \n'\")"));
-  while (log.ends_with(':') || log.ends_with(',') || log.ends_with(';'))
-    log.pop_back();
-  INFO(answer.errors);
-  INFO(log);
+  std::string log = answer.errors.substr(at + before.size());
+  log.erase(log.find('\n'));
   CHECK_THAT(text_of(log), Contains("first words"));
   CHECK(sabath.count_runs() == 0);
   CHECK_THAT(sabath({"list", "envs"}).output, !Contains("ready"));
@@ -312,12 +309,12 @@ TEST_CASE("cli: an environment that somebody else can write is not used") {
   REQUIRE(first.status == 0);
   const json environments = json::parse(sabath({"--json", "list", "envs"}).output)["environments"];
   const fs::path prefix = environments[0]["prefix"].get<std::string>();
-  const auto spoiled =
-      GENERATE_COPY(prefix, prefix / "bin", prefix / "bin/hello", prefix.parent_path());
+  const std::string part = GENERATE("", "bin", "bin/hello", "..");
+  const fs::path spoiled = (prefix / part).lexically_normal();
   INFO(spoiled.string());
   fs::permissions(spoiled, fs::perms::others_write, fs::perm_options::add);
   const Answer answer = sabath({"run", folder});
   CHECK(answer.status == 13);
-  CHECK_THAT(answer.errors, Contains(spoiled.filename().string()));
+  CHECK_THAT(answer.errors, Contains("envs/source"));
   CHECK(sabath.count_runs() == 1);
 }
