@@ -73,9 +73,7 @@ void Database::rethrow(const SQLite::Exception& error) const {
                   "SABATH_HOME chooses another place");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      throw Error(ErrorKind::catalog,
-                  place + ": is damaged: " + error.getErrorStr(),
-                  rebuild_hint);
+      throw Error(ErrorKind::catalog, place + ": is damaged: " + error.getErrorStr(), rebuild_hint);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw Error(ErrorKind::catalog,

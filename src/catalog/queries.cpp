@@ -78,15 +78,14 @@ RunRow resolve(Database& database, const RunReference& reference) {
   if (reference.from_last) {
     auto& statement = database.statement(std::string(run_columns) +
                                          "order by created desc, id desc limit 1 offset ?");
-    const auto rows = read_runs(bound(statement, static_cast<std::int64_t>(*reference.from_last)));
+    const auto rows = read_runs(bound(statement, std::int64_t{*reference.from_last}));
     if (!rows.empty()) return rows.front();
     throw Error(ErrorKind::not_found,
                 "@last~" + std::to_string(*reference.from_last) + ": there are not that many runs",
                 "'sabath list runs' shows what there is");
   }
-  auto& statement =
-      database.statement(std::string(run_columns) +
-                         "where id >= ? and id < ? || char(1114111) order by id limit 2");
+  auto& statement = database.statement(
+      std::string(run_columns) + "where id >= ? and id < ? || char(1114111) order by id limit 2");
   const auto rows = read_runs(bound(statement, reference.prefix, reference.prefix));
   if (rows.size() == 1 || (!rows.empty() && rows.front().id == reference.prefix))
     return rows.front();

@@ -1,7 +1,6 @@
-#include "unit/catalog/catalog_home.hpp"
-
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
+#include "unit/catalog/catalog_home.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -73,8 +72,10 @@ TEST_CASE("catalog: a kept catalog of version 1 opens, is searched and takes new
 
 TEST_CASE("catalog: one of a newer version is refused with both numbers, and left as it is") {
   const CatalogHome home;
-  { SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        .exec("pragma user_version = 97"); }
+  {
+    SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("pragma user_version = 97");
+  }
   const base::Error error = error_of([&] { Catalog catalog(home.file()); });
   CHECK(error.kind() == ErrorKind::catalog);
   CHECK(contains(error.what(), "is of version 97"));
@@ -94,7 +95,9 @@ TEST_CASE("catalog: a file that is no database says how to rebuild it") {
 TEST_CASE("catalog: a database of another program says how to rebuild it") {
   const CatalogHome home;
   const char* sql = GENERATE("create table run (x)", "create table x (y); pragma user_version = 1");
-  { SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql); }
+  {
+    SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
+  }
   CHECK(says_how_to_rebuild(error_of([&] { Catalog(home.file()).runs(); }), home.file()));
 }
 

@@ -1,6 +1,5 @@
-#include "unit/catalog/catalog_home.hpp"
-
 #include "support/errors.hpp"
+#include "unit/catalog/catalog_home.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -89,7 +88,15 @@ TEST_CASE("catalog: tags are kept whatever they hold, each once") {
   const CatalogHome home;
   Catalog catalog(home.file());
   spec::RunRecord record = test::numbered_record(1);
-  record.tags = {"", "\x1f", "a\x1f" "b", "'; drop table run; --", "\xff\xfe", "größe 100%", "x", "x"};
+  record.tags = {"",
+                 "\x1f",
+                 "a\x1f"
+                 "b",
+                 "'; drop table run; --",
+                 "\xff\xfe",
+                 "größe 100%",
+                 "x",
+                 "x"};
   test::put(catalog, record);
   std::vector<std::string> tags = catalog.runs().front().tags;
   std::sort(tags.begin(), tags.end());

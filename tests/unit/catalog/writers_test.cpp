@@ -1,6 +1,5 @@
-#include "unit/catalog/catalog_home.hpp"
-
 #include "support/child_process.hpp"
+#include "unit/catalog/catalog_home.hpp"
 
 #include <catch2/catch.hpp>
 
