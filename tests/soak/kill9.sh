@@ -1,11 +1,11 @@
 #!/bin/bash
 # Runs and fetches while kill -9 hits sabath run, sabath exec, the user's process or sabath fetch at random moments; then
 # nothing may be broken, and nothing may claim to be what it is not.
-#   kill9.sh SABATH        SABATH_SOAK_ROUNDS: how many rounds (default 12); SABATH_SOAK_SEED: of the random moments
+#   kill9.sh SABATH        SABATH_SOAK_ROUNDS: how many rounds (default 8); SABATH_SOAK_SEED: of the random moments
 set -uo pipefail
 
 sabath=$(realpath "$1")
-rounds=${SABATH_SOAK_ROUNDS:-12}
+rounds=${SABATH_SOAK_ROUNDS:-8}
 RANDOM=${SABATH_SOAK_SEED:-$$}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/sabath-soak-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
@@ -28,29 +28,39 @@ cat >"$SABATH_HOME/recipes/soak/recipe.json" <<'JSON'
      "mkdir -p \"$1/deep\" && head -c 1500000 /dev/zero | tr '\\0' \"$2\" >\"$1/one\" && cp \"$1/one\" \"$1/deep/two\"",
      "make", "{output}", "{param.letter}"]},
    {"name": "use", "needs": ["make"], "outputs": ["three", "four"], "run": ["/bin/sh", "-c",
-     "cp \"$2/one\" \"$1/three\" && sleep 0.05 && echo '{\"loss\": 0.5}' >>\"$SABATH_METRICS\" && cp \"$2/deep/two\" \"$1/four\"",
+     "cp \"$2/one\" \"$1/three\" && sleep 0.05 && echo '{{\"loss\": 0.5}}' >>\"$SABATH_METRICS\" && cp \"$2/deep/two\" \"$1/four\"",
      "use", "{output}", "{stage.make}"]}]}
 JSON
 for letter in a b c d; do head -c 1500000 /dev/zero | tr '\0' $letter >"$folder/expected.$letter"; done
 
+# Milliseconds of wall time.
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 children_of() { cat "/proc/$1"/task/*/children 2>/dev/null; }
 
+# child_of PID: a child of it, as soon as there is one; nothing when it ends without.
+child_of() {
+  local child=""
+  for ((tries = 0; tries < 400; ++tries)); do
+    read -r child _ <<<"$(children_of "$1")"
+    [[ -n $child ]] && echo "$child" && return
+    kill -0 "$1" 2>/dev/null || return
+    sleep 0.005
+  done
+}
+
 # pause_below LIMIT_MS: sleeps for a random time, anywhere from nothing to a little beyond the limit.
 pause_below() { sleep "$(printf '%d.%03d' $((RANDOM * $1 / 30000 / 1000)) $((RANDOM * $1 / 30000 % 1000)))"; }
 
-# hit WHAT PID: kills one process of WHAT that began with PID, if it is still there.
+# hit WHAT RUN: at some moment kills RUN itself, its exec, or the user's process beneath that.
 hit() {
-  local what=$1 victim=$2 exec_pid
-  if [[ $what == exec || $what == user ]]; then
-    read -r victim _ <<<"$(children_of "$victim")"
+  local what=$1 victim=$2
+  [[ $what == run ]] || victim=$(child_of "$victim")
+  if [[ -n $victim ]]; then
+    pause_below $((run_ms * 5 / 8))
+    [[ $what == user ]] && victim=$(child_of "$victim")
   fi
-  if [[ $what == user && -n ${victim:-} ]]; then
-    exec_pid=$victim
-    read -r victim _ <<<"$(children_of "$exec_pid")"
-  fi
-  if [[ -n ${victim:-} ]] && kill -9 "$victim" 2>/dev/null; then
+  if [[ -n $victim ]] && kill -9 "$victim"; then
     hits[$what]=$((hits[$what] + 1))
   else
     hits[missed]=$((hits[missed] + 1))
@@ -58,7 +68,7 @@ hit() {
 }
 
 # Processes that carry this soak's mark in their environment.
-left_alive() { grep -lsF "SOAK_MARK=$SOAK_MARK" /proc/[0-9]*/environ | grep -v "^/proc/\($$\|$BASHPID\|self\)/"; }
+left_alive() { env -u SOAK_MARK grep -lsF "SOAK_MARK=$SOAK_MARK" /proc/[0-9]*/environ; }
 
 begin=$(now_ms)
 "$sabath" -q run soak >/dev/null || problem "an undisturbed run fails"
@@ -81,12 +91,11 @@ for ((round = 1; round <= rounds; ++round)); do
   "$sabath" -q fetch "file://$folder/source.$((RANDOM % 3))" >/dev/null 2>&1 &
   fetch=$!
   # Two at once on purpose: the second moment falls where the first left something behind.
-  (pause_below $((fetch_ms * 2)); kill -9 $fetch 2>/dev/null && echo hit >>"$folder/fetch.hits") &
+  (pause_below $((fetch_ms * 5 / 4)); kill -9 $fetch 2>/dev/null && echo hit >>"$folder/fetch.hits") &
   timer=$!
-  pause_below $((run_ms * 2))
   hit "${victims[RANDOM % 3]}" $run
-  wait $run $fetch $timer 2>/dev/null
-done
+  wait $run $fetch $timer
+done 2>/dev/null # where the shell tells of every process that was killed
 [[ -f $folder/fetch.hits ]] && hits[fetch]=$(wc -l <"$folder/fetch.hits")
 
 # Whoever lost its parent ends by itself, soon.
