@@ -23,7 +23,10 @@ constexpr std::size_t longest_value = 44;
 std::string shortened(const std::string& text) {
   if (text.empty()) return "(absent)";
   if (text.size() <= longest_value) return text;
-  return text.substr(0, longest_value - 3) + "...";
+  std::size_t end = longest_value - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // not within a character of several bytes
+  return text.substr(0, end) + "...";
 }
 
 /// Which facets differ, in the words of the report.

@@ -173,8 +173,10 @@ std::string record_text(const RunRecord& record) {
 }
 
 std::string outcome_text(const RunRecord& record) {
-  std::string text = fmt::format(
-      "{}  {}  {}\n", record.run_id, spec::to_string(record.state), duration_text(record.wall_s));
+  std::string text = fmt::format("{}  {}  {}\n",
+                                 base::printable(record.run_id),
+                                 spec::to_string(record.state),
+                                 duration_text(record.wall_s));
   text += failure_text(record);
   if (record.state != spec::RunState::ok) return text;
   text += "  stages: " + stages_line(record) + "\n";
