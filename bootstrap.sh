@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # sabath from a fresh clone: ./bootstrap.sh demo | test | build
 #   demo   build, then show the whole story on real input
-#   test   build twice (optimised, and with sanitizers), then run every test
+#   test   build twice (with sanitizers, and as it is installed), and run every test
 #   build  just build: build/user/bin/sabath
 # Missing distribution packages are installed as root or through sudo; otherwise the line to run is printed (exit 13).
 # A second call is quick and needs no network.
@@ -104,18 +104,18 @@ demo() {
   step sabath compare @last~1 @last
 }
 
+# Everything with the sanitizers; then the program as it is installed, alone, with what takes long: the recipe and a short soak.
 test_all() {
   install_packages test
   use_ccache
-  local preset
-  for preset in release dev; do
-    say "building and testing: $preset"
-    cmake --preset "$preset" "${launcher[@]}"
-    cmake --build --preset "$preset"
-    ctest --preset "$preset" -j "$(nproc)" -LE soak
-  done
-  say "a short soak"
-  ctest --preset release -L soak
+  say "building and testing with sanitizers (build/dev)"
+  cmake --preset dev "${launcher[@]}"
+  cmake --build --preset dev
+  ctest --preset dev -j "$(nproc)" -LE 'soak|program'
+  say "building and testing as it is installed (build/release)"
+  cmake --preset release "${launcher[@]}"
+  cmake --build --preset release --target sabath test_cli test_cli_servers
+  ctest --preset release -j "$(nproc)" -R '^(test_cli|integration|soak)'
 }
 
 mkdir -p build

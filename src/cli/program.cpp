@@ -68,19 +68,21 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
   app.fallthrough();
 }
 
-/// The word that CLI11 could not make sense of, with the nearest command.
+/// What CLI11 could not make sense of; for an unknown command the nearest one.
 int tell_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  std::string hint = "'sabath help' lists the commands";
-  if (argc > 1) {
-    std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({}))
-      names.push_back(command->get_name());
-    const bool known = std::find(names.begin(), names.end(), argv[1]) != names.end();
-    const std::string guess = base::nearest(argv[1], names);
-    if (known) hint = "'sabath " + std::string(argv[1]) + " --help' shows its options";
-    if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (std::find(names.begin(), names.end(), word) != names.end()) {
+    tell(error.what(), "'sabath " + word + " --help' shows its options");
+  } else if (word.empty() || word.starts_with('-')) {
+    tell(error.what(), "'sabath help' lists the commands");
+  } else {
+    const std::string guess = base::nearest(word, names);
+    tell("unknown command '" + word + "'",
+         guess.empty() ? "'sabath help' lists the commands" : "did you mean '" + guess + "'?");
   }
-  tell(error.what(), hint);
   return exit_usage;
 }
 

@@ -52,7 +52,7 @@ std::string_view explain(spec::Repetition repetition) {
     case spec::Repetition::revise:
       return "the code differs";
     case spec::Repetition::replicate:
-      return "result-neutral settings differ";
+      return "the same experiment, executed otherwise";
     case spec::Repetition::different:
       return "they are not runs of the same thing";
   }
@@ -195,7 +195,7 @@ std::string comparison_text(const Comparison& comparison) {
            fmt::format("{}: {}{}",
                        spec::to_string(comparison.repetition),
                        explain(comparison.repetition),
-                       facets.empty() ? "" : " (" + facets + ")"));
+                       facets.empty() ? "" : " (differs: " + facets + ")"));
   head.gap();
   std::string text = head.text() + differences_text(comparison) + items_text(comparison) +
                      performance_text(comparison);

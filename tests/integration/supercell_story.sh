@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# supercell_story.sh SABATH: the story of the README on real input, in an empty home.
+set -euo pipefail
+sabath=$1
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+export SABATH_HOME=$work/home
+# expect STATUS COMMAND...: the exit status must be as said; what was printed goes to $work/out.
+expect() {
+  local wanted=$1 status=0
+  shift
+  "$@" >"$work/out" 2>"$work/err" || status=$?
+  [ "$status" = "$wanted" ] && return
+  echo "story: '$*' ended with $status, not $wanted" >&2
+  cat "$work/out" "$work/err" >&2
+  exit 1
+}
+says() { grep -qE -- "$1" "$work/out" || { echo "story: nothing says '$1' in:" >&2; cat "$work/out" >&2; exit 1; }; }
+
+expect 0 "$sabath" fetch supercell-bubbles
+says 'supercell.h5 .* sha256:[0-9a-f]{64}'
+small=(--seed 1 --set epochs=1)
+expect 0 "$sabath" run supercell "${small[@]}" --set threads=1
+says 'simulate reused'
+expect 0 "$sabath" run supercell "${small[@]}" --set threads=2
+expect 0 "$sabath" run supercell "${small[@]}" --set threads=2 --set reduction=fast
+expect 0 "$sabath" compare @last~2 @last~1 --require bitwise
+says 'RESULT +PASS'
+expect 0 "$sabath" compare @last~1 @last
+says 'RESULT +PASS'
+says 'parted +train/loss at step'
+expect 1 "$sabath" compare @last~1 @last --require bitwise
+says 'RESULT +FAIL'
+expect 0 "$sabath" verify @last
+expect 0 "$sabath" verify --full
+echo "story: told"
