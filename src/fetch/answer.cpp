@@ -99,8 +99,7 @@ Judgement judge(const Asked& asked, const Answer& answer) {
     return asked.offset_bytes > 0 ? start_over(problem) : refuse(problem);
   }
   // Some servers answer a range with 200 and a Content-Range; then the latter is the truth.
-  const Judgement judgement =
-      answer.range ? judge_range(asked, answer) : judge_whole(asked, answer);
+  Judgement judgement = answer.range ? judge_range(asked, answer) : judge_whole(asked, answer);
   if (judgement.step != Step::take) return judgement;
   if (asked.size_bytes && judgement.size_bytes != asked.size_bytes) {
     return refuse(size_problem(*judgement.size_bytes, *asked.size_bytes), size_hint(answer));

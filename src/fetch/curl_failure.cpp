@@ -60,11 +60,14 @@ constexpr std::array rows{
 }  // namespace
 
 Failure curl_failure(CURLcode code, const std::string& detail, int os_error) {
+  // libcurl calls an answer without a status line an unsupported protocol too.
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && detail.find("HTTP/0.9") != std::string::npos) {
+    code = CURLE_WEIRD_SERVER_REPLY;
+  }
   const auto* const row =
       std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return each.code == code; });
-  const std::string cause = os_error != 0    ? base::errno_text(os_error)
-                            : detail.empty() ? std::string(curl_easy_strerror(code))
-                                             : detail;
+  std::string cause = detail.empty() ? std::string(curl_easy_strerror(code)) : detail;
+  if (code == CURLE_COULDNT_CONNECT && os_error != 0) cause = base::errno_text(os_error);
   Failure failure;
   if (row == rows.end()) {
     failure.problem = "the transfer failed: " + cause;

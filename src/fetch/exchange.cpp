@@ -78,7 +78,8 @@ void Exchange::set_up(const SourceUrl& source, const EngineOptions& options) {
 
 void Exchange::set_up_http(const SourceUrl& source, const EngineOptions& options) {
   CURL* const handle = easy_.get();
-  // One connection a file moves bulk faster than streams that share one (research: curl #13403).
+  // One connection a file moves bulk faster than streams that share one (curl issues 460 and
+  // 13403).
   set_number(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   set_number(handle, CURLOPT_FOLLOWLOCATION, 1);
   set_number(handle, CURLOPT_MAXREDIRS, max_redirects);

@@ -24,6 +24,7 @@ class Exchange {
            Intake& intake,
            const EngineOptions& options,
            base::Clock& clock);
+  ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 

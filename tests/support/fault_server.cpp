@@ -138,6 +138,10 @@ Reply FaultServer::serve_file(const File& file, const SeenRequest& request) {
 
 bool FaultServer::send(Connection& connection, const Reply& reply) {
   if (reply.status == 0) return false;
+  if (!reply.instead.empty()) {
+    connection.write(reply.instead);
+    return false;
+  }
   std::string head = fmt::format("HTTP/1.1 {} As Scripted\r\n", reply.status);
   for (const auto& [name, value] : reply.headers)
     head += fmt::format("{}: {}\r\n", name, value);
@@ -150,7 +154,7 @@ bool FaultServer::send(Connection& connection, const Reply& reply) {
   const auto limit = reply.cut_after_bytes ? reply.cut_after_bytes : reply.stall_after_bytes;
   const bool sent = connection.write(head + "\r\n" + body.substr(0, limit.value_or(body.size())));
   if (sent && reply.stall_after_bytes) connection.wait_for_end();
-  return sent && !limit && !reply.close && (reply.chunked || reply.announce_length);
+  return sent && !limit && (reply.chunked || reply.announce_length);
 }
 
 void FaultServer::serve(Connection& connection) {

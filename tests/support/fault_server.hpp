@@ -33,7 +33,7 @@ struct Reply {
   bool chunked = false;                            ///< instead of a length
   std::optional<std::size_t> cut_after_bytes{};    ///< closes after so much of the body
   std::optional<std::size_t> stall_after_bytes{};  ///< says no more after so much of the body
-  bool close = false;                              ///< after the answer
+  std::string instead{};  ///< sent instead of all of that, and then the connection is closed
 };
 
 /// An HTTP/1.1 server on the loopback interface that behaves (ranges, If-Range, ETags, connections

@@ -449,6 +449,14 @@ TEST_CASE("http: nobody listens, and no such host") {
   CHECK_THAT(unknown.problem, Catch::StartsWith("cannot find the host"));
 }
 
+TEST_CASE("http: what does not speak HTTP is told so") {
+  Case c;
+  c.server.once("/x", {.instead = "SSH-2.0-OpenSSH_9.2\r\n"});
+  const auto outcome = c.get("/x");
+  CHECK_THAT(outcome.problem, Catch::StartsWith("server does not speak the protocol"));
+  CHECK(c.to.writes == 0);
+}
+
 TEST_CASE("http: headers without end are refused") {
   Case c;
   Reply reply{.body = "x"};
