@@ -21,7 +21,10 @@ std::vector<fs::path> json_files(const fs::path& folder) {
   for (fs::recursive_directory_iterator it(folder, code), end; !code && it != end;
        it.increment(code)) {
     if (it.depth() > 1) it.disable_recursion_pending();
-    if (it->path().extension() == ".json" && it->is_regular_file()) files.push_back(it->path());
+    std::error_code unreadable;
+    if (it->path().extension() == ".json" && it->is_regular_file(unreadable)) {
+      files.push_back(it->path());
+    }
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -59,6 +62,37 @@ spec::Recipe load_recipe_at(const fs::path& path) {
               guess.empty() ? listing : "did you mean '" + guess + "'?");
 }
 
+spec::Asset load_asset(const fs::path& file) {
+  return spec::parse_asset(base::read_file(file), file.string());
+}
+
+/// The document called `name` of the first folder that has one. A file that bears the name is
+/// looked at before its neighbours, which need not be read then; only that one must be right.
+template <class Document, class List, class Stem, class Load>
+Document named(std::string_view noun,
+               std::string_view name,
+               const std::vector<fs::path>& folders,
+               const List& files_in,
+               const Stem& stem_of,
+               const Load& load) {
+  std::vector<std::string> known;
+  for (const fs::path& folder : folders) {
+    std::vector<fs::path> files = files_in(folder);
+    std::stable_partition(
+        files.begin(), files.end(), [&](const fs::path& file) { return stem_of(file) == name; });
+    for (const fs::path& file : files) {
+      try {
+        Document document = load(file);
+        if (document.name == name) return document;
+        known.push_back(document.name);
+      } catch (const Error&) {
+        if (stem_of(file) == name) throw;
+      }
+    }
+  }
+  throw_unknown(noun, name, known);
+}
+
 }  // namespace
 
 spec::Recipe load_recipe(const fs::path& file) {
@@ -72,35 +106,14 @@ Documents::Documents(std::vector<fs::path> asset_folders, std::vector<fs::path> 
 
 spec::Recipe Documents::recipe(std::string_view name_or_path) const {
   if (looks_like_path(name_or_path)) return load_recipe_at(name_or_path);
-  std::vector<std::string> known;
-  for (const fs::path& folder : recipe_folders_) {
-    for (const fs::path& file : recipe_files(folder)) {
-      const std::string name = file.parent_path().filename().string();
-      if (name == name_or_path) return load_recipe(file);
-      known.push_back(name);
-    }
-  }
-  throw_unknown("recipe", name_or_path, known);
+  const auto stem = [](const fs::path& file) { return file.parent_path().filename(); };
+  return named<spec::Recipe>(
+      "recipe", name_or_path, recipe_folders_, recipe_files, stem, load_recipe);
 }
 
 spec::Asset Documents::asset(std::string_view name) const {
-  // A file that bears the name is looked at first: the others need not be read then.
-  std::vector<std::string> known;
-  for (const bool named_alike : {true, false}) {
-    for (const fs::path& folder : asset_folders_) {
-      for (const fs::path& file : json_files(folder)) {
-        if ((file.stem() == name) != named_alike) continue;
-        try {
-          spec::Asset asset = spec::parse_asset(base::read_file(file), file.string());
-          if (asset.name == name) return asset;
-          known.push_back(asset.name);
-        } catch (const Error&) {
-          if (named_alike) throw;
-        }
-      }
-    }
-  }
-  throw_unknown("asset", name, known);
+  const auto stem = [](const fs::path& file) { return file.stem(); };
+  return named<spec::Asset>("asset", name, asset_folders_, json_files, stem, load_asset);
 }
 
 std::vector<AssetDocument> Documents::assets(std::vector<BadDocument>& bad) const {
@@ -109,7 +122,7 @@ std::vector<AssetDocument> Documents::assets(std::vector<BadDocument>& bad) cons
   for (const fs::path& folder : asset_folders_) {
     for (const fs::path& file : json_files(folder)) {
       try {
-        spec::Asset asset = spec::parse_asset(base::read_file(file), file.string());
+        spec::Asset asset = load_asset(file);
         if (seen.insert(asset.name).second) found.push_back({std::move(asset), file});
       } catch (const Error& error) {
         bad.push_back({file, error.what()});

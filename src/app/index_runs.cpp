@@ -20,9 +20,18 @@ void index_run(catalog::Catalog& catalog, const fs::path& directory) {
     return;
   }
   const spec::RunPlan plan = files.read_plan();
-  catalog.put_plan(plan, directory.string());
   const spec::RunStatus status = files.read_status();
+  catalog.put_plan(plan, directory.string());
   catalog.put_state(plan.run_id, status.state, status.message);
+}
+
+/// A status is the last of what planning writes: without one, a folder is a run that is being
+/// planned right now, or whose planning was cut off.
+bool is_run(const fs::path& directory) {
+  std::error_code code;
+  return spec::is_run_id(directory.filename().string()) &&
+         (fs::exists(RunFiles(directory).status(), code) ||
+          fs::exists(RunFiles(directory).record(), code));
 }
 
 std::vector<fs::path> notes_in(const fs::path& inbox) {
@@ -83,12 +92,12 @@ void index_inbox(catalog::Catalog& catalog,
     catalog::Catalog::Transaction transaction(catalog);
     std::vector<fs::path> taken;
     for (const fs::path& note : notes) {
-      const fs::path directory = runs / note.stem();
-      std::error_code code;
-      if (fs::exists(directory, code)) {
-        telling_problems(observer, [&] { index_run(catalog, directory); });
-      }
-      taken.push_back(note);
+      telling_problems(observer, [&] {
+        const fs::path directory = runs / note.stem();
+        std::error_code code;
+        if (fs::exists(directory, code)) index_run(catalog, directory);
+        taken.push_back(note);
+      });
     }
     transaction.commit();
     for (const fs::path& note : taken)
@@ -112,7 +121,7 @@ ReindexReport reindex(catalog::Catalog& catalog,
     catalog.forget_all_runs();
     std::error_code code;
     for (const auto& entry : fs::directory_iterator(runs, code)) {
-      if (!spec::is_run_id(entry.path().filename().string())) continue;
+      if (!is_run(entry.path())) continue;
       if (stop.stop_requested()) {
         throw Error(base::ErrorKind::interrupted, "reindex: stopped, the catalog is as it was");
       }

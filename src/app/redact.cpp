@@ -44,8 +44,8 @@ std::string upper(std::string_view text) {
 }
 
 bool names_a_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 6> words{
-      "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "_KEY"};
+  constexpr std::array<std::string_view, 7> words{
+      "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "_KEY", "_JWT"};
   const std::string loud = upper(name);
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return loud.find(word) != std::string::npos;

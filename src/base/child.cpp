@@ -170,7 +170,7 @@ void Child::become_program() const noexcept {
   }
   sigset_t none;
   sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::execve(program_.c_str(), argv_pointers_.data(), environment_pointers_.data());
   fail(failure_fd, Step::exec);
 }

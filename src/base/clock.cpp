@@ -135,7 +135,7 @@ std::string format_duration(std::chrono::nanoseconds duration) {
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   const std::int64_t minutes = whole / 60;
-  if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+  if (minutes < 2880) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
   return fmt::format("{} d {:02} h", minutes / 1440, minutes / 60 % 24);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -53,6 +54,7 @@ class Leaders {
     ProcessFamily::End end_of_leader;
     ::wait4(pid, &end_of_leader.status, 0, &end_of_leader.usage);
     std::erase_if(running_, [&](const ProcessFacts& leader) { return leader.pid == pid; });
+    std::erase_if(claims_, [&](const auto& claim) { return claim.second == pid; });
     if (running_.empty()) end();
     return end_of_leader;
   }
@@ -63,7 +65,9 @@ class Leaders {
     std::vector<ProcessFacts> orphans;
     for (const int child : children_of(::getpid())) {
       const auto facts = process_facts(child);
-      if (facts && is_orphan_of(*facts, leader)) orphans.push_back(*facts);
+      if (!facts || !is_orphan_of(*facts, leader)) continue;
+      // Two commands that are younger than it may both come upon it; only one shall count it.
+      if (claims_.emplace(child, leader).first->second == leader) orphans.push_back(*facts);
     }
     return orphans;
   }
@@ -96,6 +100,7 @@ class Leaders {
 
   std::mutex mutex_;
   std::vector<ProcessFacts> running_;
+  std::map<int, int> claims_;  ///< by orphan: the leader whose family deals with it
   std::uint64_t first_start_ticks_ = 0;
   int was_subreaper_ = 0;
   struct sigaction old_sigchld_ {};

@@ -16,12 +16,11 @@ namespace sabath::base {
 namespace {
 
 using std::chrono::nanoseconds;
-using std::chrono_literals::operator""ms;
 
 /// How often the sizes of output files are looked at, where a limit depends on them.
-constexpr nanoseconds file_interval = 50ms;
+constexpr nanoseconds file_interval = std::chrono::milliseconds(50);
 /// How often to look whether the group of an ended leader has followed it.
-constexpr nanoseconds group_interval = 5ms;
+constexpr nanoseconds group_interval = std::chrono::milliseconds(5);
 
 SteadyTime now_steady() {
   return std::chrono::steady_clock::now();

@@ -74,9 +74,9 @@ std::string_view to_string(Placement placement) {
 }
 
 struct Cache::State {
-  State(const fs::path& root, fs::path private_directory, base::Clock& clock)
+  State(const fs::path& root, const fs::path& private_directory, base::Clock& clock)
       : layout(root),
-        memo(std::move(private_directory), layout.root()),
+        memo(private_directory, layout.root()),
         objects(layout, memo, clock),
         trees(layout, memo, clock) {}
 
@@ -111,8 +111,8 @@ Attempt Cache::State::adopt_or_begin(std::string_view key) {
   return {layout.partial(key), self()};
 }
 
-Cache::Cache(fs::path root, fs::path private_directory, base::Clock& clock)
-    : state_(std::make_unique<State>(root, std::move(private_directory), clock)) {
+Cache::Cache(const fs::path& root, const fs::path& private_directory, base::Clock& clock)
+    : state_(std::make_unique<State>(root, private_directory, clock)) {
   storing_in(state_->layout.root(), [&] { state_->layout.prepare(); });
 }
 
@@ -229,7 +229,8 @@ Placement Cache::materialise(const Object& object, const fs::path& destination, 
 }
 
 VerifyReport Cache::verify(bool full, base::Observer& observer, std::stop_token stop) {
-  return verify_all(state_->layout, state_->objects, state_->trees, full, observer, stop);
+  return verify_all(
+      state_->layout, state_->objects, state_->trees, full, observer, std::move(stop));
 }
 
 VerifyReport Cache::verify_one(const base::Digest& digest, bool full) {

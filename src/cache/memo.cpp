@@ -33,9 +33,8 @@ int open_to_write(const fs::path& path) {
 
 }  // namespace
 
-Memo::Memo(fs::path private_directory, const fs::path& cache_root)
-    : private_directory_(fs::absolute(private_directory)),
-      folder_(private_directory_ / "memo" /
+Memo::Memo(const fs::path& private_directory, const fs::path& cache_root)
+    : folder_(fs::absolute(private_directory) / "memo" /
               base::sha256_of(cache_root.string()).hex.substr(0, 16)) {}
 
 bool Memo::is_private() const {

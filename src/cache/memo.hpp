@@ -14,7 +14,7 @@ namespace sabath::cache {
 /// each time.
 class Memo {
  public:
-  Memo(std::filesystem::path private_directory, const std::filesystem::path& cache_root);
+  Memo(const std::filesystem::path& private_directory, const std::filesystem::path& cache_root);
 
   bool vouches(const std::filesystem::path& name, std::string_view fingerprint) const;
   void remember(const std::filesystem::path& name, std::string_view fingerprint) const;
@@ -23,7 +23,6 @@ class Memo {
  private:
   bool is_private() const;
 
-  std::filesystem::path private_directory_;
   std::filesystem::path folder_;            ///< of this one cache
   mutable std::optional<bool> is_private_;  ///< once the folder exists
 };

@@ -96,8 +96,6 @@ bool share_blocks(int from, int to) {
 
 Placement place(const Object& object, const fs::path& destination, bool writable) {
   const fs::path target = fs::absolute(destination);
-  struct stat status {};
-  if (::lstat(target.c_str(), &status) == 0) throw_exists(target);
   base::make_directories(target.parent_path());
   const base::UniqueFd from(::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!from) base::throw_errno(object.path.string(), "cannot read", errno);

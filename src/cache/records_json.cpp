@@ -124,7 +124,7 @@ base::Digest parse_unpacked(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
   JsonReader root = begin(document);
   read_sha256(root.required("archive"));
-  const base::Digest tree = read_sha256(root.required("tree"));
+  base::Digest tree = read_sha256(root.required("tree"));
   finish(document, root);
   return tree;
 }

@@ -24,8 +24,19 @@ constexpr const char* data_name = "data";
 constexpr const char* marker_name = "unordered";
 constexpr std::uint64_t longest_file = std::numeric_limits<off_t>::max();
 
+/// Whoever died between sealing a file and publishing it has left it read-only.
+void make_writable(const fs::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd || ::fchmod(fd.get(), 0600) != 0) base::throw_errno(path.string(), "cannot write", errno);
+}
+
 base::UniqueFd open_data(const fs::path& path) {
-  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  base::UniqueFd fd(::open(path.c_str(), flags, 0600));
+  if (!fd && errno == EACCES) {
+    make_writable(path);
+    fd.reset(::open(path.c_str(), flags, 0600));
+  }
   if (!fd) base::throw_errno(path.string(), "cannot write", errno);
   return fd;
 }

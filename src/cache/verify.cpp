@@ -39,8 +39,8 @@ std::optional<base::Digest> digest_in(const std::string& hex) {
 
 class Verification {
  public:
-  Verification(bool full, base::Observer& observer, const std::stop_token& stop)
-      : full_(full), observer_(observer), stop_(stop) {}
+  Verification(bool full, base::Observer& observer, std::stop_token stop)
+      : full_(full), observer_(observer), stop_(std::move(stop)) {}
 
   void check_objects(const Layout& layout, const ObjectStore& objects);
   void check_trees(const Layout& layout, const TreeStore& trees);
@@ -60,7 +60,7 @@ class Verification {
 
   bool full_;
   base::Observer& observer_;
-  const std::stop_token& stop_;
+  std::stop_token stop_;
   base::Progress progress_{};
 };
 
@@ -166,8 +166,8 @@ VerifyReport verify_all(const Layout& layout,
                         const TreeStore& trees,
                         bool full,
                         base::Observer& observer,
-                        const std::stop_token& stop) {
-  Verification verification(full, observer, stop);
+                        std::stop_token stop) {
+  Verification verification(full, observer, std::move(stop));
   verification.check_objects(layout, objects);
   verification.check_trees(layout, trees);
   verification.check_records(layout.sources(), parse_source);

@@ -15,7 +15,7 @@ VerifyReport verify_all(const Layout& layout,
                         const TreeStore& trees,
                         bool full,
                         base::Observer& observer,
-                        const std::stop_token& stop);
+                        std::stop_token stop);
 
 /// See Cache::verify_one.
 VerifyReport verify_digest(const ObjectStore& objects,

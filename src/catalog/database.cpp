@@ -11,6 +11,8 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr int busy_timeout_ms = 30'000;
+constexpr const char* rebuild_hint =
+    "it is only an index: remove it, and 'sabath catalog reindex' makes it again";
 
 }  // namespace
 
@@ -71,16 +73,14 @@ void Database::rethrow(const SQLite::Exception& error) const {
                   "SABATH_HOME chooses another place");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      throw Error(ErrorKind::catalog,
-                  place + ": is damaged: " + error.getErrorStr(),
-                  "it is only an index: remove it, and 'sabath catalog reindex' makes it again");
+      throw Error(ErrorKind::catalog, place + ": is damaged: " + error.getErrorStr(), rebuild_hint);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw Error(ErrorKind::catalog,
                   place + ": is in use by another process for too long",
                   "try again; on a file system without working locks, put SABATH_HOME elsewhere");
     default:
-      throw Error(ErrorKind::catalog, place + ": " + std::string(error.what()));
+      throw Error(ErrorKind::catalog, place + ": " + std::string(error.what()), rebuild_hint);
   }
 }
 

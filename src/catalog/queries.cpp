@@ -14,13 +14,14 @@ using base::ErrorKind;
 constexpr const char* run_columns =
     "select run.id, run.recipe, run.state, run.created, run.wall_s, run.node, run.seed, "
     "run.directory, "
-    "(select group_concat(tag, char(31)) from run_tag where run_tag.run = run.n) from run ";
+    "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
+/// Tags that each end in a zero byte, which no argument and so no tag can hold.
 std::vector<std::string> split_tags(const std::string& text) {
   std::vector<std::string> tags;
   std::size_t from = 0;
   while (from < text.size()) {
-    const std::size_t to = std::min(text.find('\x1f', from), text.size());
+    const std::size_t to = std::min(text.find('\0', from), text.size());
     tags.push_back(text.substr(from, to - from));
     from = to + 1;
   }
@@ -77,15 +78,14 @@ RunRow resolve(Database& database, const RunReference& reference) {
   if (reference.from_last) {
     auto& statement = database.statement(std::string(run_columns) +
                                          "order by created desc, id desc limit 1 offset ?");
-    const auto rows = read_runs(bound(statement, static_cast<std::int64_t>(*reference.from_last)));
+    const auto rows = read_runs(bound(statement, std::int64_t{*reference.from_last}));
     if (!rows.empty()) return rows.front();
     throw Error(ErrorKind::not_found,
                 "@last~" + std::to_string(*reference.from_last) + ": there are not that many runs",
                 "'sabath list runs' shows what there is");
   }
-  auto& statement =
-      database.statement(std::string(run_columns) +
-                         "where id >= ? and id < ? || char(1114111) order by created, id limit 3");
+  auto& statement = database.statement(
+      std::string(run_columns) + "where id >= ? and id < ? || char(1114111) order by id limit 2");
   const auto rows = read_runs(bound(statement, reference.prefix, reference.prefix));
   if (rows.size() == 1 || (!rows.empty() && rows.front().id == reference.prefix))
     return rows.front();

@@ -26,7 +26,7 @@ RunReference parse_reference(std::string_view text, std::string_view whole) {
     if (text.empty()) refuse(whole, "an end of the range is missing");
     return {{}, std::string(text)};
   }
-  std::uint64_t back = 0;
+  std::uint32_t back = 0;
   std::string_view rest = text;
   const bool is_last = rest.starts_with(last);
   if (is_last) rest.remove_prefix(last.size());
@@ -70,7 +70,11 @@ constexpr std::array<Column, 8> columns{{
 }};
 
 std::string since_text(std::string_view value, std::string_view whole, base::WallTime now) {
-  if (const auto age = base::parse_duration(value)) return base::format_rfc3339(now - *age);
+  if (const auto age = base::parse_duration(value)) {
+    // No run is older than the epoch, and nanoseconds do not reach far beyond it.
+    const auto longest = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch());
+    return base::format_rfc3339(now - std::min(*age, longest));
+  }
   std::string stamp(value);
   if (stamp.size() == 10) stamp += "T00:00:00Z";
   const auto time = base::parse_rfc3339(stamp);

@@ -2,6 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@ namespace sabath::catalog {
 
 /// One end of a selection: "@last~3", or an id or the beginning of one.
 struct RunReference {
-  std::optional<std::uint64_t> from_last{};  ///< 0 is the newest
+  std::optional<std::uint32_t> from_last{};  ///< 0 is the newest
   std::string prefix{};
 };
 

@@ -44,11 +44,12 @@ std::string words_of(const Node& node) {
 }
 
 /// What the operands of a command are, as a shell command that lists them.
-constexpr const char* operands = R"(_sabath_operands() {
+constexpr const char* operands = R"sh(_sabath_operands() {
   case "$1" in
     run|env\ build|env\ lock) sabath list recipes --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
     fetch) sabath list assets --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
-    show|verify|env\ show) { sabath list recipes; sabath list assets; } 2>/dev/null | awk '$1 != "kind" {print $2}'
+    show|verify|env\ show) { sabath list recipes; sabath list assets; } 2>/dev/null |
+      awk '$1 != "kind" {print $2}'
       echo @last ;;
     compare) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
       printf '%s\n' @last @last~1 ;;
@@ -56,31 +57,31 @@ constexpr const char* operands = R"(_sabath_operands() {
     completion) printf '%s\n' bash zsh fish ;;
   esac
 }
-)";
+)sh";
 
 std::string bash_script(const std::vector<Node>& nodes) {
   std::string script =
       "# bash completion for sabath: source it, or put it where bash-completion looks\n";
   script += operands;
   script += "_sabath_words() {\n  case \"$1\" in\n";
-  for (const Node& node : nodes)
+  for (const Node& node : nodes) {
     script += "    '" + node.path + "') echo '" + words_of(node) + "' ;;\n";
-  script += R"(  esac
+  }
+  script += R"sh(  esac
 }
 _sabath() {
-  local current=${COMP_WORDS[COMP_CWORD]} path= word i
+  local current=${COMP_WORDS[COMP_CWORD]} path= word i words
   for ((i = 1; i < COMP_CWORD; ++i)); do
     word=${COMP_WORDS[i]}
     [[ $word == -* ]] && continue
     [[ -n $(_sabath_words "${path:+$path }$word") ]] && path="${path:+$path }$word"
   done
-  local words
-  words="$(_sabath_words "$path")" [[$current == -*]] ||
-            words = "$words $(_sabath_operands " $path ")" mapfile - t COMPREPLY < <
-                    (compgen - W "$words" --"$current")
+  words=$(_sabath_words "$path")
+  [[ $current == -* ]] || words="$words $(_sabath_operands "$path")"
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -o default -F _sabath sabath
-)";
+)sh";
   return script;
 }
 
@@ -95,7 +96,7 @@ std::string zsh_script(const std::vector<Node>& nodes) {
     }
     script += ") ;;\n";
   }
-  script += R"(    *) reply=() ;;
+  script += R"sh(    *) reply=() ;;
   esac
 }
 _sabath() {
@@ -108,10 +109,10 @@ _sabath() {
   done
   _sabath_words "$path"
   _describe 'sabath' reply
-  [[ $PREFIX == -* ]] || compadd -- ${(f)" $(_sabath_operands "$path") "}
+  [[ $PREFIX == -* ]] || compadd -- ${(f)"$(_sabath_operands "$path")"}
 }
 compdef _sabath sabath
-)";
+)sh";
   return script;
 }
 

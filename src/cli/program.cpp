@@ -3,6 +3,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "log.hpp"
 #include "settings.hpp"
 #include "workspace.hpp"
 
@@ -47,6 +48,7 @@ void tell(const std::string& message, const std::string& hint) {
 }
 
 int tell_error(const base::Error& error, bool json) {
+  log_event("error", base::printable(error.what()));
   if (json) {
     std::fputs(json_error(error).c_str(), stderr);
   } else {
@@ -98,9 +100,12 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return tell_parse_error(app, error, argc, argv);
   }
+  options.command = app.get_subcommands().front()->get_name();
   try {
     Workspace workspace(options);
-    return action(workspace);
+    const int status = action(workspace);
+    log_event("exit", std::to_string(status));
+    return status;
   } catch (const base::Error& error) {
     return tell_error(error, options.json);
   }

@@ -9,11 +9,11 @@
 
 namespace sabath::cli {
 
-/// What the global options say.
+/// What the global options say, and which command was named.
 struct GlobalOptions {
+  std::string command{};
   bool json = false;
   bool quiet = false;
-  bool verbose = false;
   std::vector<std::string>
       catalogs{};  ///< --catalog: further folders with assets and recipes, searched first
 };

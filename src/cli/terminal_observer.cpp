@@ -1,5 +1,7 @@
 #include "terminal_observer.hpp"
 
+#include "log.hpp"
+
 #include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
@@ -50,11 +52,13 @@ void TerminalObserver::write_line(const std::string& line) {
 
 void TerminalObserver::note(std::string_view text) {
   const std::lock_guard lock(mutex_);
+  log_event("note", base::printable(text));
   if (!quiet_) write_line(base::printable(text));
 }
 
 void TerminalObserver::warn(std::string_view text, std::string_view hint) {
   const std::lock_guard lock(mutex_);
+  log_event("warning", base::printable(text));
   write_line("sabath: warning: " + base::printable(text, true));
   if (!hint.empty()) write_line("  hint: " + base::printable(hint, true));
 }

@@ -1,5 +1,7 @@
 #include "workspace.hpp"
 
+#include "log.hpp"
+
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -20,6 +22,8 @@ Workspace::Workspace(const GlobalOptions& options)
 const app::Folders& Workspace::folders() {
   if (!folders_) {
     folders_ = read_folders(base::current_environment(), options_.catalogs, program_path());
+    open_log(folders_->state());
+    log_event("command", options_.command);
   }
   return *folders_;
 }

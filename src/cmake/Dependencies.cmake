@@ -31,7 +31,7 @@ foreach(entry "libcurl>=7.85" "sqlite3>=3.37" "libarchive>=3.5" "hwloc>=2.5" "li
 endforeach()
 
 find_package(HDF5 1.10 REQUIRED COMPONENTS C)
-add_library(sabath_hdf5 INTERFACE)
+add_library(sabath_hdf5 INTERFACE IMPORTED)
 target_include_directories(sabath_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 target_link_libraries(sabath_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 target_compile_definitions(sabath_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})

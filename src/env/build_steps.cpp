@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t log_limit_bytes = 1U << 30U;
 
 std::string hint_for(const base::ProcessResult& result, const fs::path& log) {
-  const std::string whole = "the whole log is " + log.string();
+  std::string whole = "the whole log is " + log.string();
   if (result.end == base::ProcessEnd::silent) {
     return whole + "; a step that waits for input or for a network would look like this";
   }

@@ -25,7 +25,7 @@ std::string prefix_map_script(const fs::path& source, const fs::path& folder) {
 std::map<std::string, std::string> build_with_cmake(const SourceBuild& build, BuildSteps& steps) {
   const LayerBuild& attempt = build.build;
   const Tool cmake = require_tool(build, "cmake");
-  const bool ninja = build.toolchain.tool({"ninja"}, build.environment).has_value();
+  const bool ninja = build.toolchain.tool("ninja", build.environment).has_value();
   if (!ninja) require_tool(build, "make");
   const std::string generator = ninja ? "Ninja" : "Unix Makefiles";
   const fs::path folder = attempt.work / "build";

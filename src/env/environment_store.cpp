@@ -86,7 +86,7 @@ std::vector<KeyFolder> EnvironmentStore::State::folders() const {
   std::vector<fs::path> paths;
   for (const auto& layer : layers) {
     std::error_code code;
-    fs::directory_iterator at(root / "envs" / spec::to_string(layer->kind()), code);
+    fs::directory_iterator at(root / spec::to_string(layer->kind()), code);
     for (; !code && at != fs::directory_iterator(); at.increment(code))
       paths.push_back(at->path());
   }
@@ -146,13 +146,14 @@ std::pair<KeyFolder, EnvironmentEntry> EnvironmentStore::State::pick(
 }
 
 EnvironmentStore::EnvironmentStore(const fs::path& root,
-                                   std::vector<std::unique_ptr<EnvironmentLayer>> layers,
+                                   base::ProcessRunner& processes,
                                    const base::Clock& clock,
                                    StoreOptions options)
     // Prefixes know their path: one cache must not have two.
-    : state_(new State{
-          fs::weakly_canonical(fs::absolute(root)), std::move(layers), clock, std::move(options)}) {
-}
+    : state_(new State{fs::weakly_canonical(fs::absolute(root)),
+                       builtin_layers(processes, clock, options.state_directory),
+                       clock,
+                       std::move(options)}) {}
 
 EnvironmentStore::~EnvironmentStore() = default;
 

@@ -10,7 +10,7 @@ std::map<std::string, std::string> HostLayer::resolve(const LayerContext& contex
   std::map<std::string, std::string> facts;
   std::string missing;
   for (const std::string& command : context.spec.commands) {
-    if (const auto tool = toolchain_.tool({command}, context.variables)) {
+    if (const auto tool = toolchain_.tool(command, context.variables)) {
       facts["command." + command] = tool->identity;
     } else {
       missing += (missing.empty() ? "" : ", ") + command;

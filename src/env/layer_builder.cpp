@@ -44,7 +44,7 @@ void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std:
 }  // namespace
 
 KeyFolder LayerBuilder::folder_of(const spec::LayerLock& lock) const {
-  return KeyFolder(root_ / "envs" / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
+  return KeyFolder(root_ / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
 }
 
 std::optional<std::string> LayerBuilder::find(const spec::LayerLock& lock) const {
@@ -79,7 +79,10 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
   }
   observer.note(place_of(wanted.lock.name) + ": somebody else built it meanwhile");
   base::remove_tree(attempt.path);
-  return find(wanted.lock).value();
+  if (auto prefix = find(wanted.lock)) return *prefix;
+  throw base::Error(base::ErrorKind::environment,
+                    place_of(wanted.lock.name) + ": was removed as soon as it was built",
+                    "run the command again");
 }
 
 void LayerBuilder::prepare(const KeyFolder& folder,

@@ -72,7 +72,7 @@ void read_answer(const std::string& answer,
 std::optional<LinkedLibraries> linked_libraries(base::ProcessRunner& processes,
                                                 const fs::path& prefix,
                                                 const base::Environment& environment,
-                                                std::stop_token stop) {
+                                                const std::stop_token& stop) {
   const auto search = environment.find("PATH");
   const auto ldd = base::find_program("ldd", search == environment.end() ? "" : search->second);
   if (!ldd) return std::nullopt;

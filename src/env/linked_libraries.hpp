@@ -22,6 +22,6 @@ struct LinkedLibraries {
 std::optional<LinkedLibraries> linked_libraries(base::ProcessRunner& processes,
                                                 const std::filesystem::path& prefix,
                                                 const base::Environment& environment,
-                                                std::stop_token stop);
+                                                const std::stop_token& stop);
 
 }  // namespace sabath::env

@@ -11,7 +11,7 @@
 namespace sabath::env {
 
 Tool require_tool(const SourceBuild& build, const std::string& name) {
-  if (auto found = build.toolchain.tool({name}, build.environment)) return *found;
+  if (auto found = build.toolchain.tool(name, build.environment)) return *found;
   throw base::Error(base::ErrorKind::environment,
                     place_of(build.build.lock.name) + ": " + name + " not found on PATH",
                     "install it (Debian: apt install " + name + ") or load a module that has it");

@@ -26,7 +26,7 @@ fs::path source_folder(const LayerContext& context) {
   std::error_code code;
   const fs::path recipe = fs::weakly_canonical(fs::absolute(context.recipe_directory), code);
   const fs::path path = spec::expand(context.spec.path, {{"recipe", recipe.string()}}, place);
-  const fs::path real = fs::canonical(recipe / path, code);
+  fs::path real = fs::canonical(recipe / path, code);
   if (code || !fs::is_directory(real, code)) {
     throw base::Error(base::ErrorKind::not_found,
                       place + ": " + path.string() + ": no such folder",
@@ -65,6 +65,9 @@ std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
 base::Environment build_environment(const LayerContext& context,
                                     const std::map<std::string, Tool>& compilers) {
   base::Environment environment = context.variables;
+  // Through it compilers call the prefixes before theirs by nature, and cmake then gives what it
+  // links with them no rpath. It finds libraries through CMAKE_PREFIX_PATH.
+  if (context.spec.build == "cmake") environment.erase("LIBRARY_PATH");
   for (const Language& language : languages) {
     const auto compiler = compilers.find(std::string(language.name));
     if (compiler == compilers.end()) continue;

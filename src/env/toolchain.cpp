@@ -4,7 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
-#include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -94,57 +94,50 @@ std::optional<std::string> Toolchain::first_line(std::vector<std::string> comman
   return std::nullopt;
 }
 
-std::string Toolchain::identity_of(const std::vector<std::string>& command,
-                                   const base::Environment& environment) {
-  if (auto line = first_line(command, "--version", environment)) return *line;
-  return base::digest_file(command.front()).text();
+Toolchain::Answer Toolchain::ask(std::string_view language,
+                                 const std::vector<std::string>& command,
+                                 const base::Environment& environment) {
+  const auto version = first_line(command, "--version", environment);
+  Answer answer{version ? *version : base::digest_file(command.front()).text(),
+                programs_of(command, environment)};
+  if (language.empty()) return answer;
+  if (const auto machine = first_line(command, "-dumpmachine", environment)) {
+    answer.identity += "; " + *machine;
+  }
+  for (const std::string& word : command) {
+    if (word.starts_with('-')) answer.identity += " " + word;
+  }
+  const auto backend =
+      first_line(command, "-print-prog-name=" + backend_name(language), environment);
+  if (backend && backend->starts_with('/')) answer.files.emplace_back(*backend);
+  return answer;
 }
 
-std::optional<Tool> Toolchain::tool(const std::vector<std::string>& command,
+std::optional<Tool> Toolchain::find(std::string_view language,
+                                    std::vector<std::string> command,
                                     const base::Environment& environment) {
+  if (command.empty()) return std::nullopt;
   const auto program = base::find_program(command.front(), path_of(environment));
   if (!program) return std::nullopt;
-  Tool found{command, {}};
-  found.command.front() = program->string();
-  const std::string key = memo_key("tool", found.command, environment);
-  if (auto known = memo_->find(key)) {
-    found.identity = *known;
-  } else {
-    found.identity = identity_of(found.command, environment);
-    memo_->remember(key, found.identity, programs_of(found.command, environment));
-  }
-  return found;
+  command.front() = program->string();
+  const std::string key = memo_key(language, command, environment);
+  if (auto known = memo_->find(key)) return Tool{command, *known};
+  const Answer answer = ask(language, command, environment);
+  memo_->remember(key, answer.identity, answer.files);
+  return Tool{command, answer.identity};
+}
+
+std::optional<Tool> Toolchain::tool(const std::string& name, const base::Environment& environment) {
+  return find({}, {name}, environment);
 }
 
 std::optional<Tool> Toolchain::compiler(std::string_view language,
                                         std::string_view command,
                                         const base::Environment& environment) {
   std::istringstream words{std::string(command)};
-  Tool found;
-  for (std::string word; words >> word;)
-    found.command.push_back(word);
-  if (found.command.empty()) return std::nullopt;
-  const auto program = base::find_program(found.command.front(), path_of(environment));
-  if (!program) return std::nullopt;
-  found.command.front() = program->string();
-
-  const std::string key = memo_key(language, found.command, environment);
-  if (auto known = memo_->find(key)) {
-    found.identity = *known;
-    return found;
-  }
-  found.identity = identity_of(found.command, environment);
-  if (auto machine = first_line(found.command, "-dumpmachine", environment)) {
-    found.identity += "; " + *machine;
-  }
-  for (std::size_t i = 1; i < found.command.size(); ++i)
-    found.identity += " " + found.command[i];
-  auto files = programs_of(found.command, environment);
-  const auto backend =
-      first_line(found.command, "-print-prog-name=" + backend_name(language), environment);
-  if (backend && backend->starts_with('/')) files.emplace_back(*backend);
-  memo_->remember(key, found.identity, files);
-  return found;
+  return find(language,
+              {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()},
+              environment);
 }
 
 }  // namespace sabath::env

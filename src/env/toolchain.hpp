@@ -4,7 +4,7 @@
 
 #include <sabath/base/process.hpp>
 
-#include <map>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,22 +24,31 @@ class Toolchain {
  public:
   Toolchain(base::ProcessRunner& processes, std::shared_ptr<Memo> memo);
 
-  /// The first line that `command --version` prints, or the digest of the program where it prints
-  /// none within five seconds. Nothing when it is not on the PATH of `environment`.
-  std::optional<Tool> tool(const std::vector<std::string>& command,
-                           const base::Environment& environment);
-  /// A compiler: its version line and the machine that it compiles for. `command` is split at
-  /// blanks.
+  /// The first line that `name --version` prints, or the digest of the program where it prints none
+  /// within five seconds. Nothing when it is not on the PATH of `environment`.
+  std::optional<Tool> tool(const std::string& name, const base::Environment& environment);
+  /// A compiler: its version line, the machine that it compiles for, and the options that always
+  /// follow it. `command` is split at blanks.
   std::optional<Tool> compiler(std::string_view language,
                                std::string_view command,
                                const base::Environment& environment);
 
  private:
+  /// What is remembered: it holds as long as the files are what they were.
+  struct Answer {
+    std::string identity{};
+    std::vector<std::filesystem::path> files{};
+  };
+  /// No language: a tool that is no compiler.
+  std::optional<Tool> find(std::string_view language,
+                           std::vector<std::string> command,
+                           const base::Environment& environment);
+  Answer ask(std::string_view language,
+             const std::vector<std::string>& command,
+             const base::Environment& environment);
   std::optional<std::string> first_line(std::vector<std::string> command,
                                         const std::string& option,
                                         const base::Environment& environment);
-  std::string identity_of(const std::vector<std::string>& command,
-                          const base::Environment& environment);
 
   base::ProcessRunner& processes_;
   std::shared_ptr<Memo> memo_;

@@ -23,7 +23,22 @@ constexpr std::size_t longest_value = 44;
 std::string shortened(const std::string& text) {
   if (text.empty()) return "(absent)";
   if (text.size() <= longest_value) return text;
-  return text.substr(0, longest_value - 3) + "...";
+  std::size_t end = longest_value - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // not within a character of several bytes
+  return text.substr(0, end) + "...";
+}
+
+/// Which facets differ, in the words of the report.
+std::string differing_facets(const Comparison& comparison) {
+  std::string text;
+  std::string last;
+  for (const spec::FacetDifference& difference : comparison.differences) {
+    if (difference.facet == last) continue;
+    last = difference.facet;
+    text += (text.empty() ? "" : ", ") + last;
+  }
+  return text;
 }
 
 std::string_view explain(spec::Repetition repetition) {
@@ -37,7 +52,7 @@ std::string_view explain(spec::Repetition repetition) {
     case spec::Repetition::revise:
       return "the code differs";
     case spec::Repetition::replicate:
-      return "the environment or an execution parameter differs";
+      return "result-neutral settings differ";
     case spec::Repetition::different:
       return "they are not runs of the same thing";
   }
@@ -73,8 +88,13 @@ void add_item(TextTable& table, const ItemComparison& item) {
              holds(item, Rung::tolerance) + " (" + tolerance_text(item.tolerance) + ")"});
 }
 
+bool is_equal_to_the_bit(const ItemComparison& item) {
+  return item.structure.empty() && item.strongest == Rung::bitwise;
+}
+
+/// What differs gets a row; what is equal to the bit is only counted, since there can be hundreds.
 std::string items_text(const Comparison& comparison) {
-  TextTable table({{"compared", Align::left},
+  TextTable table({{"differs", Align::left},
                    {"values", Align::right},
                    {"differ", Align::right},
                    {"missing", Align::right},
@@ -83,13 +103,27 @@ std::string items_text(const Comparison& comparison) {
                    {"bitwise", Align::left},
                    {"ULP", Align::left},
                    {"tolerance", Align::left}});
-  for (const ItemComparison& item : comparison.metrics) {
-    if (item.judged) add_item(table, item);
+  std::size_t equal = 0;
+  std::uint64_t equal_values = 0;
+  for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
+    for (const ItemComparison& item : *items) {
+      if (!item.judged) continue;
+      if (!is_equal_to_the_bit(item)) {
+        add_item(table, item);
+        continue;
+      }
+      ++equal;
+      equal_values += item.compared;
+    }
   }
-  for (const ItemComparison& item : comparison.outputs) {
-    if (item.judged) add_item(table, item);
+  std::string text = table.empty() ? "" : table.text();
+  if (equal > 0) {
+    text += fmt::format("equal to the bit: {}{} metrics and outputs ({} values)\n",
+                        table.empty() ? "all " : "",
+                        equal,
+                        equal_values);
   }
-  return table.empty() ? "" : table.text() + "\n";
+  return text.empty() ? text : text + "\n";
 }
 
 std::string divergence_text(const spec::Divergence& divergence) {
@@ -156,9 +190,12 @@ std::string comparison_text(const Comparison& comparison) {
   LabelledLines head(12);
   head.add("A", comparison.a);
   head.add("B", comparison.b);
+  const std::string facets = differing_facets(comparison);
   head.add("kind",
-           fmt::format(
-               "{}: {}", spec::to_string(comparison.repetition), explain(comparison.repetition)));
+           fmt::format("{}: {}{}",
+                       spec::to_string(comparison.repetition),
+                       explain(comparison.repetition),
+                       facets.empty() ? "" : " (" + facets + ")"));
   head.gap();
   std::string text = head.text() + differences_text(comparison) + items_text(comparison) +
                      performance_text(comparison);

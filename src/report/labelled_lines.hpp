@@ -2,6 +2,7 @@
 
 #include <sabath/base/text_table.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,7 @@ class LabelledLines {
   explicit LabelledLines(std::size_t width) : width_(width) {}
   void add(std::string_view label, std::string_view text) {
     if (text.empty()) return;
-    std::string line(label);
+    std::string line = base::printable(label);
     line.resize(std::max(width_, line.size() + 2), ' ');
     text_ += line + base::printable(text) + "\n";
   }

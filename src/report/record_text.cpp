@@ -98,6 +98,16 @@ std::string outputs_text(const RunRecord& record) {
   return table.empty() ? "" : table.text();
 }
 
+/// "simulate reused, train 12.1 s"
+std::string stages_line(const RunRecord& record) {
+  std::string text;
+  for (const spec::StageRecord& stage : record.stages) {
+    text += (text.empty() ? "" : ", ") + stage.name + " " +
+            (stage.state == "reused" ? "reused" : duration_text(stage.wall_s));
+  }
+  return text;
+}
+
 std::string head_text(const RunRecord& record) {
   LabelledLines lines(14);
   lines.add("run", record.run_id);
@@ -163,10 +173,13 @@ std::string record_text(const RunRecord& record) {
 }
 
 std::string outcome_text(const RunRecord& record) {
-  std::string text = fmt::format(
-      "{}  {}  {}\n", record.run_id, spec::to_string(record.state), duration_text(record.wall_s));
+  std::string text = fmt::format("{}  {}  {}\n",
+                                 base::printable(record.run_id),
+                                 spec::to_string(record.state),
+                                 duration_text(record.wall_s));
   text += failure_text(record);
   if (record.state != spec::RunState::ok) return text;
+  text += "  stages: " + stages_line(record) + "\n";
   std::size_t width = 0;
   for (const auto& metric : record.metrics) {
     width = std::max(width, metric.stream.size() + metric.name.size() + 1);

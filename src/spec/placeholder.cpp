@@ -23,25 +23,20 @@ std::size_t name_length(std::string_view text) {
   return static_cast<std::size_t>(end - text.begin()) - 1;
 }
 
+/// Takes the first piece off `text`, which is not empty.
 TemplatePiece next_piece(std::string_view& text) {
-  const std::size_t brace = text.find_first_of("{}");
-  TemplatePiece piece;
-  std::size_t used = brace;
-  if (brace != 0) {
-    piece = {Kind::literal, std::string(text.substr(0, brace))};
-    used = piece.text.size();
-  } else if (text.size() > 1 && text[1] == text[0]) {
-    piece = {Kind::literal, std::string(1, text[0])};
-    used = 2;
-  } else if (const std::size_t length = text[0] == '{' ? name_length(text) : 0; length > 0) {
-    piece = {Kind::placeholder, std::string(text.substr(1, length))};
-    used = length + 2;
-  } else {
-    piece = {Kind::stray, std::string(1, text[0])};
-    used = 1;
-  }
-  text.remove_prefix(used);
-  return piece;
+  const auto take = [&](Kind kind, std::string_view piece, std::size_t used) {
+    TemplatePiece result{kind, std::string(piece)};
+    text.remove_prefix(used);
+    return result;
+  };
+  const std::size_t brace = std::min(text.find_first_of("{}"), text.size());
+  if (brace > 0) return take(Kind::literal, text.substr(0, brace), brace);
+  const std::string_view first = text.substr(0, 1);
+  if (text.size() > 1 && text[1] == text[0]) return take(Kind::literal, first, 2);
+  const std::size_t length = text[0] == '{' ? name_length(text) : 0;
+  if (length > 0) return take(Kind::placeholder, text.substr(1, length), length + 2);
+  return take(Kind::stray, first, 1);
 }
 
 bool is_known(const std::string& name, const KnownPlaceholders& known) {

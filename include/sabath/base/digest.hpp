@@ -40,6 +40,8 @@ class Hasher {
   ~Hasher();
   Hasher(Hasher&&) noexcept;
   Hasher& operator=(Hasher&&) noexcept;
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
 
   void update(ByteView bytes);
   void update(std::string_view text) { update(as_bytes(text)); }

@@ -94,6 +94,8 @@ class JsonDocument {
   ~JsonDocument();
   JsonDocument(JsonDocument&&) noexcept;
   JsonDocument& operator=(JsonDocument&&) noexcept;
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
 
   JsonReader root();
   /// Throws all problems noted so far, if any.

@@ -30,8 +30,9 @@ struct Command {
   std::filesystem::path stdout_path{};
   std::filesystem::path stderr_path{};
   std::size_t capture_limit = 1U << 20U;
-  std::optional<std::chrono::nanoseconds> deadline{};          ///< wall time for the whole command
-  std::optional<std::chrono::nanoseconds> silence_deadline{};  ///< wall time without any output
+  std::optional<std::chrono::nanoseconds> deadline{};  ///< wall time for the whole command
+  std::optional<std::chrono::nanoseconds>
+      silence_deadline{};  ///< without any output in pipes or regular files
   std::optional<std::uint64_t>
       output_limit{};  ///< bytes per stream; beyond it the command is ended
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< between SIGTERM and SIGKILL

@@ -87,7 +87,9 @@ class Cache {
   /// Makes the root if need be. `private_directory` is this user's own (digest memo); it may be
   /// missing, and is not used while others can write there. Throws Error{storage}, also for a
   /// folder that is neither empty nor a cache, and for a cache of a newer layout.
-  Cache(std::filesystem::path root, std::filesystem::path private_directory, base::Clock& clock);
+  Cache(const std::filesystem::path& root,
+        const std::filesystem::path& private_directory,
+        base::Clock& clock);
   ~Cache();
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;

@@ -30,22 +30,28 @@ struct EnvironmentEntry {
 };
 
 struct StoreOptions {
+  /// This user's own: where versions of tools and digests of big trees are remembered, without
+  /// which compilers are asked again by every process. Empty: nowhere.
+  std::filesystem::path state_directory{};
   std::vector<unsigned> trusted_owners{};  ///< user ids, beside this user and root
   BuildLimits limits{};
   /// The user's: PATH, CC, CXX and FC are taken from it, nothing else.
   base::Environment environment = base::current_environment();
 };
 
-/// Locks, builds and finds environments under `root`: envs/<kind>/<key>/<attempt>/ with record.json
-/// written last, and `current`, a relative link swapped by rename. Safe for many processes: the
+/// Locks, builds and finds environments beneath `root` (the cache's folder "envs"):
+/// <kind>/<key>/<attempt>/ with record.json written last, and `current`, a relative link swapped by
+/// rename. Safe for many processes: the
 /// loser of a race deletes its own attempt. One thread at a time.
 class EnvironmentStore {
  public:
   EnvironmentStore(const std::filesystem::path& root,
-                   std::vector<std::unique_ptr<EnvironmentLayer>> layers,
+                   base::ProcessRunner& processes,
                    const base::Clock& clock,
                    StoreOptions options = {});
   ~EnvironmentStore();
+  EnvironmentStore(const EnvironmentStore&) = delete;
+  EnvironmentStore& operator=(const EnvironmentStore&) = delete;
 
   /// Resolves all layers without building any prefix. Throws as `build` does for what is missing.
   spec::EnvironmentLock lock(const spec::EnvironmentSpec& spec,

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -20,29 +21,36 @@ struct Request {
   std::vector<std::string> urls{};            ///< mirrors of the same bytes, in order of preference
   std::optional<std::uint64_t> size_bytes{};  ///< where the document says
   /// Validators that a previous partial was fetched with; a source that answers with others has
-  /// changed and is read from the start.
+  /// changed and is read from the start. Both empty: nothing can be proved of a partial, so the
+  /// file is read from the start.
   std::string etag{};
   std::string last_modified{};
+  /// Called with the validators of the version that is about to be written from its first byte, so
+  /// that they can be kept beside the partial and a later process can go on. May throw.
+  std::function<void(const std::string& etag, const std::string& last_modified)> on_version{};
+  std::string label{};  ///< the task's name in progress; empty: the source
 };
 
 /// What came of one source. An outcome is a value; only a stop or a full disk throws.
 struct Outcome {
   bool ok = false;
-  std::string url{};              ///< the source that gave the bytes, or failed last
-  std::string effective_url{};    ///< after redirects, without user and password
+  std::string url{};  ///< the source that gave the bytes, or failed last; without user and password
+  /// After redirects; without user and password, and without the query (there signatures live).
+  std::string effective_url{};
   std::uint64_t bytes = 0;        ///< size of the whole file
   std::uint64_t transferred = 0;  ///< bytes that crossed the wire
-  std::string etag{};
+  std::string etag{};             ///< of the version whose bytes the staged file has now
   std::string last_modified{};
   std::string problem{};  ///< "server answered 404 Not Found", when not ok
   std::string hint{};
   bool retryable = false;  ///< another attempt may succeed
   bool not_found = false;
+  bool access_needed = false;                ///< a login or a consent seems to be needed
   std::chrono::milliseconds retry_after{0};  ///< the server's floor for the next attempt
 };
 
-/// Moves bytes from a source of some scheme. Implementations: the built-in libcurl engine; external
-/// tools come later.
+/// Moves bytes from a source of some scheme. One is used by one thread at a time; it may keep
+/// connections open between calls.
 class Fetcher {
  public:
   virtual ~Fetcher() = default;
@@ -51,7 +59,8 @@ class Fetcher {
   virtual std::string_view description() const = 0;
   /// One attempt at one `url` into `to`, going on after `to.contiguous_bytes()` where the source
   /// can and is unchanged, else from the start. Every response is checked before a byte is written.
-  /// Checks `stop` at least once a second. Throws Error{interrupted|storage}.
+  /// Checks `stop` at least once a second; tells `observer` of progress about ten times a second.
+  /// Throws Error{interrupted|storage}, and what `request.on_version` throws.
   virtual Outcome fetch(const std::string& url,
                         const Request& request,
                         base::StagedFile& to,
@@ -60,26 +69,28 @@ class Fetcher {
 };
 
 struct RetryPolicy {
-  int attempts = 5;  ///< for each source
+  int attempts = 5;  ///< for each source; one that brought at least 1 MiB nearer does not count
   std::chrono::milliseconds base{500};
   std::chrono::milliseconds cap{60'000};
+  std::chrono::milliseconds longest_wait{600'000};  ///< a Retry-After beyond it gives the source up
 };
 
 struct EngineOptions {
   std::chrono::seconds connect_timeout{30};
   std::chrono::seconds silence{60};  ///< no byte for so long: the attempt has failed
   std::string user_agent{};
-  std::string ca_file{};   ///< empty: the system's
+  std::string ca_file{};   ///< certificates to trust instead of the system's; empty: the system's
   bool allow_file = true;  ///< file: sources come only from the user's own documents
 };
 
-/// The only list of fetchers.
+/// The only list of fetchers. Cheap: nothing is initialised before the first transfer.
 std::vector<std::unique_ptr<Fetcher>> builtin_fetchers(const EngineOptions& options,
                                                        base::Clock& clock);
 
 /// Tries the sources in order, each with back-off (uniform in [floor, floor + backoff], Retry-After
 /// is the floor), until one gives the file or all have failed; the outcome's `problem` then names
 /// every source and its problem. An unknown scheme is an outcome too, with the known ones as hint.
+/// Ends the progress task whatever comes of it. Throws as Fetcher::fetch.
 Outcome fetch_file(const Request& request,
                    const std::vector<std::unique_ptr<Fetcher>>& fetchers,
                    base::StagedFile& to,

@@ -24,7 +24,7 @@ struct LayerSpec {
   LayerKind kind = LayerKind::host;
   std::string name{};                   ///< for {env.NAME}; the kind where the document gives none
   std::vector<std::string> commands{};  ///< host: programs that must be found on PATH
-  std::string path{};                   ///< source: folder with the code; may begin with {recipe}
+  std::string path{};                   ///< source: folder with the code: {recipe} or beneath it
   std::string build{};                  ///< source: "cmake" or "make"
   std::map<std::string, std::string> options{};  ///< source: cmake cache entries, or make variables
   std::vector<std::string>

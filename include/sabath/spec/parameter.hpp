@@ -36,7 +36,7 @@ std::string to_string(const ParameterValue& value);
 nlohmann::json to_json(const ParameterValue& value);
 
 /// Reads `text` (of --set NAME=TEXT) as a value of `parameter`. Throws Error{usage} when it has the
-/// wrong type, is out of range or none of the values; the message says what is allowed.
+/// wrong type, is not finite, out of range or none of the values; says what is allowed.
 ParameterValue parse_parameter(const Parameter& parameter, std::string_view text);
 
 }  // namespace sabath::spec

@@ -87,9 +87,9 @@ struct Recipe {
   const Stage* stage(std::string_view name) const;
   /// Digest of the document's bytes.
   base::Digest digest() const;
-  /// Digest of what defines the benchmark: name, model, data sets, fixed parts, parameters' names
-  /// and types, and stages; not its description, tolerances, margins, defaults, limits or studies.
-  /// Runs compare only within one definition.
+  /// Digest of what defines the benchmark: name, model, data sets, fixed parts (parameters with
+  /// default), parameters' names and types, stages without resources; not texts, tolerances, other
+  /// defaults, ranges or studies (docs/formats/recipe.md). Runs compare only within one definition.
   base::Digest definition_digest() const;
 };
 

@@ -71,6 +71,14 @@ void place(const app::FetchedAsset& asset, const std::string& folder, Workspace&
   }
 }
 
+std::string file_line(const app::FetchedFile& file) {
+  std::string line = "  " + base::printable(file.path) + "  " +
+                     base::format_bytes(file.object.size_bytes) + "  " + file.object.digest.text();
+  if (file.was_there) line += "  already there";
+  if (!file.source.empty()) line += "  from " + base::printable(file.source);
+  return line + "\n";
+}
+
 std::string text_answer(const app::FetchedAsset& asset) {
   std::string text;
   std::uint64_t there = 0;
@@ -78,19 +86,17 @@ std::string text_answer(const app::FetchedAsset& asset) {
   for (const app::FetchedFile& file : asset.files) {
     there += file.was_there ? 1 : 0;
     transferred += file.transferred;
-    text += "  " + base::printable(file.path) + "  " + base::format_bytes(file.object.size_bytes) +
-            "  " + file.object.digest.text();
-    if (file.was_there) text += "  already there";
-    if (!file.source.empty()) text += "  from " + base::printable(file.source);
-    text += "\n";
+    text += file_line(file);
   }
-  if (!asset.made_by_run.empty())
-    text += "  made by " + asset.made_by_run + " on " + asset.made_on_host + "\n";
-  const std::string count = std::to_string(asset.files.size()) + " file(s), " +
-                            std::to_string(there) + " already there, " +
-                            base::format_bytes(transferred) + " downloaded";
-  return base::printable(asset.name) + ": " + count + "\n" + text + "  at " + asset.path.string() +
-         "\n";
+  std::string head =
+      base::printable(asset.name) + ": " + std::to_string(asset.files.size()) + " file(s)";
+  if (asset.made_by_run.empty()) {
+    head += ", " + std::to_string(there) + " already there, " + base::format_bytes(transferred) +
+            " downloaded";
+  } else {
+    head += ", made by " + asset.made_by_run + " on " + asset.made_on_host;
+  }
+  return head + "\n" + text + "  at " + asset.path.string() + "\n";
 }
 
 int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {

@@ -44,22 +44,31 @@ bool may_mount() {
   return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-/// Runs `work` with a small file system of its own at `folder`; false where that is not allowed.
-bool on_small_file_system(const fs::path& folder, const std::function<std::string()>& work) {
-  fs::create_directories(folder);
-  Child child([&]() -> std::string {
-    if (!may_mount() || ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") != 0) {
-      return cannot_mount;
-    }
-    return work();
-  });
+/// Runs `work` in a process of its own after `mount`; says so where mounting is not allowed.
+void run_mounted(const std::function<bool()>& mount, const std::function<std::string()>& work) {
+  Child child([&]() -> std::string { return may_mount() && mount() ? work() : cannot_mount; });
   const std::string outcome = child.wait();
   if (outcome == cannot_mount) {
     WARN("skipped: nothing can be mounted here");
-    return false;
+    return;
   }
-  CHECK(outcome == "");
-  return true;
+  INFO(outcome);
+  CHECK(outcome.empty());
+}
+
+void on_small_file_system(const fs::path& folder, const std::function<std::string()>& work) {
+  fs::create_directories(folder);
+  run_mounted([&] { return ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") == 0; }, work);
+}
+
+void on_read_only_file_system(const fs::path& folder, const std::function<std::string()>& work) {
+  run_mounted(
+      [&] {
+        const char* path = folder.c_str();
+        return ::mount(path, path, nullptr, MS_BIND, nullptr) == 0 &&
+               ::mount("none", path, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+      },
+      work);
 }
 
 std::string expect_full(const std::optional<base::Error>& error, const std::string& root) {
@@ -108,7 +117,7 @@ TEST_CASE("cache: a disk that is full of files says so when an object is put") {
   base::write_file_atomically(home / "big", std::string(3U << 20U, 'x'));
   on_small_file_system(home.root(), [&]() -> std::string {
     auto cache = home.open();
-    const std::string problem =
+    std::string problem =
         expect_full(error_of([&] { cache.publish_file(home / "big"); }), home.root().string());
     if (!problem.empty()) return problem;
     if (entries_in(home.root() / "partial") > 1) return "a partial remains";
@@ -147,12 +156,7 @@ TEST_CASE("cache: one that may only be read gives what it has, and says why it t
     auto cache = home.open();
     return put(cache, "content");
   }();
-  Child child([&]() -> std::string {
-    const auto root = home.root();
-    if (!may_mount() || ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
-        ::mount("none", root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
-      return cannot_mount;
-    }
+  on_read_only_file_system(home.root(), [&]() -> std::string {
     auto cache = home.open_as_stranger();
     if (!cache.find(object.digest)) return "what is there is not found";
     cache.materialise(object, home / "out");
@@ -174,12 +178,6 @@ TEST_CASE("cache: one that may only be read gives what it has, and says why it t
     }
     return {};
   });
-  const std::string outcome = child.wait();
-  if (outcome == cannot_mount) {
-    WARN("skipped: nothing can be mounted here");
-  } else {
-    CHECK(outcome == "");
-  }
 }
 
 TEST_CASE("cache: a damaged object in a cache that may only be read is absent") {
@@ -189,19 +187,8 @@ TEST_CASE("cache: a damaged object in a cache that may only be read is absent") 
     return put(cache, "right bytes");
   }();
   test::overwrite(object.path, "wrong bytes");
-  Child child([&]() -> std::string {
-    const auto root = home.root();
-    if (!may_mount() || ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
-        ::mount("none", root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
-      return cannot_mount;
-    }
+  on_read_only_file_system(home.root(), [&]() -> std::string {
     auto cache = home.open();
     return cache.find(object.digest) ? "it is found" : "";
   });
-  const std::string outcome = child.wait();
-  if (outcome == cannot_mount) {
-    WARN("skipped: nothing can be mounted here");
-  } else {
-    CHECK(outcome == "");
-  }
 }

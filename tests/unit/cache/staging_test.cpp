@@ -205,6 +205,19 @@ TEST_CASE("cache: the bytes of a killed process are adopted where a digest can p
   CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
 }
 
+TEST_CASE("cache: what a process had completed, but not published when it died, is adopted") {
+  CacheHome home;
+  auto cache = home.open();
+  const Digest wanted = base::sha256_of("all of it");
+  abandon(home, "key", "all of it");
+  const auto key_folder = *std::filesystem::directory_iterator(home.root() / "partial");
+  const auto attempt = *std::filesystem::directory_iterator(key_folder);
+  REQUIRE(::chmod((attempt.path() / "data").c_str(), 0444) == 0);
+  auto staging = cache.stage("key", {wanted});
+  CHECK(staging->contiguous_bytes() == 9);
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+}
+
 TEST_CASE("cache: bytes that were adopted are hashed, not believed") {
   CacheHome home;
   auto cache = home.open();

@@ -23,7 +23,7 @@ struct EnvWorkshop {
   base::SystemProcessRunner processes{};
   base::SystemClock clock{};
   RecordingObserver observer{};
-  env::StoreOptions options{};
+  env::StoreOptions options{.state_directory = home / "state"};
 
   std::filesystem::path recipe() const { return home / "recipe"; }
   std::filesystem::path cache() const { return home / "cache"; }
@@ -35,9 +35,7 @@ struct EnvWorkshop {
     base::write_file_atomically(path, text);
   }
 
-  env::EnvironmentStore store() {
-    return {cache(), env::builtin_layers(processes, clock, home / "state"), clock, options};
-  }
+  env::EnvironmentStore store() { return {cache() / "envs", processes, clock, options}; }
   spec::BuiltEnvironment build(const spec::EnvironmentSpec& spec) {
     return store().build(spec, recipe(), observer);
   }

@@ -209,13 +209,12 @@ TEST_CASE("store: list, show and remove") {
 
 TEST_CASE("store: a key that several layers begin with is not unique") {
   Shop shop;
-  // Sixteen first digits: with seventeen layers two share one. Folders stand in for builds.
-  const fs::path first = fs::path(shop.prefix()).parent_path().parent_path();
+  const fs::path attempt = fs::path(shop.prefix()).parent_path();
   auto store = shop.store();
   const std::string key = store.list().at(0).lock.key.hex;
-  fs::copy(first,
-           first.parent_path() / (key.substr(0, 16) + std::string(16, '0')),
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const fs::path twin = shop.cache() / "envs/source" / (key.substr(0, 16) + std::string(16, '0'));
+  base::make_directories(twin / "attempt1");
+  fs::copy_file(attempt / "record.json", twin / "attempt1/record.json");
   const auto error = error_of([&] { store.show(key.substr(0, 8)); });
   CHECK(error.kind() == base::ErrorKind::usage);
   CHECK(contains(error.what(), "several keys begin so"));
@@ -225,10 +224,7 @@ TEST_CASE(
     "store: a cache path that is too long for programs, or splits a search path, is refused") {
   const std::string folder = GENERATE(std::string(180, 'x'), std::string("a:b"));
   Shop shop;
-  env::EnvironmentStore store(shop.home / folder,
-                              env::builtin_layers(shop.processes, shop.clock),
-                              shop.clock,
-                              shop.options);
+  env::EnvironmentStore store(shop.home / folder, shop.processes, shop.clock, shop.options);
   const auto error = error_of([&] { store.build(scripts, shop.recipe(), shop.observer); });
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(contains(error.hint(), "another folder"));

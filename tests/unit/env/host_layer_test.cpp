@@ -24,11 +24,11 @@ TEST_CASE("host layer: passes the conformance suite of layers") {
   test::EnvWorkshop shop;
   base::make_directories(shop.recipe());
   const auto layers = env::builtin_layers(shop.processes, shop.clock);
-  check_layer_conformance({*layers.front(),
-                           test::host_layer({"sh", "ls"}),
-                           test::host_layer({"no-such-program"}),
-                           shop.recipe(),
-                           {{"PATH", base::current_environment().at("PATH")}}});
+  test::check_layer_conformance({*layers.front(),
+                                 test::host_layer({"sh", "ls"}),
+                                 test::host_layer({"no-such-program"}),
+                                 shop.recipe(),
+                                 {{"PATH", base::current_environment().at("PATH")}}});
 }
 
 TEST_CASE("host layer: a program is identified by the first line that it says of its version") {

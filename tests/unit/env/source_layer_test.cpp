@@ -47,11 +47,11 @@ TEST_CASE("source layer: passes the conformance suite of layers") {
   auto impossible = test::source_layer("cmake", {"c++"});
   impossible.path = "{recipe}/nowhere";
   const auto layers = env::builtin_layers(shop.processes, shop.clock);
-  check_layer_conformance({*layers.back(),
-                           test::source_layer("make", {"c"}),
-                           impossible,
-                           shop.recipe(),
-                           {{"PATH", base::current_environment().at("PATH")}}});
+  test::check_layer_conformance({*layers.back(),
+                                 test::source_layer("make", {"c"}),
+                                 impossible,
+                                 shop.recipe(),
+                                 {{"PATH", base::current_environment().at("PATH")}}});
 }
 
 TEST_CASE(
@@ -167,4 +167,21 @@ TEST_CASE("source layer: a later layer finds the packages of an earlier one") {
   spec.layers[1].name = "user";
   spec.layers[1].path = "{recipe}/user";
   CHECK(output_of(fs::path(*shop.build(spec).prefix("user")) / "bin/user") == "source/greet.c\n");
+}
+
+TEST_CASE("source layer: a compiler that the user chose is taken, and its options are in the key") {
+  test::EnvWorkshop shop;
+  shop.write("code/Makefile",
+             "CC = false\n"
+             "all: one.c\n\t$(CC) -o one one.c\n"
+             "install:\n\tinstall -D one $(PREFIX)/bin/one\n");
+  shop.write("code/one.c", "#include <stdio.h>\nint main(void) { puts(WORD); return 0; }\n");
+  const spec::EnvironmentSpec spec{{test::source_layer("make", {"c"})}};
+  const auto plain = shop.store().lock(spec, shop.recipe()).layers[0];
+  shop.options.environment["CC"] = "cc -DWORD=\"chosen\"";
+  const auto chosen = shop.store().lock(spec, shop.recipe()).layers[0];
+  CHECK(chosen.facts.at("compiler.c") == plain.facts.at("compiler.c") + " -DWORD=\"chosen\"");
+  CHECK(chosen.key != plain.key);
+  shop.options.environment["CC"] = "cc -DWORD=__func__";
+  CHECK(output_of(fs::path(*shop.build(spec).prefix()) / "bin/one") == "main\n");
 }

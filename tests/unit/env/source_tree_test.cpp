@@ -1,6 +1,7 @@
 #include "env/source_tree.hpp"
 
 #include "env_workshop.hpp"
+#include "support/fake_clock.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -111,4 +112,32 @@ TEST_CASE("source tree: a copy has the same digest and times, and can be written
         fs::last_write_time(tree.root / "main.c"));
   CHECK((fs::status(tree.home / "copy/run.sh").permissions() & fs::perms::owner_write) !=
         fs::perms::none);
+}
+
+TEST_CASE(
+    "source tree: the digest of a big one is remembered until a file changes, dates set back or "
+    "not") {
+  const Tree tree;
+  test::EnvWorkshop shop;
+  test::FakeClock clock;
+  clock.move(base::SystemClock().now() + std::chrono::hours(1) - clock.now());
+  tree.write("big.dat", std::string(2U << 20U, 'a'));
+  auto layer = test::source_layer("make");
+  layer.path = "{recipe}/tree";
+  const std::vector<spec::BuiltLayer> none;
+  const env::LayerContext context{layer, tree.home.path(), none, {}};
+  const auto digest = [&] {
+    const auto layers = env::builtin_layers(shop.processes, clock, shop.home / "state");
+    return layers.back()->resolve(context).at("source.tree");
+  };
+  const std::string first = digest();
+  CHECK(first == "sha256:" + tree.digest());
+  CHECK(contains(base::read_file(shop.home / "state/environments-memo.json"), first));
+  CHECK(digest() == first);
+
+  const auto time = fs::last_write_time(tree.root / "big.dat");
+  tree.write("big.dat", std::string(2U << 20U, 'b'));
+  fs::last_write_time(tree.root / "big.dat", time);
+  CHECK(digest() == "sha256:" + tree.digest());
+  CHECK(digest() != first);
 }

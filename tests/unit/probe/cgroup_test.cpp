@@ -24,14 +24,18 @@ TEST_CASE("cgroup: a host without control groups limits nothing") {
 
 TEST_CASE("cgroup v2: the least limit of all groups above counts, and 'max' is none") {
   const FakeHost host;
-  host.put("proc/self/cgroup", "0::/system.slice/job.scope\n");
+  host.put("proc/self/cgroup", "0::/user.slice/job.slice/step.scope\n");
   host.put("proc/self/mountinfo", std::string("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n") + unified);
   host.put("sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
-  host.put("sys/fs/cgroup/system.slice/cpu.max", "150000 100000\n");
-  host.put("sys/fs/cgroup/system.slice/memory.max", "1073741824\n");
-  host.put("sys/fs/cgroup/system.slice/job.scope/cpu.max", "max 100000\n");
-  host.put("sys/fs/cgroup/system.slice/job.scope/memory.max", "2147483648\n");
-  host.put("sys/fs/cgroup/system.slice/job.scope/cpuset.cpus.effective", "0-1\n");
+  const std::string slice = "sys/fs/cgroup/user.slice/";
+  host.put(slice + "cpu.max", "400000 100000\n");
+  host.put(slice + "memory.max", "4294967296\n");
+  host.put(slice + "job.slice/cpu.max", "150000 100000\n");
+  host.put(slice + "job.slice/memory.max", "1073741824\n");
+  host.put(slice + "job.slice/cpuset.cpus.effective", "0-2\n");
+  host.put(slice + "job.slice/step.scope/cpu.max", "max 100000\n");
+  host.put(slice + "job.slice/step.scope/memory.max", "2147483648\n");
+  host.put(slice + "job.slice/step.scope/cpuset.cpus.effective", "0-1\n");
   const auto limits = probe::read_cgroup_limits(host.root());
   CHECK(limits.cpus == 1.5);
   CHECK(limits.memory_bytes == 1073741824U);

@@ -1,0 +1,31 @@
+#include "log.hpp"
+
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/spdlog.h>
+
+namespace sabath::cli {
+namespace {
+
+constexpr const char* logger_name = "sabath";
+constexpr std::size_t file_bytes = 1U << 20U;
+constexpr std::size_t kept_files = 3;
+
+}  // namespace
+
+void open_log(const std::filesystem::path& folder) {
+  try {
+    auto logger = spdlog::rotating_logger_mt(
+        logger_name, (folder / "sabath.log").string(), file_bytes, kept_files);
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %P %v", spdlog::pattern_time_type::utc);
+    logger->flush_on(spdlog::level::info);
+  } catch (const spdlog::spdlog_ex&) {
+    // A read-only home: the command itself will say so if it matters.
+    spdlog::drop(logger_name);
+  }
+}
+
+void log_event(std::string_view kind, std::string_view text) {
+  if (const auto logger = spdlog::get(logger_name)) logger->info("{} {}", kind, text);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "failure.hpp"
+
+#include <curl/curl.h>
+
+#include <string>
+
+namespace sabath::fetch {
+
+/// What a transfer that libcurl ended with `code` means. `detail` is libcurl's error buffer,
+/// `os_error` the errno of a failed connection or 0.
+Failure curl_failure(CURLcode code, const std::string& detail, int os_error);
+
+}  // namespace sabath::fetch

@@ -1,0 +1,46 @@
+#include "curl_fetcher.hpp"
+
+#include "attempt.hpp"
+#include "exchange.hpp"
+#include "progress_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace sabath::fetch {
+
+Outcome CurlFetcher::fetch(const std::string& url,
+                           const Request& request,
+                           base::StagedFile& to,
+                           base::Observer& observer,
+                           std::stop_token stop) {
+  const auto parsed = parse_source_url(url);
+  if (const auto* failure = std::get_if<Failure>(&parsed))
+    return failed_outcome(url, request, *failure);
+  const auto& source = std::get<SourceUrl>(parsed);
+  if (source.scheme == "ftp" && source.path.ends_with('/')) {
+    return failed_outcome(url, request, {.problem = "is a folder, not a file"});
+  }
+  const Failure silence{
+      .problem = fmt::format("server was silent for {} s", options_.silence.count()),
+      .retryable = true};
+  ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
+  return attempt(source, request, to, [&](const Asked& asked, Intake& intake) {
+    Exchange exchange(source, asked, intake, options_, clock_);
+    const auto code = loop_.run(exchange.handle(), stop, [&] {
+      meter.tell(to.contiguous_bytes(), intake.size_bytes());
+      return clock_.steady() - exchange.last_sign() < options_.silence;
+    });
+    if (stop.stop_requested()) throw_stopped(source);
+    const End end = code ? exchange.finish(*code) : exchange.abandon(silence);
+    meter.tell_now(to.contiguous_bytes(), intake.size_bytes());
+    if (end == End::complete && !intake.end_is_certain()) {
+      observer.warn(source.displayed + ": server does not tell the size; a cut would go unnoticed",
+                    "state size and sha256 in the document");
+    }
+    return Turn{end, exchange.effective_url()};
+  });
+}
+
+}  // namespace sabath::fetch

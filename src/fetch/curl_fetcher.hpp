@@ -1,0 +1,37 @@
+#pragma once
+
+#include "transfer_loop.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/fetch/fetcher.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::fetch {
+
+/// The built-in engine for what comes over a network: http, https and ftp through libcurl.
+class CurlFetcher final : public Fetcher {
+ public:
+  CurlFetcher(EngineOptions options, base::Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
+
+  std::vector<std::string_view> schemes() const override { return {"https", "http", "ftp"}; }
+  std::string_view name() const override { return "built-in"; }
+  std::string_view description() const override {
+    return "http, https and ftp through libcurl, resumable";
+  }
+  Outcome fetch(const std::string& url,
+                const Request& request,
+                base::StagedFile& to,
+                base::Observer& observer,
+                std::stop_token stop) override;
+
+ private:
+  EngineOptions options_;
+  base::Clock& clock_;
+  TransferLoop loop_{};
+};
+
+}  // namespace sabath::fetch

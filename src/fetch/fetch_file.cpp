@@ -1,0 +1,173 @@
+#include "backoff.hpp"
+#include "source_url.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/fetch/fetcher.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace sabath::fetch {
+
+namespace {
+
+using Fetchers = std::vector<std::unique_ptr<Fetcher>>;
+
+/// An attempt that brought the file nearer by so much did not fail in vain.
+constexpr std::uint64_t progress_bytes = 1U << 20U;
+
+Fetcher* find_fetcher(const Fetchers& fetchers, const std::string& scheme) {
+  for (const auto& fetcher : fetchers) {
+    const auto schemes = fetcher->schemes();
+    if (std::find(schemes.begin(), schemes.end(), scheme) != schemes.end()) return fetcher.get();
+  }
+  return nullptr;
+}
+
+Outcome unknown_scheme(const Fetchers& fetchers, const std::string& url) {
+  std::vector<std::string_view> known;
+  for (const auto& fetcher : fetchers) {
+    const auto schemes = fetcher->schemes();
+    known.insert(known.end(), schemes.begin(), schemes.end());
+  }
+  const std::string scheme = scheme_of(url);
+  Outcome outcome;
+  outcome.url = displayed_url(url);
+  outcome.effective_url = outcome.url;
+  outcome.problem = scheme.empty() ? "is not a URL" : fmt::format("unknown scheme '{}'", scheme);
+  outcome.hint = fmt::format("known are {}; a file of this machine is file:///its/path",
+                             fmt::join(known, ", "));
+  return outcome;
+}
+
+/// The sources of one file, one after the other.
+struct Pursuit {
+  Request request;
+  const Fetchers& fetchers;
+  base::StagedFile& to;
+  const RetryPolicy& policy;
+  base::Clock& clock;
+  base::Observer& observer;
+  std::stop_token stop;
+  std::minstd_rand random{std::random_device{}()};
+  std::uint64_t transferred = 0;
+
+  Outcome run();
+  Outcome pursue(const std::string& url);
+  Outcome try_once(Fetcher& fetcher, const std::string& url);
+  void wait(std::chrono::milliseconds duration);
+};
+
+void Pursuit::wait(std::chrono::milliseconds duration) {
+  constexpr std::chrono::milliseconds slice(200);
+  for (auto left = duration; left.count() > 0 && !stop.stop_requested(); left -= slice) {
+    clock.sleep_for(std::min(left, slice));
+  }
+  if (stop.stop_requested()) {
+    throw base::Error(base::ErrorKind::interrupted, request.label + ": the transfer was stopped");
+  }
+}
+
+Outcome Pursuit::try_once(Fetcher& fetcher, const std::string& url) {
+  Outcome outcome = fetcher.fetch(url, request, to, observer, stop);
+  transferred += outcome.transferred;
+  // The next attempt, at this source or a mirror, must prove that it continues these bytes.
+  request.etag = outcome.etag;
+  request.last_modified = outcome.last_modified;
+  return outcome;
+}
+
+Outcome Pursuit::pursue(const std::string& url) {
+  Fetcher* const fetcher = find_fetcher(fetchers, scheme_of(url));
+  if (fetcher == nullptr) return unknown_scheme(fetchers, url);
+  auto farthest = to.contiguous_bytes();
+  for (int failures = 0;;) {
+    Outcome outcome = try_once(*fetcher, url);
+    const auto there = to.contiguous_bytes();
+    failures = there >= farthest + progress_bytes ? 1 : failures + 1;
+    farthest = std::max(farthest, there);
+    if (outcome.ok || !outcome.retryable || failures >= policy.attempts) return outcome;
+    if (outcome.retry_after > policy.longest_wait) {
+      outcome.problem +=
+          fmt::format(" and asks to wait for {}", base::format_duration(outcome.retry_after));
+      return outcome;
+    }
+    const auto delay = backoff(policy, failures, outcome.retry_after, random);
+    observer.note(fmt::format("{}: {}; trying again in {}",
+                              displayed_url(url),
+                              outcome.problem,
+                              base::format_duration(delay)));
+    wait(delay);
+  }
+}
+
+std::string describe(const Outcome& outcome, const std::string& url) {
+  const std::string place = displayed_url(url);
+  const std::string end = displayed_url(outcome.effective_url);
+  if (end == place) return fmt::format("{}: {}", place, outcome.problem);
+  return fmt::format("{}: {} (after a redirect to {})", place, outcome.problem, end);
+}
+
+Outcome Pursuit::run() {
+  wait({});
+  Outcome all;
+  all.not_found = !request.urls.empty();
+  for (const std::string& url : request.urls) {
+    Outcome outcome = pursue(url);
+    if (outcome.ok) {
+      outcome.transferred = transferred;
+      return outcome;
+    }
+    all.problem += (all.problem.empty() ? "" : "; ") + describe(outcome, url);
+    if (all.hint.empty()) all.hint = outcome.hint;
+    all.retryable = all.retryable || outcome.retryable;
+    all.not_found = all.not_found && outcome.not_found;
+    all.access_needed = all.access_needed || outcome.access_needed;
+    all.retry_after = std::max(all.retry_after, outcome.retry_after);
+    all.url = outcome.url;
+    all.effective_url = outcome.effective_url;
+  }
+  if (request.urls.empty()) all.problem = "no source is given";
+  all.etag = request.etag;
+  all.last_modified = request.last_modified;
+  all.transferred = transferred;
+  return all;
+}
+
+/// Ends the progress task when it goes out of scope.
+class ProgressEnd {
+ public:
+  ProgressEnd(const Pursuit& pursuit) : pursuit_(pursuit) {}
+  ~ProgressEnd() {
+    pursuit_.observer.progress({.task = pursuit_.request.label,
+                                .done = pursuit_.to.contiguous_bytes(),
+                                .total = pursuit_.request.size_bytes,
+                                .finished = true});
+  }
+  ProgressEnd(const ProgressEnd&) = delete;
+  ProgressEnd& operator=(const ProgressEnd&) = delete;
+
+ private:
+  const Pursuit& pursuit_;
+};
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): seven, each used once; a struct would only rename them
+Outcome fetch_file(const Request& request,
+                   const Fetchers& fetchers,
+                   base::StagedFile& to,
+                   const RetryPolicy& policy,
+                   base::Clock& clock,
+                   base::Observer& observer,
+                   std::stop_token stop) {
+  Pursuit pursuit{request, fetchers, to, policy, clock, observer, std::move(stop)};
+  std::string& label = pursuit.request.label;
+  if (label.empty() && !request.urls.empty()) label = displayed_url(request.urls.front());
+  const ProgressEnd progress_end(pursuit);
+  return pursuit.run();
+}
+
+}  // namespace sabath::fetch

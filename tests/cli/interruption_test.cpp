@@ -1,0 +1,135 @@
+// Runs that are interrupted or killed: never lost, and nothing goes on behind anybody's back.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+
+#include <unistd.h>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A sleep of a length that no other process of the machine has; killed at the end of the test.
+class Sleep {
+ public:
+  explicit Sleep(int base) : seconds_(std::to_string(base + ::getpid())) {}
+  ~Sleep() {
+    for (const int pid : processes())
+      ::kill(pid, SIGKILL);
+  }
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+  std::string command() const { return "sleep " + seconds_; }
+  std::vector<int> processes() const {
+    return processes_with("sleep" + std::string(1, '\0') + seconds_);
+  }
+
+ private:
+  std::string seconds_;
+};
+
+int executor_pid(const Sabath& sabath) {
+  const json status = json::parse(sabath.newest("status.json"));
+  return status["pid"].get<int>();
+}
+
+json only_run_listed(const Sabath& sabath) {
+  const Answer answer = sabath({"--json", "list"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  const json runs = json::parse(answer.output)["runs"];
+  REQUIRE(runs.size() == 1);
+  return runs[0];
+}
+
+}  // namespace
+
+TEST_CASE("cli: Ctrl-C ends the run and all its processes; the record says interrupted") {
+  Sabath sabath;
+  const Sleep sleep(1'000'000);
+  const int number = GENERATE(SIGINT, SIGTERM);
+  Running running = sabath.start(
+      {"run", sabath.shell_recipe("sleeper", sleep.command() + " & wait"), "--repeat", "3"});
+  REQUIRE(eventually([&] { return !sleep.processes().empty(); }));
+  running.signal(number);
+  const Answer answer = running.wait();
+  CHECK(answer.status == 130);
+  CHECK(sleep.processes().empty());
+  CHECK(sabath.count_runs() == 1);
+  const json record = json::parse(sabath.newest());
+  CHECK(record["state"] == "interrupted");
+  CHECK(record["stages"][0]["state"] == "interrupted");
+  CHECK(only_run_listed(sabath)["state"] == "interrupted");
+}
+
+TEST_CASE("cli: a run whose executor was killed is closed as lost by the next command") {
+  Sabath sabath;
+  const Sleep sleep(2'000'000);
+  Running running =
+      sabath.start({"run", sabath.shell_recipe("sleeper", "exec " + sleep.command())});
+  REQUIRE(eventually([&] { return sleep.processes().size() == 1; }));
+  ::kill(executor_pid(sabath), SIGKILL);
+  const Answer answer = running.wait();
+  CHECK(answer.status == 14);
+  CHECK_THAT(answer.output, Contains("lost"));
+  CHECK(only_run_listed(sabath)["state"] == "lost");
+  CHECK_THAT(sabath({"show", "@last"}).output, Contains("lost") && Contains("stage go"));
+  CHECK(eventually([&] { return sleep.processes().empty(); }));
+}
+
+TEST_CASE("cli: a run is closed as lost too when both its processes were killed") {
+  Sabath sabath;
+  const Sleep sleep(3'000'000);
+  {
+    Running running =
+        sabath.start({"run", sabath.shell_recipe("sleeper", "exec " + sleep.command())});
+    REQUIRE(eventually([&] { return !sleep.processes().empty(); }));
+    running.signal(SIGKILL);
+    running.wait();
+    ::kill(executor_pid(sabath), SIGKILL);
+  }
+  CHECK(eventually([&] { return only_run_listed(sabath)["state"] == "lost"; }));
+  CHECK_FALSE(fs::exists(sabath.run_directories().back() / "record.json"));
+  CHECK(sabath({"catalog", "reindex"}).status == 0);
+  CHECK(only_run_listed(sabath)["state"] == "lost");
+}
+
+TEST_CASE("cli: a run goes on when the command that started it is killed, and is indexed later") {
+  Sabath sabath;
+  const auto gate = sabath.folder() / "gate";
+  const auto folder = sabath.shell_recipe(
+      "patient", "while [ ! -e " + gate.string() + " ]; do sleep 0.02; done; echo through");
+  Running running = sabath.start({"run", folder});
+  REQUIRE(
+      eventually([&] { return sabath.newest("status.json").find("\"go\"") != std::string::npos; }));
+  running.signal(SIGKILL);
+  CHECK(running.wait().status == 128 + SIGKILL);
+  CHECK(only_run_listed(sabath)["state"] == "running");
+  write_text(gate, "");
+  CHECK(eventually([&] { return !sabath.newest().empty(); }));
+  CHECK(eventually([&] { return only_run_listed(sabath)["state"] == "ok"; }));
+}
+
+TEST_CASE("cli: an interrupted fetch leaves nothing that passes for complete") {
+  Sabath sabath;
+  const auto big = sabath.folder() / "big";
+  write_text(big, "");
+  fs::resize_file(big, std::uintmax_t{8} << 30U);
+  Running running = sabath.start({"fetch", "file://" + big.string()});
+  REQUIRE(eventually([&] {
+    return fs::exists(sabath.cache() / "partial") && !fs::is_empty(sabath.cache() / "partial");
+  }));
+  const int number = GENERATE(SIGINT, SIGKILL);
+  running.signal(number);
+  CHECK(running.wait().status == (number == SIGINT ? 130 : 128 + SIGKILL));
+  const Answer verified = sabath({"verify", "--full"});
+  CHECK(verified.status == 0);
+  CHECK_THAT(verified.output, Contains("0 objects"));
+}

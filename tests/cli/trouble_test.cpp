@@ -1,0 +1,320 @@
+// Places that fail: read-only, full, gone, newer, or open to strangers.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+
+#include <sys/mount.h>
+#include <unistd.h>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// May "nobody" execute the program under test?
+bool nobody_can_run(const Sabath& sabath) {
+  return is_root() && sabath.as_nobody({"--version"}).status == 0;
+}
+
+/// The program as a user for whom permissions count.
+Answer ordinarily(const Sabath& sabath, const std::vector<std::string>& arguments) {
+  return is_root() ? sabath.as_nobody(arguments) : sabath(arguments);
+}
+
+void open_up(const fs::path& folder) {
+  fs::permissions(folder, fs::perms(0755));
+}
+
+/// A small file system in memory.
+class SmallDisk {
+ public:
+  SmallDisk(fs::path place, const std::string& size) : place_(std::move(place)) {
+    fs::create_directories(place_);
+    mounted_ = ::mount("none", place_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(place_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool mounted() const { return mounted_; }
+
+ private:
+  fs::path place_;
+  bool mounted_ = false;
+};
+
+void set_catalog_version(const fs::path& file, int version) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  const std::string pragma = "pragma user_version = " + std::to_string(version);
+  CHECK(sqlite3_exec(database, pragma.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+}
+
+std::string id_of_newest(const Sabath& sabath) {
+  return sabath.run_directories().back().filename().string();
+}
+
+constexpr const char* one_metric = R"(echo '{{"step": 1, "loss": 2.5}}' >> $SABATH_METRICS)";
+
+}  // namespace
+
+TEST_CASE("cli: a home that cannot be written is an error of storage that names it") {
+  Sabath sabath;
+  if (is_root() && !nobody_can_run(sabath)) {
+    WARN("skipped: 'nobody' cannot execute the program here");
+    return;
+  }
+  open_up(sabath.folder());
+  fs::create_directories(sabath.home());
+  fs::permissions(sabath.home(), fs::perms(0555));
+  const auto folder = sabath.shell_recipe("tiny", "true");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"run", folder}, {"fetch", "file:///etc/hostname"}, {"list"}}) {
+    INFO(arguments.front());
+    const Answer answer = ordinarily(sabath, arguments);
+    CHECK(answer.status == 16);
+    CHECK_THAT(answer.errors, Contains(sabath.home().string()));
+    CHECK(answer.output.empty());
+  }
+  CHECK(fs::is_empty(sabath.home()));
+  CHECK(ordinarily(sabath, {"run", folder, "--dry-run"}).status == 0);
+  fs::permissions(sabath.home(), fs::perms(0755));
+}
+
+TEST_CASE("cli: a full disk fails the fetch, and nothing is kept") {
+  Sabath sabath;
+  const SmallDisk disk(sabath.home(), "2m");
+  if (!disk.mounted()) {
+    WARN("skipped: mounting a small tmpfs needs root");
+    return;
+  }
+  const auto big = sabath.folder() / "big";
+  write_text(big, std::string(4'000'000, 'x'));
+  const Answer answer = sabath({"fetch", "file://" + big.string()});
+  CHECK(answer.status == 16);
+  CHECK_THAT(answer.errors, Contains("No space left") || Contains("no space"));
+  const Answer verified = sabath({"verify"});
+  CHECK(verified.status == 0);
+  CHECK_THAT(verified.output, Contains("0 objects"));
+  write_text(big, std::string(40'000, 'x'));
+  CHECK(sabath({"fetch", "file://" + big.string()}).status == 0);
+}
+
+TEST_CASE("cli: a full disk fails the run, and the run is not lost") {
+  Sabath sabath;
+  const SmallDisk disk(sabath.home(), "3m");
+  if (!disk.mounted()) {
+    WARN("skipped: mounting a small tmpfs needs root");
+    return;
+  }
+  const Answer answer = sabath({"run",
+                                sabath.shell_recipe("filler",
+                                                    "cat /dev/zero > {output}/big; sync; exit 1",
+                                                    "{}",
+                                                    R"({"outputs": ["big"]})")});
+  INFO(answer.output + answer.errors);
+  CHECK((answer.status == 1 || answer.status == 14 || answer.status == 16));
+  CHECK(answer.leftovers == 0);
+  REQUIRE(sabath.count_runs() == 1);
+  fs::remove(sabath.run_directories().back() / "outputs/go/big");
+  const Answer list = sabath({"--json", "list"});
+  INFO(list.errors);
+  REQUIRE(list.status == 0);
+  const json runs = json::parse(list.output)["runs"];
+  REQUIRE(runs.size() == 1);
+  CHECK((runs[0]["state"] == "failed" || runs[0]["state"] == "lost"));
+}
+
+TEST_CASE("cli: a disk too full to begin a run says so and does not run") {
+  Sabath sabath;
+  const SmallDisk disk(sabath.home(), "1m");
+  if (!disk.mounted()) {
+    WARN("skipped: mounting a small tmpfs needs root");
+    return;
+  }
+  const auto marker = sabath.folder() / "ran";
+  const auto folder = sabath.shell_recipe("tiny", "touch " + marker.string());
+  std::error_code code;
+  {
+    std::vector<char> block(2'000'000, 'x');
+    FILE* file = std::fopen((sabath.home() / "filler").c_str(), "w");
+    std::fwrite(block.data(), 1, block.size(), file);
+    std::fclose(file);
+  }
+  const Answer answer = sabath({"run", folder});
+  INFO(answer.output);
+  CHECK(answer.status == 16);
+  CHECK_FALSE(fs::exists(marker));
+}
+
+TEST_CASE("cli: a run directory that was deleted by hand is said to be gone") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("tiny", one_metric);
+  REQUIRE(sabath({"run", folder, "--seed", "1", "--repeat", "2"}).status == 0);
+  const std::string id = id_of_newest(sabath);
+  fs::remove_all(sabath.runs() / id);
+
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"show", id},
+                                                    {"compare", "@last~1", id},
+                                                    {"compare", id, "@last~1"},
+                                                    {"verify", id}}) {
+    INFO(arguments.front());
+    const Answer answer = sabath(arguments);
+    CHECK(answer.status == 10);
+    CHECK_THAT(answer.errors, Contains(id));
+  }
+  CHECK(sabath({"list"}).status == 0);
+  CHECK(sabath({"run", folder, "--seed", "1"}).status == 0);
+  CHECK_THAT(sabath({"catalog", "reindex"}).output, Contains("2 runs indexed"));
+  CHECK(json::parse(sabath({"--json", "list"}).output)["runs"].size() == 2);
+  CHECK(sabath({"show", id}).status == 10);
+}
+
+TEST_CASE("cli: a torn record is named, and spoils no other run") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", sabath.shell_recipe("tiny", one_metric), "--repeat", "2"}).status == 0);
+  const auto torn = sabath.run_directories().back() / "record.json";
+  fs::permissions(torn, fs::perms(0644));
+  write_text(torn, "{\"schema\": 1, \"run");
+  const Answer reindexed = sabath({"catalog", "reindex"});
+  CHECK(reindexed.status == 1);
+  CHECK_THAT(reindexed.output, Contains("1 runs indexed, 1 could not be read"));
+  CHECK_THAT(reindexed.errors, Contains(torn.string()));
+  CHECK(sabath({"list"}).status == 0);
+}
+
+TEST_CASE("cli: an output that was changed after the run is found by verify and by compare") {
+  Sabath sabath;
+  const auto folder =
+      sabath.shell_recipe("maker", "echo 1 > {output}/x", "{}", R"({"outputs": ["x"]})");
+  REQUIRE(sabath({"run", folder, "--seed", "1", "--repeat", "2"}).status == 0);
+  REQUIRE(sabath({"compare", "@last~1", "@last"}).status == 0);
+  const auto output = sabath.run_directories().back() / "outputs/go/x";
+  fs::permissions(output, fs::perms(0644));
+  write_text(output, "2\n");
+  const std::string id = id_of_newest(sabath);
+  const Answer verified = sabath({"verify", id});
+  CHECK(verified.status == 1);
+  CHECK_THAT(verified.output, Contains("go/x") && Contains("changed after the run"));
+  CHECK(sabath({"compare", "@last~1", id}).status == 11);
+}
+
+TEST_CASE("cli: a catalog of a newer version is left alone; runs are recorded nevertheless") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("tiny", one_metric);
+  REQUIRE(sabath({"run", folder}).status == 0);
+  set_catalog_version(sabath.home() / "catalog.db", 99);
+  const Answer list = sabath({"list"});
+  CHECK(list.status == 15);
+  CHECK_THAT(list.errors, Contains("is of version 99") && Contains("versions up to 1"));
+  CHECK(list.output.empty());
+
+  const Answer run = sabath({"run", folder});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.errors, Contains("is of version 99"));
+  CHECK(json::parse(sabath.newest())["state"] == "ok");
+
+  set_catalog_version(sabath.home() / "catalog.db", 1);
+  CHECK(json::parse(sabath({"--json", "list"}).output)["runs"].size() == 2);
+}
+
+TEST_CASE("cli: a damaged catalog is said to be only an index, and can be made again") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("tiny", one_metric);
+  REQUIRE(sabath({"run", folder}).status == 0);
+  fs::remove(sabath.home() / "catalog.db-wal");
+  fs::remove(sabath.home() / "catalog.db-shm");
+  write_text(sabath.home() / "catalog.db", std::string(8192, 'x'));
+  const Answer list = sabath({"list"});
+  CHECK(list.status == 15);
+  CHECK_THAT(list.errors, Contains("reindex"));
+  CHECK(sabath({"run", folder}).status == 0);
+  fs::remove(sabath.home() / "catalog.db");
+  CHECK_THAT(sabath({"catalog", "reindex"}).output, Contains("2 runs indexed"));
+}
+
+TEST_CASE("cli: a missing compiler is an error of the environment that names it; no run is made") {
+  Sabath sabath;
+  const auto folder = sabath.recipe("built", R"({"schema": 1, "name": "built",
+    "environment": {"layers": [{"kind": "source", "path": "{recipe}/code", "build": "make", "languages": ["c"]}]},
+    "stages": [{"name": "go", "run": ["{env}/bin/hello"]}]})");
+  fs::create_directories(fs::path(folder) / "code");
+  write_text(fs::path(folder) / "code/Makefile", "all install:\n\ttrue\n");
+  SECTION("nothing on PATH") {
+    sabath.environment()["PATH"] = (sabath.folder() / "empty").string();
+    const Answer answer = sabath({"run", folder});
+    CHECK(answer.status == 13);
+    CHECK_THAT(answer.errors, Contains("'cc'") || Contains("cc:") || Contains("compiler"));
+  }
+  SECTION("CC that is not there") {
+    sabath.environment()["CC"] = "no-such-compiler";
+    const Answer answer = sabath({"run", folder});
+    CHECK(answer.status == 13);
+    CHECK_THAT(answer.errors, Contains("no-such-compiler"));
+  }
+  CHECK(sabath.count_runs() == 0);
+}
+
+TEST_CASE(
+    "cli: a build that fails shows the end of its log and where the rest is; no run is made") {
+  Sabath sabath;
+  const auto folder = sabath.recipe("broken", R"({"schema": 1, "name": "broken",
+    "environment": {"layers": [{"kind": "source", "path": "{recipe}/code", "build": "make", "languages": ["c"]}]},
+    "stages": [{"name": "go", "run": ["{env}/bin/hello"]}]})");
+  fs::create_directories(fs::path(folder) / "code");
+  write_text(
+      fs::path(folder) / "code/Makefile",
+      "all install:\n\t@echo first words\n\t@echo the flux capacitor is missing >&2; exit 7\n");
+  const Answer answer = sabath({"run", folder});
+  CHECK(answer.status == 13);
+  CHECK_THAT(answer.errors, Contains("the flux capacitor is missing"));
+  const std::string before = "hint: the whole log is ";
+  const auto at = answer.errors.find(before);
+  REQUIRE(at != std::string::npos);
+  std::string log = answer.errors.substr(at + before.size());
+  log.erase(log.find('\n'));
+  CHECK_THAT(text_of(log), Contains("first words"));
+  CHECK(sabath.count_runs() == 0);
+  CHECK_THAT(sabath({"list", "envs"}).output, !Contains("ready"));
+}
+
+TEST_CASE("cli: a program that the host layer asks for and that is missing is named") {
+  Sabath sabath;
+  const Answer answer = sabath({"run", sabath.recipe("host", R"({"schema": 1, "name": "host",
+    "environment": {"layers": [{"kind": "host", "commands": ["no-such-program-xyz"]}]},
+    "stages": [{"name": "go", "run": ["true"]}]})")});
+  CHECK(answer.status == 13);
+  CHECK_THAT(answer.errors, Contains("no-such-program-xyz"));
+  CHECK(sabath.count_runs() == 0);
+}
+
+TEST_CASE("cli: an environment that somebody else can write is not used") {
+  Sabath sabath;
+  const auto folder = sabath.recipe("built", R"({"schema": 1, "name": "built",
+    "environment": {"layers": [{"kind": "source", "path": "{recipe}/code", "build": "make", "languages": ["c"]}]},
+    "stages": [{"name": "go", "run": ["{env}/bin/hello"]}]})");
+  fs::create_directories(fs::path(folder) / "code");
+  write_text(
+      fs::path(folder) / "code/Makefile",
+      "all:\ninstall:\n\tmkdir -p $(PREFIX)/bin\n\tprintf '#!/bin/sh\\n' > $(PREFIX)/bin/hello\n"
+      "\tchmod 755 $(PREFIX)/bin/hello\n");
+  const Answer first = sabath({"run", folder});
+  INFO(first.output + first.errors);
+  REQUIRE(first.status == 0);
+  const json environments = json::parse(sabath({"--json", "list", "envs"}).output)["environments"];
+  const fs::path prefix = environments[0]["prefix"].get<std::string>();
+  const std::string part = GENERATE("", "bin", "bin/hello", "..");
+  const fs::path spoiled = (prefix / part).lexically_normal();
+  INFO(spoiled.string());
+  fs::permissions(spoiled, fs::perms::others_write, fs::perm_options::add);
+  const Answer answer = sabath({"run", folder});
+  CHECK(answer.status == 13);
+  CHECK_THAT(answer.errors, Contains("envs/source"));
+  CHECK(sabath.count_runs() == 1);
+}

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/staged_file.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace sabath::test {
+
+/// A staged file in memory that remembers what was done to it.
+class MemoryStagedFile final : public base::StagedFile {
+ public:
+  MemoryStagedFile() = default;
+  /// With a partial of an earlier attempt.
+  explicit MemoryStagedFile(std::string partial)
+      : content(std::move(partial)), contiguous_bytes_(content.size()) {}
+
+  void reserve(std::uint64_t size_bytes) override { reserved.push_back(size_bytes); }
+  void write_at(std::uint64_t offset_bytes, base::ByteView bytes) override {
+    const std::uint64_t end = offset_bytes + bytes.size();
+    if (end > full_at_bytes) {
+      throw base::Error(base::ErrorKind::storage, "memory: cannot write: no space left");
+    }
+    ++writes;
+    if (content.size() < end) content.resize(static_cast<std::size_t>(end));
+    content.replace(static_cast<std::size_t>(offset_bytes), bytes.size(), base::as_text(bytes));
+    if (offset_bytes <= contiguous_bytes_) contiguous_bytes_ = std::max(contiguous_bytes_, end);
+  }
+  std::uint64_t contiguous_bytes() const override { return contiguous_bytes_; }
+  void restart() override {
+    ++restarts;
+    content.clear();
+    contiguous_bytes_ = 0;
+  }
+  std::filesystem::path path() const override { return {}; }
+
+  std::string content{};
+  std::vector<std::uint64_t> reserved{};
+  int writes = 0;
+  int restarts = 0;
+  std::uint64_t full_at_bytes = std::numeric_limits<std::uint64_t>::max();
+
+ private:
+  std::uint64_t contiguous_bytes_ = 0;
+};
+
+}  // namespace sabath::test

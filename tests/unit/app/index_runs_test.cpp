@@ -1,0 +1,273 @@
+#include "app/record_files.hpp"
+#include "app/stage_template.hpp"
+#include "support/errors.hpp"
+#include "support/fake_clock.hpp"
+#include "support/recording_observer.hpp"
+#include "support/temp_home.hpp"
+#include "unit/spec/full_values.hpp"
+
+#include <sabath/app/index_runs.hpp>
+#include <sabath/app/run_files.hpp>
+
+#include <fstream>
+
+using namespace sabath;
+using app::RunEvent;
+using app::RunFiles;
+using spec::RunState;
+using test::contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Run directories, their inbox and a catalog.
+class Site {
+ public:
+  /// A run that was planned: `state` and what its process is as its status says.
+  void plan(const std::string& id, const spec::RunStatus& status) {
+    spec::RunPlan plan = test::full_plan();
+    plan.run_id = id;
+    fs::create_directories(runs() / id);
+    app::write_plan(files(id).plan(), plan);
+    files(id).write_status(status);
+    app::announce(runs(), id, RunEvent::planned);
+  }
+  void finish(const std::string& id) {
+    spec::RunRecord record = test::full_record();
+    record.run_id = id;
+    write(files(id).record(), app::record_text(record));
+    spec::RunStatus status;
+    status.state = RunState::ok;
+    files(id).write_status(status);
+    app::announce(runs(), id, RunEvent::finished);
+  }
+  void index() { app::index_inbox(catalog, runs(), clock, observer); }
+  app::ReindexReport reindex(std::stop_token stop = {}) {
+    return app::reindex(catalog, runs(), clock, observer, stop);
+  }
+  RunState state_of(const std::string& id) const { return catalog.select(id, {}).front().state; }
+  std::size_t notes() const {
+    std::error_code code;
+    const fs::directory_iterator inbox(runs() / ".inbox", code);
+    return code ? 0 : static_cast<std::size_t>(std::distance(begin(inbox), end(inbox)));
+  }
+  RunFiles files(const std::string& id) const { return RunFiles(runs() / id); }
+  fs::path runs() const { return home_ / "runs"; }
+  static void write(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+  }
+
+ private:
+  test::TempHome home_;
+
+ public:
+  catalog::Catalog catalog{home_ / "catalog.db"};
+  test::FakeClock clock{};
+  test::RecordingObserver observer{};
+};
+
+spec::RunStatus alive(RunState state = RunState::running) {
+  spec::RunStatus status;
+  app::stamp_process(status);
+  status.state = state;
+  return status;
+}
+
+spec::RunStatus gone(const std::string& stage = "train") {
+  spec::RunStatus status = alive();
+  status.boot_id = "another boot";
+  status.stage = stage;
+  return status;
+}
+
+const std::string one = "tiny-20261120-103201-abcdefgh";
+const std::string two = "tiny-20261120-103202-abcdefgh";
+
+}  // namespace
+
+TEST_CASE("index: notes of the inbox bring plans and records into the catalog, once") {
+  Site site;
+  site.plan(one, alive(RunState::planned));
+  site.plan(two, alive());
+  site.finish(two);
+  CHECK(site.notes() == 3);
+  site.index();
+  CHECK(site.notes() == 0);
+  CHECK(site.catalog.stats().runs == 2);
+  CHECK(site.state_of(one) == RunState::planned);
+  CHECK(site.state_of(two) == RunState::ok);
+  CHECK(site.catalog.runs().front().directory == (site.runs() / two).string());
+  CHECK(site.observer.warnings.empty());
+}
+
+TEST_CASE("index: a run that finished after its plan was indexed becomes its record") {
+  Site site;
+  site.plan(one, alive());
+  site.index();
+  CHECK(site.state_of(one) == RunState::running);
+  site.finish(one);
+  site.index();
+  CHECK(site.state_of(one) == RunState::ok);
+  CHECK(site.catalog.stats().metrics == 1);
+}
+
+TEST_CASE("index: a note of planning that comes late does not undo the record") {
+  Site site;
+  site.plan(one, alive());
+  site.finish(one);
+  fs::remove(site.runs() / ".inbox" / (one + ".planned"));
+  site.index();
+  app::announce(site.runs(), one, RunEvent::planned);
+  site.index();
+  CHECK(site.state_of(one) == RunState::ok);
+}
+
+TEST_CASE(
+    "index: a run whose process is gone is closed as lost, in the catalog and in its status") {
+  Site site;
+  const auto [status, why] = GENERATE(
+      table<spec::RunStatus, std::string>({{gone(), "it was ended during stage train"},
+                                           {gone(""), "it was ended before its first stage"}}));
+  site.plan(one, status);
+  site.index();
+  CHECK(site.state_of(one) == RunState::lost);
+  CHECK(site.files(one).read_status().state == RunState::lost);
+  CHECK(site.files(one).read_status().message == why);
+  CHECK(site.files(one).read_status().updated == base::format_rfc3339(site.clock.now()));
+}
+
+TEST_CASE("index: a run that goes on, or that runs on another node, is not lost") {
+  Site site;
+  site.plan(one, alive());
+  spec::RunStatus elsewhere = gone();
+  elsewhere.node = "another node";
+  site.plan(two, elsewhere);
+  site.index();
+  site.index();
+  CHECK(site.state_of(one) == RunState::running);
+  CHECK(site.state_of(two) == RunState::running);
+}
+
+TEST_CASE("index: a run that was lost and then finished after all is what its record says") {
+  Site site;
+  site.plan(one, gone());
+  site.index();
+  site.finish(one);
+  site.index();
+  CHECK(site.state_of(one) == RunState::ok);
+}
+
+TEST_CASE("index: a record without a note is found when its run is looked at again") {
+  Site site;
+  site.plan(one, alive());
+  site.index();
+  site.finish(one);
+  fs::remove(site.runs() / ".inbox" / (one + ".finished"));
+  site.index();
+  CHECK(site.state_of(one) == RunState::ok);
+}
+
+TEST_CASE("index: a run that cannot be read is told, stays in the inbox and disturbs no other") {
+  Site site;
+  site.plan(one, alive());
+  site.plan(two, alive());
+  Site::write(site.files(one).plan(), "{");
+  site.index();
+  CHECK(site.catalog.stats().runs == 1);
+  CHECK(site.notes() == 1);
+  REQUIRE(site.observer.warnings.size() == 1);
+  CHECK(contains(site.observer.warnings.front(), one));
+  site.plan(one, alive());
+  site.index();
+  CHECK(site.catalog.stats().runs == 2);
+  CHECK(site.notes() == 0);
+}
+
+TEST_CASE("index: notes of runs that are gone, and files that are no notes, disturb nothing") {
+  Site site;
+  app::announce(site.runs(), one, RunEvent::finished);
+  Site::write(site.runs() / ".inbox" / "README", "x");
+  site.index();
+  CHECK(site.notes() == 1);
+  CHECK(site.catalog.stats().runs == 0);
+  CHECK(site.observer.warnings.empty());
+}
+
+TEST_CASE("reindex: the catalog is made again from the run directories alone") {
+  Site site;
+  site.plan(one, alive());
+  site.plan(two, alive());
+  site.finish(two);
+  site.catalog.put_plan(
+      [] {
+        spec::RunPlan plan = test::full_plan();
+        plan.run_id = "stale-20261120-103205-abcdefgh";
+        return plan;
+      }(),
+      "/nowhere");
+  fs::create_directory(site.runs() / "notes");
+  fs::remove_all(site.runs() / ".inbox");
+  const app::ReindexReport report = site.reindex();
+  CHECK(report.indexed == 2);
+  CHECK(report.unreadable == 0);
+  CHECK(site.catalog.stats().runs == 2);
+  CHECK(site.state_of(two) == RunState::ok);
+  REQUIRE(!site.observer.progresses.empty());
+  CHECK(site.observer.progresses.back().finished);
+}
+
+TEST_CASE("reindex: a run that cannot be read is counted and told") {
+  Site site;
+  site.plan(one, alive());
+  site.plan(two, alive());
+  Site::write(site.files(one).record(), "{");
+  fs::remove_all(site.runs() / ".inbox");
+  const app::ReindexReport report = site.reindex();
+  CHECK(report.indexed == 1);
+  CHECK(report.unreadable == 1);
+  REQUIRE(site.observer.warnings.size() == 1);
+  CHECK(contains(site.observer.warnings.front(), one));
+}
+
+TEST_CASE("reindex: a folder whose planning is not over, or was cut off, is no run yet") {
+  Site site;
+  fs::create_directories(site.runs() / one);
+  site.plan(two, alive());
+  fs::remove(site.files(two).status());
+  fs::remove_all(site.runs() / ".inbox");
+  const app::ReindexReport report = site.reindex();
+  CHECK(report.indexed == 0);
+  CHECK(report.unreadable == 0);
+  CHECK(site.observer.warnings.empty());
+}
+
+TEST_CASE("reindex: when it is stopped the catalog is as it was") {
+  Site site;
+  site.plan(one, alive());
+  site.index();
+  std::stop_source stop;
+  stop.request_stop();
+  const base::Error error = test::error_of([&] { site.reindex(stop.get_token()); });
+  CHECK(error.kind() == base::ErrorKind::interrupted);
+  CHECK(site.catalog.stats().runs == 1);
+}
+
+TEST_CASE("index: documents that are gone are forgotten, wrong ones are told") {
+  Site site;
+  const test::TempHome shelf;
+  const auto put = [&](const std::string& name, const std::string& text) {
+    fs::create_directories(shelf / name);
+    Site::write(shelf / name / "recipe.json", text);
+  };
+  put("tiny", R"({"schema": 1, "name": "tiny", "stages": [{"name": "one", "run": ["true"]}]})");
+  put("wrong", "{");
+  const app::Documents documents({}, {shelf.path()});
+  app::index_documents(site.catalog, documents, site.observer);
+  REQUIRE(site.catalog.documents().size() == 1);
+  CHECK(site.catalog.documents().front().name == "tiny");
+  REQUIRE(site.observer.warnings.size() == 1);
+  CHECK(contains(site.observer.warnings.front(), "wrong/recipe.json"));
+  fs::remove_all(shelf / "tiny");
+  app::index_documents(site.catalog, documents, site.observer);
+  CHECK(site.catalog.documents().empty());
+}

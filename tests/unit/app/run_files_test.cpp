@@ -1,0 +1,86 @@
+#include "support/child_process.hpp"
+#include "support/errors.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <csignal>
+#include <set>
+
+using namespace sabath;
+using app::RunFiles;
+namespace fs = std::filesystem;
+
+TEST_CASE("run files: a status that was written is read again") {
+  const test::TempHome home;
+  const RunFiles files(home.path());
+  spec::RunStatus status;
+  app::stamp_process(status);
+  status.stage = "train";
+  for (const auto state : {spec::RunState::running, spec::RunState::failed}) {
+    status.state = state;
+    files.write_status(status);
+    CHECK(files.read_status() == status);
+  }
+}
+
+TEST_CASE("run files: a run without a record has none, one without a plan is an error") {
+  const test::TempHome home;
+  const RunFiles files(home.path());
+  CHECK(!files.read_record());
+  const base::Error error = test::error_of([&] { static_cast<void>(files.read_plan()); });
+  CHECK(error.kind() == base::ErrorKind::not_found);
+  CHECK(test::contains(error.what(), files.plan().string()));
+}
+
+TEST_CASE("run files: each event of a run leaves a note of its own") {
+  const test::TempHome home;
+  app::announce(home.path(), "tiny-1", app::RunEvent::planned);
+  app::announce(home.path(), "tiny-1", app::RunEvent::finished);
+  app::announce(home.path(), "tiny-1", app::RunEvent::finished);
+  std::set<std::string> notes;
+  for (const auto& entry : fs::directory_iterator(home / ".inbox"))
+    notes.insert(entry.path().filename().string());
+  CHECK(notes == std::set<std::string>{"tiny-1.planned", "tiny-1.finished"});
+}
+
+TEST_CASE("run files: a process is gone when it ended, or was of another boot, on this node") {
+  spec::RunStatus status;
+  app::stamp_process(status);
+  CHECK(status.pid == ::getpid());
+  CHECK(!app::is_provably_gone(status));
+  SECTION("a reused pid") {
+    ++status.pid_start_ticks;
+    CHECK(app::is_provably_gone(status));
+  }
+  SECTION("another boot") {
+    status.boot_id = "another";
+    CHECK(app::is_provably_gone(status));
+  }
+  SECTION("another node knows nothing") {
+    status.boot_id = "another";
+    status.node = "another";
+    CHECK(!app::is_provably_gone(status));
+  }
+  SECTION("nobody was there") {
+    status.pid = 0;
+    CHECK(!app::is_provably_gone(status));
+  }
+}
+
+TEST_CASE("run files: a process that was killed is provably gone") {
+  const int pid = ::fork();
+  if (pid == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  spec::RunStatus status;
+  app::stamp_process(status);
+  status.pid = pid;
+  status.pid_start_ticks = probe::process_start_ticks(pid);
+  CHECK(!app::is_provably_gone(status));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  CHECK(app::is_provably_gone(status));
+}

@@ -1,0 +1,160 @@
+#include "support/child_process.hpp"
+#include "support/errors.hpp"
+#include "unit/catalog/catalog_home.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <fstream>
+
+using namespace sabath;
+using base::ErrorKind;
+using catalog::Catalog;
+using test::CatalogHome;
+using test::contains;
+using test::error_of;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+bool says_how_to_rebuild(const base::Error& error, const fs::path& file) {
+  return error.kind() == ErrorKind::catalog && contains(error.what(), file.string()) &&
+         contains(error.hint(), "sabath catalog reindex");
+}
+
+}  // namespace
+
+TEST_CASE("catalog: a missing file and an empty one become a catalog of the newest version") {
+  const CatalogHome home;
+  const bool empty = GENERATE(false, true);
+  if (empty) write_text(home.file(), "");
+  const Catalog catalog(home.file());
+  const catalog::CatalogStats stats = catalog.stats();
+  CHECK(stats.schema_version == 1);
+  CHECK(stats.runs == 0);
+  CHECK(stats.documents == 0);
+  CHECK(stats.size_bytes == fs::file_size(home.file()));
+  CHECK(!stats.sqlite_version.empty());
+  CHECK(catalog.runs().empty());
+}
+
+TEST_CASE("catalog: what was written is there when it is opened again") {
+  const CatalogHome home;
+  {
+    Catalog catalog(home.file());
+    test::put(catalog, test::numbered_record(1));
+  }
+  const Catalog catalog(home.file());
+  REQUIRE(catalog.runs().size() == 1);
+  CHECK(catalog.runs().front().id == "tiny-20261120-103201-abcdefgh");
+}
+
+TEST_CASE("catalog: a kept catalog of version 1 opens, is searched and takes new runs") {
+  const CatalogHome home;
+  fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog" / "v1.db", home.file());
+  fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
+  Catalog catalog(home.file());
+  const catalog::CatalogStats stats = catalog.stats();
+  CHECK(stats.schema_version == 1);
+  CHECK(stats.runs == 2);
+  CHECK(stats.metrics == 1);
+  CHECK(stats.documents == 1);
+  const catalog::RunRow newest = catalog.select("@last", {}).front();
+  CHECK(newest.id == "tiny-20261120-103202-abcdefgh");
+  CHECK(newest.state == spec::RunState::planned);
+  CHECK(catalog.search("thermals").front().name == "thermals");
+  test::put(catalog, test::numbered_record(3));
+  CHECK(catalog.runs().size() == 3);
+}
+
+TEST_CASE("catalog: one of a newer version is refused with both numbers, and left as it is") {
+  const CatalogHome home;
+  {
+    SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("pragma user_version = 97");
+  }
+  const base::Error error = error_of([&] { Catalog catalog(home.file()); });
+  CHECK(error.kind() == ErrorKind::catalog);
+  CHECK(contains(error.what(), "is of version 97"));
+  CHECK(contains(error.what(), "versions up to 1"));
+  CHECK(contains(error.hint(), "newer sabath"));
+  CHECK(SQLite::Database(home.file().string()).execAndGet("pragma user_version").getInt() == 97);
+}
+
+TEST_CASE("catalog: a file that is no database says how to rebuild it") {
+  const CatalogHome home;
+  write_text(home.file(), std::string(5000, 'x'));
+  const base::Error error = error_of([&] { Catalog catalog(home.file()); });
+  CHECK(contains(error.what(), "damaged"));
+  CHECK(says_how_to_rebuild(error, home.file()));
+}
+
+TEST_CASE("catalog: a database of another program says how to rebuild it") {
+  const CatalogHome home;
+  const char* sql = GENERATE("create table run (x)", "create table x (y); pragma user_version = 1");
+  {
+    SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
+  }
+  CHECK(says_how_to_rebuild(error_of([&] { Catalog(home.file()).runs(); }), home.file()));
+}
+
+TEST_CASE("catalog: a truncated file says how to rebuild it, at the latest when it is asked") {
+  const CatalogHome home;
+  {
+    Catalog catalog(home.file());
+    for (int n = 0; n < 30; ++n)
+      test::put(catalog, test::numbered_record(n));
+  }
+  const auto size = fs::file_size(home.file());
+  fs::resize_file(home.file(), GENERATE_COPY(std::uintmax_t{60}, std::uintmax_t{4096}, size / 3));
+  const base::Error error = error_of([&] { Catalog(home.file()).runs(); });
+  CHECK(contains(error.what(), "damaged"));
+  CHECK(says_how_to_rebuild(error, home.file()));
+}
+
+TEST_CASE("catalog: a folder in its place is an error of storage") {
+  const CatalogHome home;
+  fs::create_directory(home.file());
+  CHECK(error_of([&] { Catalog catalog(home.file()); }).kind() == ErrorKind::storage);
+}
+
+TEST_CASE("catalog: in a read-only folder it cannot be made, and that is an error of storage") {
+  const CatalogHome home;
+  fs::permissions(home.folder(), fs::perms(0555));
+  const int status = test::status_as_ordinary_user([&] {
+    try {
+      Catalog catalog(home.file());
+    } catch (const base::Error& error) {
+      return error.kind() == ErrorKind::storage && contains(error.what(), home.file().string()) ? 7
+                                                                                                : 1;
+    }
+    return 0;
+  });
+  fs::permissions(home.folder(), fs::perms::owner_all);
+  CHECK(WEXITSTATUS(status) == 7);
+}
+
+TEST_CASE("catalog: one that may only be read is read, and a change is an error of storage") {
+  const CatalogHome home;
+  {
+    Catalog catalog(home.file());
+    test::put(catalog, test::numbered_record(1));
+  }
+  fs::permissions(home.file(), fs::perms(0444));
+  fs::permissions(home.folder(), fs::perms(0555));
+  const int status = test::status_as_ordinary_user([&] {
+    Catalog catalog(home.file());
+    if (catalog.runs().size() != 1) return 1;
+    try {
+      catalog.put_state("tiny-20261120-103201-abcdefgh", spec::RunState::lost, "");
+    } catch (const base::Error& error) {
+      return error.kind() == ErrorKind::storage ? 7 : 2;
+    }
+    return 0;
+  });
+  fs::permissions(home.folder(), fs::perms::owner_all);
+  CHECK(WEXITSTATUS(status) == 7);
+}

@@ -1,0 +1,160 @@
+#include "support/errors.hpp"
+#include "unit/catalog/catalog_home.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <limits>
+
+using namespace sabath;
+using catalog::Catalog;
+using test::CatalogHome;
+using Ids = std::vector<std::string>;
+
+TEST_CASE("catalog: a planned run is listed with what its plan says") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  const spec::RunPlan plan = test::full_plan();
+  catalog.put_plan(plan, "/runs/x");
+  REQUIRE(catalog.runs().size() == 1);
+  const catalog::RunRow row = catalog.runs().front();
+  CHECK(row.id == plan.run_id);
+  CHECK(row.recipe == "tiny");
+  CHECK(row.state == spec::RunState::planned);
+  CHECK(row.created == plan.created);
+  CHECK(row.seed == "7");
+  CHECK(row.tags == plan.tags);
+  CHECK(row.directory == "/runs/x");
+  CHECK(catalog.stats().metrics == 0);
+}
+
+TEST_CASE("catalog: a record replaces the plan of the same run, and itself") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  catalog.put_plan(test::full_plan(), "/runs/x");
+  spec::RunRecord record = test::full_record();
+  record.tags = {"nightly"};
+  catalog.put_record(record, "/runs/x");
+  catalog.put_record(record, "/runs/y");
+  REQUIRE(catalog.runs().size() == 1);
+  const catalog::RunRow row = catalog.runs().front();
+  CHECK(row.state == spec::RunState::ok);
+  CHECK(row.wall_s == 1.25);
+  CHECK(row.node == "node1");
+  CHECK(row.tags == Ids{"nightly"});
+  CHECK(row.directory == "/runs/y");
+  CHECK(catalog.stats().metrics == 1);
+  CHECK(catalog.search("nightly").size() == 1);
+  CHECK(catalog.search("ci").empty());
+}
+
+TEST_CASE("catalog: a state is replaced, and that of an unknown run changes nothing") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  catalog.put_plan(test::full_plan(), "/runs/x");
+  catalog.put_state("no-such-run", spec::RunState::failed, "");
+  CHECK(catalog.in_state(spec::RunState::planned).size() == 1);
+  catalog.put_state(test::full_plan().run_id, spec::RunState::lost, "its process is gone");
+  CHECK(catalog.in_state(spec::RunState::planned).empty());
+  CHECK(test::ids_of(catalog.in_state(spec::RunState::lost)) == Ids{test::full_plan().run_id});
+}
+
+TEST_CASE("catalog: forgotten runs are neither listed, nor counted, nor found") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  for (int n = 1; n <= 3; ++n)
+    test::put(catalog, test::numbered_record(n));
+  catalog.forget_run("tiny-20261120-103202-abcdefgh");
+  CHECK(test::ids_of(catalog.runs()) ==
+        Ids{"tiny-20261120-103203-abcdefgh", "tiny-20261120-103201-abcdefgh"});
+  CHECK(catalog.stats().metrics == 2);
+  CHECK(catalog.search("tiny").size() == 2);
+  catalog.forget_all_runs();
+  CHECK(catalog.runs().empty());
+  CHECK(catalog.stats().metrics == 0);
+  CHECK(catalog.search("tiny").empty());
+}
+
+TEST_CASE("catalog: runs are listed newest first, no more than asked for") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  for (const int n : {2, 1, 3})
+    test::put(catalog, test::numbered_record(n));
+  CHECK(test::ids_of(catalog.runs(2)) ==
+        Ids{"tiny-20261120-103203-abcdefgh", "tiny-20261120-103202-abcdefgh"});
+  CHECK(catalog.runs().size() == 3);
+}
+
+TEST_CASE("catalog: tags are kept whatever they hold, each once") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  spec::RunRecord record = test::numbered_record(1);
+  record.tags = {"",
+                 "\x1f",
+                 "a\x1f"
+                 "b",
+                 "'; drop table run; --",
+                 "\xff\xfe",
+                 "größe 100%",
+                 "x",
+                 "x"};
+  test::put(catalog, record);
+  std::vector<std::string> tags = catalog.runs().front().tags;
+  std::sort(tags.begin(), tags.end());
+  record.tags.pop_back();
+  std::sort(record.tags.begin(), record.tags.end());
+  CHECK(tags == record.tags);
+}
+
+TEST_CASE("catalog: metrics that are not numbers, or not finite, are kept as what they are") {
+  const CatalogHome home;
+  const double inf = std::numeric_limits<double>::infinity();
+  {
+    Catalog catalog(home.file());
+    spec::RunRecord record = test::numbered_record(1);
+    record.metrics.front().last = inf;
+    record.metrics.front().min = -inf;
+    record.wall_s = std::numeric_limits<double>::quiet_NaN();
+    test::put(catalog, record);
+    CHECK(catalog.runs().front().wall_s == 0);
+  }
+  SQLite::Database database(home.file().string());
+  SQLite::Statement row(database, "select first, last, min, mean from run_metric");
+  REQUIRE(row.executeStep());
+  CHECK(row.getColumn(0).getDouble() == 0.5);
+  CHECK(row.getColumn(1).getDouble() == inf);
+  CHECK(row.getColumn(2).getDouble() == -inf);
+  CHECK(row.getColumn(3).isNull());
+}
+
+TEST_CASE("catalog: a transaction that is not committed leaves everything as it was") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  test::put(catalog, test::numbered_record(1));
+  {
+    Catalog::Transaction transaction(catalog);
+    catalog.forget_all_runs();
+    test::put(catalog, test::numbered_record(2));
+    catalog.put_recipe({}, "/recipes/x/recipe.json");
+    catalog.keep_only_documents({});
+  }
+  CHECK(test::ids_of(catalog.runs()) == Ids{"tiny-20261120-103201-abcdefgh"});
+  CHECK(catalog.search("tiny").size() == 1);
+  {
+    Catalog::Transaction transaction(catalog);
+    test::put(catalog, test::numbered_record(2));
+    test::put(catalog, test::numbered_record(3));
+    transaction.commit();
+  }
+  CHECK(catalog.runs().size() == 3);
+}
+
+TEST_CASE("catalog: a plan that cannot be read changes nothing") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  spec::RunPlan plan = test::full_plan();
+  plan.recipe_text = "{";
+  const base::Error error = test::error_of([&] { catalog.put_plan(plan, "/runs/x"); });
+  CHECK(error.kind() == base::ErrorKind::usage);
+  CHECK(test::contains(error.what(), "/runs/x/plan.json"));
+  CHECK(catalog.runs().empty());
+}

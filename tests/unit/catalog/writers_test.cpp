@@ -1,0 +1,64 @@
+#include "support/child_process.hpp"
+#include "unit/catalog/catalog_home.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+using namespace sabath;
+using catalog::Catalog;
+using test::CatalogHome;
+
+namespace {
+
+void put_many(const std::filesystem::path& file, const std::string& recipe) {
+  Catalog catalog(file);
+  for (int n = 0; n < 25; ++n)
+    test::put(catalog, test::numbered_record(n, recipe));
+}
+
+}  // namespace
+
+TEST_CASE("catalog: threads that make and fill one file at once all succeed") {
+  const CatalogHome home;
+  std::vector<std::thread> writers;
+  for (const std::string recipe : {"alpha", "beta", "gamma"}) {
+    writers.emplace_back([&home, recipe] { put_many(home.file(), recipe); });
+  }
+  for (std::thread& writer : writers)
+    writer.join();
+  CHECK(Catalog(home.file()).stats().runs == 75);
+}
+
+TEST_CASE("catalog: processes that write the same runs at once all succeed") {
+  const CatalogHome home;
+  std::vector<int> statuses(2, -1);
+  std::vector<std::thread> waiters;
+  for (int& status : statuses) {
+    waiters.emplace_back([&] {
+      status = test::status_in_child([&] {
+        put_many(home.file(), "tiny");
+        return 7;
+      });
+    });
+  }
+  for (std::thread& waiter : waiters)
+    waiter.join();
+  for (const int status : statuses)
+    CHECK(WEXITSTATUS(status) == 7);
+  const Catalog catalog(home.file());
+  CHECK(catalog.stats().runs == 25);
+  CHECK(catalog.search("tiny").size() == 25);
+}
+
+TEST_CASE("catalog: a reader is not disturbed by a transaction that is still open") {
+  const CatalogHome home;
+  Catalog writer(home.file());
+  test::put(writer, test::numbered_record(1));
+  const Catalog reader(home.file());
+  Catalog::Transaction transaction(writer);
+  test::put(writer, test::numbered_record(2));
+  CHECK(reader.runs().size() == 1);
+  transaction.commit();
+  CHECK(reader.runs().size() == 2);
+}

@@ -1,0 +1,145 @@
+#include "support/errors.hpp"
+#include "support/golden.hpp"
+#include "unit/report/plain_text.hpp"
+#include "unit/spec/full_values.hpp"
+
+#include <sabath/report/text.hpp>
+
+#include <limits>
+
+using namespace sabath;
+using test::contains;
+using test::golden;
+
+namespace {
+
+/// A run whose second stage failed after a first one was reused.
+spec::RunRecord failed_record() {
+  spec::RunRecord record = test::full_record();
+  record.state = spec::RunState::failed;
+  record.message = "stage train: /usr/bin/python3 exited with status 1";
+  record.stages.front().state = "reused";
+  record.stages.front().name = "simulate";
+  record.stages.front().made_by_run = "tiny-20261119-080000-zyxwvuts";
+  spec::StageRecord train;
+  train.name = "train";
+  train.state = "failed";
+  train.wall_s = 75;
+  train.user_s = 140;
+  train.max_rss_bytes = 3ULL << 30U;
+  train.exit_code = 1;
+  train.log_tail =
+      "Traceback (most recent call last):\n  File \"train.py\", line 3\nValueError: no";
+  spec::StageRecord skipped;
+  skipped.name = "score";
+  skipped.state = "skipped";
+  record.stages.push_back(train);
+  record.stages.push_back(skipped);
+  record.seed = {7U, "drawn"};
+  record.metrics.front().not_finite = 1;
+  record.metrics.front().last = std::numeric_limits<double>::quiet_NaN();
+  return record;
+}
+
+const std::string evil = "\x1b[2J\x07\r\xff";
+
+/// A record in which every text from outside is hostile.
+spec::RunRecord evil_record() {
+  spec::RunRecord record = failed_record();
+  for (std::string* text : {&record.run_id,
+                            &record.message,
+                            &record.recipe_name,
+                            &record.model,
+                            &record.started,
+                            &record.energy,
+                            &record.reproduce,
+                            &record.sabath_version,
+                            &record.inputs.front().asset,
+                            &record.environment.layers.front().lock.name,
+                            &record.tags.front(),
+                            &record.facets.front().name,
+                            &record.outputs.front().path,
+                            &record.metrics.front().name,
+                            &record.metrics.front().unit})
+    *text = evil;
+  record.parameters = {{evil, evil}};
+  for (spec::StageRecord& stage : record.stages)
+    stage.name = stage.state = stage.log_tail = stage.made_by_run = evil;
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("report: the record of a run that ended well") {
+  const std::string text = report::record_text(test::full_record());
+  CHECK(text == golden("report/record-ok.txt", text));
+}
+
+TEST_CASE("report: the record of a run that failed, with the end of its log") {
+  const std::string text = report::record_text(failed_record());
+  CHECK(text == golden("report/record-failed.txt", text));
+}
+
+TEST_CASE("report: how a run ended, in a few lines") {
+  const std::string ok = report::outcome_text(test::full_record());
+  CHECK(ok == golden("report/outcome-ok.txt", ok));
+  const std::string failed = report::outcome_text(failed_record());
+  CHECK(failed == golden("report/outcome-failed.txt", failed));
+}
+
+TEST_CASE("report: a host with everything, and one of which little is known") {
+  const std::string full = report::host_text(test::full_host());
+  CHECK(full == golden("report/host-full.txt", full));
+  spec::HostFacts bare;
+  bare.node = "node2";
+  bare.gpu_reason = "no driver";
+  const std::string text = report::host_text(bare);
+  CHECK(text == golden("report/host-bare.txt", text));
+}
+
+TEST_CASE("report: what a record names is made safe for a terminal") {
+  spec::RunRecord record = evil_record();
+  const std::string text = report::record_text(record);
+  CHECK(test::is_plain(text));
+  CHECK(contains(text, "\\x1b[2J\\x07"));
+  CHECK(test::is_plain(report::outcome_text(record)));
+  record.state = spec::RunState::ok;
+  const std::string ended = report::outcome_text(record);
+  CHECK(test::is_plain(ended));
+  CHECK(contains(ended, "\\x1b[2J\\x07"));
+}
+
+TEST_CASE("report: what a host names is made safe for a terminal") {
+  spec::HostFacts facts = test::full_host();
+  for (std::string* text : {&facts.node,
+                            &facts.cpu.model,
+                            &facts.cpu.microcode,
+                            &facts.gpus.front().name,
+                            &facts.gpus.front().driver,
+                            &facts.devices.front().kind,
+                            &facts.devices.front().name,
+                            &facts.devices.front().model,
+                            &facts.os,
+                            &facts.kernel,
+                            &facts.blas,
+                            &facts.virtualization,
+                            &facts.governor})
+    *text = evil;
+  facts.compilers = {{evil, evil}};
+  facts.cpu.caches_bytes = {{evil, 1}};
+  const std::string text = report::host_text(facts);
+  CHECK(test::is_plain(text));
+  CHECK(contains(text, "\\x1b[2J\\x07"));
+}
+
+TEST_CASE("report: a record without metrics, outputs or hosts has no empty tables") {
+  spec::RunRecord record = test::full_record();
+  record.metrics.clear();
+  record.outputs.clear();
+  record.hosts.clear();
+  const std::string text = report::record_text(record);
+  CHECK(!contains(text, "\nmetric "));
+  CHECK(!contains(text, "\noutput "));
+  CHECK(!contains(text, "\nCPU   "));
+  CHECK(!contains(text, "\n\n\n"));
+}
