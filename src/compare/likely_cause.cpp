@@ -12,8 +12,7 @@ namespace sabath::compare {
 namespace {
 
 bool differs(const Finding& finding) {
-  return finding.item.judged && (finding.item.different > 0 || finding.item.missing > 0 ||
-                                 !finding.item.structure.empty());
+  return finding.item.judged && (finding.item.different > 0 || !finding.item.structure.empty());
 }
 
 /// Differences of one facet that bear on the same, told together.

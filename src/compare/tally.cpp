@@ -151,7 +151,7 @@ spec::ItemComparison Tally::finish(const std::function<void(spec::Divergence&)>&
 }
 
 std::optional<spec::Rung> strongest_rung(const spec::ItemComparison& item) {
-  if (!item.structure.empty() || item.missing > 0) return std::nullopt;
+  if (!item.structure.empty()) return std::nullopt;
   if (item.different == 0) return spec::Rung::bitwise;
   if (!item.first_ulp) return spec::Rung::ulp;
   if (item.beyond_tolerance == 0) return spec::Rung::tolerance;

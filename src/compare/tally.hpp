@@ -37,7 +37,8 @@ class Tally {
   spec::ItemComparison item_{};
 };
 
-/// The strongest rung that an item's counts leave standing.
+/// The strongest rung that an item leaves standing; none where its structure differs (missing
+/// records are a difference of structure).
 std::optional<spec::Rung> strongest_rung(const spec::ItemComparison& item);
 
 }  // namespace sabath::compare

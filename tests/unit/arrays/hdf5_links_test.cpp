@@ -52,6 +52,17 @@ TEST_CASE("hdf5: arrays and attributes of groups at any depth are listed by path
   CHECK(read_all<std::int32_t>(*source, "g/h/d@own") == std::vector{7});
 }
 
+TEST_CASE("hdf5: a range of an attribute is read right") {
+  const TempHome home;
+  {
+    const H5Id file = make_file(home / "a.h5");
+    const std::vector<std::int32_t> numbers{1, 2, 3, 4};
+    put_attribute(file.get(), "numbers", H5T_NATIVE_INT32, {2, 2}, numbers.data());
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  CHECK(read_range<std::int32_t>(*source, "@numbers", 1, 2) == std::vector{2, 3});
+}
+
 TEST_CASE("hdf5: soft links are told, not followed, and may dangle") {
   const TempHome home;
   {

@@ -59,6 +59,13 @@ TEST_CASE("cause: what is still equal where the runs part is told") {
   CHECK_THAT(comparison.likely_cause, Contains("(still equal there: train/loss)"));
 }
 
+TEST_CASE("cause: of metrics that part at one step the first declared is named") {
+  const Run a = losses({1, 1}).report("train", "error", {1, 1});
+  const Run b = losses({1, 2}).report("train", "error", {1, 2});
+  CHECK(compare_two(a, b, judging({"loss", "error"})).first_divergence_in == "train/loss");
+  CHECK(compare_two(a, b, judging({"error", "loss"})).first_divergence_in == "train/error");
+}
+
 TEST_CASE("cause: an earlier stage comes first, its outputs before later metrics") {
   auto content_a = std::make_shared<Container>();
   auto content_b = std::make_shared<Container>();

@@ -98,6 +98,25 @@ TEST_CASE("outputs: an array that only one side has breaks every rung") {
   CHECK(item_of(swapped, "train/x.h5:/z").structure == "only in B");
 }
 
+TEST_CASE("outputs: arrays are paired by path where each side has some of its own") {
+  auto a = with_values({1});
+  auto b = with_values({1});
+  for (const char* path : {"a", "g/c", "z"})
+    a->put<double>(path, ArrayType::float64, {1}, {1});
+  for (const char* path : {"b", "g/e"})
+    b->put<double>(path, ArrayType::float64, {1}, {1});
+  const auto comparison = compare_contents(a, b);
+  std::vector<std::string> told;
+  for (const auto& item : comparison.outputs)
+    told.push_back(item.name + " " + item.structure);
+  CHECK(told == std::vector<std::string>{"train/x.h5:/a only in A",
+                                         "train/x.h5:/b only in B",
+                                         "train/x.h5:/g/c only in A",
+                                         "train/x.h5:/g/d ",
+                                         "train/x.h5:/g/e only in B",
+                                         "train/x.h5:/z only in A"});
+}
+
 TEST_CASE("outputs: another shape or type is a difference of structure") {
   auto a = container();
   auto b = container();
