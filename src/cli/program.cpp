@@ -68,20 +68,35 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
   app.fallthrough();
 }
 
-/// The word that CLI11 could not make sense of, with the nearest command.
-int tell_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+/// The first word that is neither an option nor the folder of --catalog; empty where there is none.
+std::string typed_command(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with('-')) return words[i];
+    if (words[i] == "--catalog") ++i;
+  }
+  return {};
+}
+
+/// What CLI11 could not make sense of, with the nearest command. Its parser sets no option when it
+/// fails, so that --json is looked for here.
+int tell_parse_error(const CLI::App& app,
+                     const CLI::ParseError& error,
+                     const std::vector<std::string>& words) {
+  std::string message = error.what();
   std::string hint = "'sabath help' lists the commands";
-  if (argc > 1) {
+  const std::string typed = typed_command(words);
+  if (!typed.empty()) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands({}))
       names.push_back(command->get_name());
-    const bool known = std::find(names.begin(), names.end(), argv[1]) != names.end();
-    const std::string guess = base::nearest(argv[1], names);
-    if (known) hint = "'sabath " + std::string(argv[1]) + " --help' shows its options";
+    const bool known = std::find(names.begin(), names.end(), typed) != names.end();
+    const std::string guess = base::nearest(typed, names);
+    if (!known) message = "there is no command '" + typed + "'";
+    if (known) hint = "'sabath " + typed + " --help' shows its options";
     if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
   }
-  tell(error.what(), hint);
-  return exit_usage;
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  return tell_error(base::Error(base::ErrorKind::usage, message, hint), json);
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -98,7 +113,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return tell_parse_error(app, error, argc, argv);
+    return tell_parse_error(app, error, {argv + 1, argv + argc});
   }
   options.command = app.get_subcommands().front()->get_name();
   try {
