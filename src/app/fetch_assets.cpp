@@ -98,7 +98,11 @@ FetchedFile AssetFetcher::fetch_file(const spec::AssetFile& file,
                 outcome.hint);
   }
   FetchedFile fetched{file.path, {}, false, outcome.url, outcome.transferred, file.digests};
-  fetched.object = cache_.publish(std::move(staging), expected);
+  try {
+    fetched.object = cache_.publish(std::move(staging), expected);
+  } catch (const Error& error) {
+    throw Error(error.kind(), outcome.url + ": " + error.what(), error.hint());
+  }
   if (pinned && pinned->digest != fetched.object.digest) {
     observer.warn(outcome.url + ": other bytes than on " + pinned->fetched + ": " +
                   fetched.object.digest.text() + " instead of " + pinned->digest.text());

@@ -76,7 +76,8 @@ std::string user_name() {
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
-  std::vector<std::string> argv{"sabath", "run", request.recipe.name};
+  std::vector<std::string> argv{
+      "sabath", "run", request.named.empty() ? request.recipe.name : request.named};
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const spec::ParameterValue& value = parameters.at(parameter.name);
     if (value == parameter.default_value) continue;

@@ -68,22 +68,35 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
   app.fallthrough();
 }
 
-/// What CLI11 could not make sense of; for an unknown command the nearest one.
-int tell_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({}))
-    names.push_back(command->get_name());
-  const std::string word = argc > 1 ? argv[1] : "";
-  if (std::find(names.begin(), names.end(), word) != names.end()) {
-    tell(error.what(), "'sabath " + word + " --help' shows its options");
-  } else if (word.empty() || word.starts_with('-')) {
-    tell(error.what(), "'sabath help' lists the commands");
-  } else {
-    const std::string guess = base::nearest(word, names);
-    tell("unknown command '" + word + "'",
-         guess.empty() ? "'sabath help' lists the commands" : "did you mean '" + guess + "'?");
+/// The first word that is neither an option nor the folder of --catalog; empty where there is none.
+std::string typed_command(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with('-')) return words[i];
+    if (words[i] == "--catalog") ++i;
   }
-  return exit_usage;
+  return {};
+}
+
+/// What CLI11 could not make sense of, with the nearest command. Its parser sets no option when it
+/// fails, so that --json is looked for here.
+int tell_parse_error(const CLI::App& app,
+                     const CLI::ParseError& error,
+                     const std::vector<std::string>& words) {
+  std::string message = error.what();
+  std::string hint = "'sabath help' lists the commands";
+  const std::string typed = typed_command(words);
+  if (!typed.empty()) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({}))
+      names.push_back(command->get_name());
+    const bool known = std::find(names.begin(), names.end(), typed) != names.end();
+    const std::string guess = base::nearest(typed, names);
+    if (!known) message = "there is no command '" + typed + "'";
+    if (known) hint = "'sabath " + typed + " --help' shows its options";
+    if (!known && !guess.empty()) hint = "did you mean '" + guess + "'?";
+  }
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  return tell_error(base::Error(base::ErrorKind::usage, message, hint), json);
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -100,7 +113,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return tell_parse_error(app, error, argc, argv);
+    return tell_parse_error(app, error, {argv + 1, argv + argc});
   }
   options.command = app.get_subcommands().front()->get_name();
   try {

@@ -85,14 +85,15 @@ TEST_CASE("cli: each command has help and a page") {
 
 TEST_CASE("cli: answers in JSON are one document of schema 1 on stdout") {
   Sabath sabath;
-  REQUIRE(
-      sabath({"run",
-              sabath.shell_recipe("tiny", R"(echo '{{"step": 1, "loss": 1}}' >> $SABATH_METRICS)"),
-              "--seed",
-              "1",
-              "--repeat",
-              "2"})
-          .status == 0);
+  REQUIRE(sabath({"run",
+                  sabath.shell_recipe("tiny",
+                                      R"(echo '{{"step": 1, "loss": 1}}' >> $SABATH_METRICS)",
+                                      R"({"metrics": {"loss": {"unit": "1", "better": "lower"}}})"),
+                  "--seed",
+                  "1",
+                  "--repeat",
+                  "2"})
+              .status == 0);
   const std::string recipe = (sabath.folder() / "recipes/tiny").string();
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"list"},
                                                     {"list", "assets"},

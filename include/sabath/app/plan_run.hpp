@@ -16,6 +16,8 @@ namespace sabath::app {
 /// What a user asked of one run.
 struct RunRequest {
   spec::Recipe recipe{};
+  /// What finds the recipe again, from any folder: its name or its path. Empty: its name.
+  std::string named{};
   std::map<std::string, std::string> set{};  ///< --set NAME=VALUE, as text
   std::optional<std::uint64_t> seed{};       ///< --seed; else one is drawn from the system
   std::vector<std::string> tags{};

@@ -47,7 +47,7 @@ class RecipeRunner {
                               base::Observer& observer,
                               std::stop_token stop);
   /// The plan without running it: nothing is fetched, built or written.
-  spec::RunPlan dry_run(const RunRequest& request);
+  static spec::RunPlan dry_run(const RunRequest& request);
   /// An asset fetcher that can make generated assets too.
   AssetFetcher fetcher(base::Observer& observer, std::stop_token stop);
 

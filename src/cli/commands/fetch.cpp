@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace sabath::cli {
 namespace {
@@ -46,10 +47,12 @@ app::FetchedAsset fetch_one(const std::string& name,
   app::FetchOptions how;
   how.refresh = options.refresh;
   how.retries.attempts = options.retries + 1;
+  // Documents are read before anything is made.
+  std::optional<spec::Asset> asset_of_name;
+  if (!is_url(name)) asset_of_name = workspace.documents().asset(name);
   app::AssetFetcher fetcher = workspace.runner().fetcher(workspace.observer(), workspace.stop());
-  if (!is_url(name)) {
-    return fetcher.fetch(
-        workspace.documents().asset(name), how, workspace.observer(), workspace.stop());
+  if (asset_of_name) {
+    return fetcher.fetch(*asset_of_name, how, workspace.observer(), workspace.stop());
   }
   const app::FetchedFile file =
       fetcher.fetch_url(name, wanted_digests(options), how, workspace.observer(), workspace.stop());

@@ -43,6 +43,13 @@ std::map<std::string, std::string> assignments(const std::vector<std::string>& t
   return set;
 }
 
+/// A recipe's name, or its path where the name would not be found without more.
+std::string lasting_name(const std::string& given, const spec::Recipe& recipe, bool catalogs) {
+  const bool by_path = !base::is_safe_name(given) || given.ends_with(".json");
+  if (by_path) return std::filesystem::canonical(given).string();
+  return catalogs ? recipe.directory.string() : given;
+}
+
 app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   for (const std::string& tag : options.tags) {
     if (!base::is_safe_name(tag)) {
@@ -53,7 +60,10 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   }
   app::RunRequest request;
   request.recipe = workspace.documents().recipe(options.recipe);
+  request.named =
+      lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
   request.set = assignments(options.set);
+  app::resolve_parameters(request.recipe, request.set);  // before any folder is made
   request.seed = options.seed;
   request.tags = options.tags;
   request.fresh = options.fresh;
@@ -61,7 +71,7 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
 }
 
 int show_plan(const app::RunRequest& request, int repeat, Workspace& workspace) {
-  const spec::RunPlan plan = workspace.runner().dry_run(request);
+  const spec::RunPlan plan = app::RecipeRunner::dry_run(request);
   if (workspace.options().json) {
     workspace.answer(json_dry_run(plan, repeat));
     return exit_done;
