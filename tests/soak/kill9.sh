@@ -5,6 +5,7 @@
 set -uo pipefail
 
 sabath=$(realpath "$1")
+[[ -x $sabath ]] || { echo "usage: kill9.sh SABATH"; exit 2; }
 rounds=${SABATH_SOAK_ROUNDS:-10}
 RANDOM=${SABATH_SOAK_SEED:-$$}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/sabath-soak-XXXXXX")
