@@ -1,11 +1,12 @@
 #!/bin/bash
 # Runs and fetches while kill -9 hits sabath run, sabath exec, the user's process or sabath fetch at random moments; then
 # nothing may be broken, and nothing may claim to be what it is not.
-#   kill9.sh SABATH        SABATH_SOAK_ROUNDS: how many rounds (default 8); SABATH_SOAK_SEED: of the random moments
+#   kill9.sh SABATH        SABATH_SOAK_ROUNDS: how many rounds (default 10); SABATH_SOAK_SEED: of the random moments
 set -uo pipefail
 
 sabath=$(realpath "$1")
-rounds=${SABATH_SOAK_ROUNDS:-8}
+[[ -x $sabath ]] || { echo "usage: kill9.sh SABATH"; exit 2; }
+rounds=${SABATH_SOAK_ROUNDS:-10}
 RANDOM=${SABATH_SOAK_SEED:-$$}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/sabath-soak-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
@@ -28,7 +29,7 @@ cat >"$SABATH_HOME/recipes/soak/recipe.json" <<'JSON'
      "mkdir -p \"$1/deep\" && head -c 1500000 /dev/zero | tr '\\0' \"$2\" >\"$1/one\" && cp \"$1/one\" \"$1/deep/two\"",
      "make", "{output}", "{param.letter}"]},
    {"name": "use", "needs": ["make"], "outputs": ["three", "four"], "run": ["/bin/sh", "-c",
-     "cp \"$2/one\" \"$1/three\" && sleep 0.05 && echo '{{\"loss\": 0.5}}' >>\"$SABATH_METRICS\" && cp \"$2/deep/two\" \"$1/four\"",
+     "cp \"$2/one\" \"$1/three\" && sleep 0.2 && echo '{{\"loss\": 0.5}}' >>\"$SABATH_METRICS\" && cp \"$2/deep/two\" \"$1/four\"",
      "use", "{output}", "{stage.make}"]}]}
 JSON
 for letter in a b c d; do head -c 1500000 /dev/zero | tr '\0' $letter >"$folder/expected.$letter"; done
@@ -57,7 +58,7 @@ hit() {
   local what=$1 victim=$2
   [[ $what == run ]] || victim=$(child_of "$victim")
   if [[ -n $victim ]]; then
-    pause_below $((run_ms * 5 / 8))
+    pause_below $((run_ms / 2))
     [[ $what == user ]] && victim=$(child_of "$victim")
   fi
   if [[ -n $victim ]] && kill -9 "$victim"; then
@@ -70,8 +71,9 @@ hit() {
 # Processes that carry this soak's mark in their environment.
 left_alive() { env -u SOAK_MARK grep -lsF "SOAK_MARK=$SOAK_MARK" /proc/[0-9]*/environ; }
 
+"$sabath" -q run soak >/dev/null || problem "an undisturbed run fails" # and looks at the host, once
 begin=$(now_ms)
-"$sabath" -q run soak >/dev/null || problem "an undisturbed run fails"
+"$sabath" -q run soak --fresh >/dev/null || problem "an undisturbed run fails"
 run_ms=$(($(now_ms) - begin))
 head -c 6000000 /dev/urandom >"$folder/source.0"
 begin=$(now_ms)

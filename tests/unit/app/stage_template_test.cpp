@@ -21,6 +21,8 @@ class Bench {
     std::ofstream(home_ / "code" / "main.py") << "print(1)";
     recipe = spec::parse_recipe(R"({"schema": 1, "name": "tiny", )" + more + R"(
       "datasets": {"train-small": "thermals", "test": "cosmo"},
+      "environment": {"layers": [
+        {"kind": "source", "name": "code", "path": "{recipe}/code", "build": "make"}]},
       "seed": {"environment": ["MY_SEED"]},
       "parameters": {"epochs": {"type": "int", "default": 5},
                      "rate": {"type": "float", "default": 0.5}},
