@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <pwd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <random>
 
@@ -60,7 +62,7 @@ fs::path make_run_directory(const fs::path& runs, const std::string& recipe, bas
   base::make_directories(runs);
   while (true) {
     const fs::path directory = runs / make_run_id(recipe, clock.now());
-    if (::mkdir(directory.c_str(), 0777) == 0) return directory;
+    if (::mkdir(directory.c_str(), 0755) == 0) return directory;
     if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
   }
 }
@@ -87,6 +89,14 @@ std::string reproduce_command(const RunRequest& request,
   return base::quote_command(argv);
 }
 
+void resolve_stages(const RunRequest& request, const fs::path& directory, spec::RunPlan& plan) {
+  const StageTemplate stage_template(request.recipe, plan, directory);
+  plan.code = stage_template.code_items();
+  for (const spec::Stage* stage : spec::ordered_stages(request.recipe, request.only_stage)) {
+    plan.stages.push_back(stage_template.resolve(*stage));
+  }
+}
+
 }  // namespace
 
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
@@ -108,6 +118,10 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                     "recipe '" + recipe.name + "': no parameter '" + name + "'",
                     guess.empty() ? "'sabath show " + recipe.name + "' lists them"
                                   : "did you mean '" + guess + "'?");
+      }
+      if (std::find(recipe.fixed.begin(), recipe.fixed.end(), name) != recipe.fixed.end()) {
+        throw Error(ErrorKind::usage,
+                    "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
       }
       values[name] = spec::parse_parameter(*parameter, text);
     } catch (const Error& error) {
@@ -144,10 +158,12 @@ spec::RunPlan plan_run(const RunRequest& request,
 
   const fs::path directory = make_run_directory(folders.runs(), request.recipe.name, clock);
   plan.run_id = directory.filename().string();
-  const StageTemplate stage_template(request.recipe, plan, directory);
-  plan.code = stage_template.code_items();
-  for (const spec::Stage* stage : spec::ordered_stages(request.recipe, request.only_stage)) {
-    plan.stages.push_back(stage_template.resolve(*stage));
+  try {
+    resolve_stages(request, directory, plan);
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::remove(directory, ignored);  // nothing was planned: not even an empty folder remains
+    throw;
   }
   const RunFiles files(directory);
   write_plan(files.plan(), plan);

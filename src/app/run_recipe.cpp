@@ -155,6 +155,16 @@ RunOutcome RecipeRunner::launch_and_wait(const spec::RunPlan& plan,
   return outcome;
 }
 
+spec::EnvironmentSpec RecipeRunner::environment_of(const spec::Recipe& recipe) const {
+  if (!recipe.environment.layers.empty() || recipe.model.empty()) return recipe.environment;
+  try {
+    return tools_.documents.asset(recipe.model).environment.value_or(recipe.environment);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;
+    return recipe.environment;  // a model need not be described by a document
+  }
+}
+
 std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
                                           int repeat,
                                           base::Observer& observer,
@@ -162,7 +172,7 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
   resolve_parameters(request.recipe, request.set);
   const std::vector<spec::PlannedInput> inputs = fetch_inputs(request.recipe, observer, stop);
   const spec::BuiltEnvironment environment = tools_.environments.build(
-      request.recipe.environment, request.recipe.directory, observer, stop);
+      environment_of(request.recipe), request.recipe.directory, observer, stop);
   std::vector<RunOutcome> outcomes;
   for (int i = 0; i < repeat && (i == 0 || !stop.stop_requested()); ++i) {
     const spec::RunPlan plan = plan_run(request, environment, inputs, folders_, tools_.clock);

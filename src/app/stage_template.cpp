@@ -74,10 +74,10 @@ std::map<std::string, std::string> StageTemplate::values_for(const spec::Stage& 
       {"run", run_directory_.string()},
       {"output", (run_directory_ / "outputs" / stage.name).string()},
       {"seed", std::to_string(plan_.seed.value.value_or(0))},
-      {"env", plan_.environment.prefix().value_or("")},
   };
+  if (const auto prefix = plan_.environment.prefix()) values["env"] = *prefix;
   for (const spec::BuiltLayer& layer : plan_.environment.layers) {
-    values["env." + layer.lock.name] = layer.prefix;
+    if (!layer.prefix.empty()) values["env." + layer.lock.name] = layer.prefix;
   }
   for (const auto& [name, value] : plan_.parameters) {
     values["param." + name] = spec::to_string(value);

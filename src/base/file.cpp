@@ -137,7 +137,8 @@ void make_directories(const fs::path& path) {
   std::error_code code;
   if (fs::is_directory(path, code)) return;
   if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path());
-  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+  // Not for the group, whatever the umask: what others can write is not trusted later.
+  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     const int problem = errno == ENOENT ? ENOTDIR : errno;
     throw_errno(path.string(), "cannot make the folder", problem);
   }

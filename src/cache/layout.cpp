@@ -142,11 +142,11 @@ std::string without_credentials(std::string_view url) {
 }
 
 void ensure_folder(const fs::path& path) {
-  if (::mkdir(path.c_str(), 0777) != 0) {
+  if (::mkdir(path.c_str(), 0755) != 0) {
     if (errno == EEXIST) return;
     if (errno != ENOENT) base::throw_errno(path.string(), "cannot make the folder", errno);
     ensure_folder(path.parent_path());
-    if (::mkdir(path.c_str(), 0777) != 0) {
+    if (::mkdir(path.c_str(), 0755) != 0) {
       if (errno == EEXIST) return;
       base::throw_errno(path.string(), "cannot make the folder", errno);
     }

@@ -56,6 +56,8 @@ class RecipeRunner {
                                                base::Observer& observer,
                                                std::stop_token stop);
   Generated generate(const spec::Asset& asset, base::Observer& observer, std::stop_token stop);
+  /// The recipe's own, else its model's.
+  spec::EnvironmentSpec environment_of(const spec::Recipe& recipe) const;
   RunOutcome launch_and_wait(const spec::RunPlan& plan,
                              base::Observer& observer,
                              std::stop_token stop);
