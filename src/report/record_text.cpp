@@ -179,7 +179,7 @@ std::string outcome_text(const RunRecord& record) {
                                  duration_text(record.wall_s));
   text += failure_text(record);
   if (record.state != spec::RunState::ok) return text;
-  text += "  stages: " + stages_line(record) + "\n";
+  text += "  stages: " + base::printable(stages_line(record)) + "\n";
   std::size_t width = 0;
   for (const auto& metric : record.metrics) {
     width = std::max(width, metric.stream.size() + metric.name.size() + 1);

@@ -50,6 +50,15 @@ TEST_CASE("parameters: an unknown one suggests the nearest, or says what lists t
   CHECK(contains(far.hint(), "sabath show tiny"));
 }
 
+TEST_CASE("parameters: one that the recipe fixes cannot be set, and has its default") {
+  spec::Recipe fixed = recipe();
+  fixed.fixed = {"epochs"};
+  CHECK(std::get<std::int64_t>(resolve_parameters(fixed, {}).at("epochs")) == 5);
+  const base::Error error = error_of([&] { resolve_parameters(fixed, {{"epochs", "7"}}); });
+  CHECK(error.kind() == base::ErrorKind::usage);
+  CHECK(contains(error.what(), "parameter 'epochs': is fixed"));
+}
+
 TEST_CASE("parameters: all problems are told at once") {
   const base::Error error = error_of([] {
     resolve_parameters(recipe(),
