@@ -38,14 +38,16 @@ LoadedRun load(const fs::path& directory) {
   return {files, std::move(*record), std::move(series)};
 }
 
-/// Opens an output, but only if its bytes are still those that the record speaks of.
-std::unique_ptr<base::ArraySource> open_checked(const fs::path& path, const base::Digest& digest) {
-  if (base::digest_file(path) != digest) {
+/// The outputs' bytes must still be those that the record speaks of: equal digests in two records
+/// prove nothing about what lies there now.
+void check_outputs(const LoadedRun& run) {
+  for (const spec::OutputRecord& output : run.record.outputs) {
+    const fs::path path = run.files.outputs(output.stage) / output.path;
+    if (base::digest_file(path) == output.digest) continue;
     throw Error(ErrorKind::integrity,
                 path.string() + ": was changed after the run",
                 "its digest is no longer the one in the run's record");
   }
-  return arrays::open_hdf5(path);
 }
 
 compare::Side side_of(const LoadedRun& run) {
@@ -54,7 +56,7 @@ compare::Side side_of(const LoadedRun& run) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     const base::Digest digest = output.digest;
     side.outputs[output.stage + "/" + output.path] = {
-        digest, output.size_bytes, [path, digest] { return open_checked(path, digest); }};
+        digest, output.size_bytes, [path] { return arrays::open_hdf5(path); }};
   }
   return side;
 }
@@ -66,6 +68,8 @@ spec::Comparison compare_pair(const fs::path& run_a,
                               const compare::Options& options) {
   const LoadedRun a = load(run_a);
   const LoadedRun b = load(run_b);
+  check_outputs(a);
+  check_outputs(b);
   const spec::Recipe recipe = spec::parse_recipe(a.record.recipe_text, a.files.record().string());
   const compare::Rules rules{recipe.metrics, recipe.compare, recipe.require};
   return compare::compare_runs(side_of(a), side_of(b), rules, options);

@@ -137,6 +137,15 @@ ProcessFamily::~ProcessFamily() {
 
 void ProcessFamily::send(int signal) const noexcept {
   ::kill(-leader_, signal);
+  try {
+    // Those that left the group (setsid) have lost their parent by then, or will: they are asked
+    // too.
+    for (const ProcessFacts& orphan : orphans()) {
+      if (!orphan.ended) ::kill(orphan.pid, signal);
+    }
+  } catch (...) {
+    return;  // out of memory: the group was asked, and what is left is killed at the end
+  }
 }
 
 std::vector<ProcessFacts> ProcessFamily::orphans() const {

@@ -78,7 +78,8 @@ std::optional<std::string> what_else_is_in(const fs::path& root) {
                                                   "damaged"};
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(".version.") || name.starts_with(".CACHEDIR.TAG.")) continue;
+    // A temporary file of another process that makes the same cache right now.
+    if (name.starts_with(".sabath-")) continue;
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) return name;
   }
   return std::nullopt;

@@ -141,7 +141,8 @@ Selection parse_selection(std::string_view text, base::WallTime now) {
       rest.remove_prefix(comma + 1);
     }
   }
-  if (const auto dots = text.find(".."); dots != std::string_view::npos) {
+  const auto dots = text.find("..");
+  if (dots != std::string_view::npos && text.find('/') == std::string_view::npos) {
     selection.references = {parse_reference(text.substr(0, dots), text),
                             parse_reference(text.substr(dots + 2), text)};
   } else {

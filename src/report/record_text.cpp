@@ -98,6 +98,17 @@ std::string outputs_text(const RunRecord& record) {
   return table.empty() ? "" : table.text();
 }
 
+/// Processes that stages left behind: a person should know that they were ended.
+std::string leftovers_text(const RunRecord& record) {
+  std::string text;
+  for (const spec::StageRecord& stage : record.stages) {
+    if (stage.leftovers == 0) continue;
+    text += "  stage " + base::printable(stage.name) + " left " + std::to_string(stage.leftovers) +
+            " process(es) behind, which were ended\n";
+  }
+  return text;
+}
+
 /// "simulate reused, train 12.1 s"
 std::string stages_line(const RunRecord& record) {
   std::string text;
@@ -163,7 +174,7 @@ void append_part(std::string& text, const std::string& part) {
 std::string record_text(const RunRecord& record) {
   std::string text = head_text(record);
   append_part(text, failure_text(record));
-  append_part(text, stages_text(record));
+  append_part(text, stages_text(record) + leftovers_text(record));
   append_part(text, metrics_text(record));
   append_part(text, outputs_text(record));
   for (const spec::HostFacts& host : record.hosts)
@@ -179,7 +190,7 @@ std::string outcome_text(const RunRecord& record) {
                                  duration_text(record.wall_s));
   text += failure_text(record);
   if (record.state != spec::RunState::ok) return text;
-  text += "  stages: " + base::printable(stages_line(record)) + "\n";
+  text += "  stages: " + base::printable(stages_line(record)) + "\n" + leftovers_text(record);
   std::size_t width = 0;
   for (const auto& metric : record.metrics) {
     width = std::max(width, metric.stream.size() + metric.name.size() + 1);

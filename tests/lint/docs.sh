@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 failed=0
 complain() { echo "docs: $*" >&2; failed=1; }
 
-options_of() { grep -oE '(^|[ ,])--[a-z][a-z0-9-]*' | tr -d ' ,' | sort -u; }
+options_of() { grep -oE '(^|[^[:alnum:]-])--[a-z][a-z0-9-]*' | grep -oE -- '--.*' | sort -u; }
 commands_of() { "$sabath" "$@" --help | sed -n '/^Subcommands:/,$p' | awk '/^  [a-z]/ {print $1}'; }
 
 global=$(options_of <docs/commands/global-options.md)

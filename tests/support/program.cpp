@@ -130,11 +130,10 @@ Answer Sabath::as_nobody(const std::vector<std::string>& arguments) const {
   return program(argv);
 }
 
-Running Sabath::start(const std::vector<std::string>& arguments) const {
+Running Sabath::start(const std::vector<std::string>& arguments) {
   std::vector<std::string> argv{SABATH_PROGRAM};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  static int number = 0;
-  const std::string name = "started-" + std::to_string(++number);
+  const std::string name = "started-" + std::to_string(++started_);
   return {argv, environment_, folder_ / (name + ".out"), folder_ / (name + ".err")};
 }
 

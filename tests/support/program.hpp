@@ -54,7 +54,7 @@ class Sabath {
   /// The same as user "nobody", for whom permissions count. Only where this is root.
   Answer as_nobody(const std::vector<std::string>& arguments) const;
   Answer program(const std::vector<std::string>& argv) const;
-  Running start(const std::vector<std::string>& arguments) const;
+  Running start(const std::vector<std::string>& arguments);
 
   /// Writes a recipe document as it is, and returns the path of its folder.
   std::string recipe(const std::string& name, const std::string& text) const;
@@ -82,6 +82,7 @@ class Sabath {
  private:
   TempHome folder_;
   base::Environment environment_;
+  int started_ = 0;
 };
 
 std::string text_of(const std::filesystem::path& file);

@@ -34,7 +34,7 @@ std::optional<Digest> parse_digest(std::string_view text);
 std::optional<Digest> parse_digest(DigestAlgorithm algorithm, std::string_view hex);
 
 /// Computes a digest of a stream. One object per stream; not for use by several threads at once.
-class Hasher {
+class Hasher {  // NOLINT: move-only, copies are deleted implicitly
  public:
   explicit Hasher(DigestAlgorithm algorithm = DigestAlgorithm::sha256);
   ~Hasher();

@@ -84,7 +84,7 @@ class JsonReader {
 };
 
 /// A parsed document. Duplicate keys, invalid UTF-8, trailing text and too deep nesting are errors.
-class JsonDocument {
+class JsonDocument {  // NOLINT: move-only, copies are deleted implicitly
  public:
   /// Throws Error{usage} "origin:line:column: problem" when the text is not JSON; duplicate keys
   /// are noted as problems.

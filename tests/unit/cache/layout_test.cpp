@@ -35,7 +35,7 @@ TEST_CASE("cache: what a crash left of making one is no obstacle") {
   CacheHome home;
   fs::create_directory(home.root());
   base::write_file_atomically(home.root() / "CACHEDIR.TAG", "Signature");
-  base::write_file_atomically(home.root() / ".version.Ab12Cd", "");
+  base::write_file_atomically(home.root() / ".sabath-Ab12Cd", "");
   fs::create_directory(home.root() / "envs");
   home.open();
   CHECK(fs::exists(home.root() / "version"));

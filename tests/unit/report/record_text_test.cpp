@@ -63,8 +63,10 @@ spec::RunRecord evil_record() {
                             &record.metrics.front().unit})
     *text = evil;
   record.parameters = {{evil, evil}};
-  for (spec::StageRecord& stage : record.stages)
+  for (spec::StageRecord& stage : record.stages) {
     stage.name = stage.state = stage.log_tail = stage.made_by_run = evil;
+    stage.leftovers = 1;
+  }
   return record;
 }
 
