@@ -6,6 +6,7 @@
 # Missing distribution packages are installed as root or through sudo; otherwise the line to run is printed (exit 13).
 # A second call is quick and needs no network.
 set -euo pipefail
+umask 022 # what a group can write is not trusted later
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 debian_packages=(g++ cmake make ninja-build ccache pkg-config libcurl4-openssl-dev libssl-dev libsqlite3-dev libsqlitecpp-dev
@@ -18,13 +19,14 @@ fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git pyt
 
 say() { printf '\n== %s\n' "$*"; }
 
+# as_root LINE: runs a shell line as root, or prints it.
 as_root() {
   if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-    sudo "$@"
+    sh -c "$1"
+  elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
+    sudo sh -c "$1"
   else
-    printf 'bootstrap: packages are missing; as root, run:\n  %s\n' "$*" >&2
+    printf 'bootstrap: packages are missing; as root, run:\n  %s\n' "$1" >&2
     exit 13
   fi
 }
@@ -36,9 +38,7 @@ install_debian() {
   done
   [ ${#missing[@]} = 0 ] && return
   say "installing ${missing[*]}"
-  export DEBIAN_FRONTEND=noninteractive
-  as_root apt-get update -q
-  as_root apt-get install -y -q --no-install-recommends "${missing[@]}"
+  as_root "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends ${missing[*]}"
 }
 
 install_fedora() {
@@ -48,7 +48,7 @@ install_fedora() {
   done
   [ ${#missing[@]} = 0 ] && return
   say "installing ${missing[*]}"
-  as_root dnf install -y "${missing[@]}"
+  as_root "dnf install -y ${missing[*]}"
 }
 
 # install_packages [test]: what a build needs, and the tests.
@@ -92,7 +92,7 @@ step() {
 demo() {
   build
   export PATH=$PWD/build/user/bin:$PATH
-  export SABATH_HOME=${SABATH_HOME:-$PWD/build/demo-home}
+  export SABATH_HOME=${SABATH_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/sabath-demo}
   say "the story, in $SABATH_HOME"
   step sabath fetch supercell-bubbles
   step sabath run supercell --seed 1 --set threads=1 --set reduction=ordered

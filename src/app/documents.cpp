@@ -14,14 +14,18 @@ using base::Error;
 using base::ErrorKind;
 
 /// Regular files beneath `folder` (two levels) that end in .json, sorted; none when there is no
-/// such folder.
+/// such folder. The folders of recipes are left alone: what lies there is theirs.
 std::vector<fs::path> json_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code code;
-  for (fs::recursive_directory_iterator it(folder, code), end; !code && it != end;
+  constexpr auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(folder, options, code), end; !code && it != end;
        it.increment(code)) {
-    if (it.depth() > 1) it.disable_recursion_pending();
     std::error_code unreadable;
+    if (it.depth() > 1 || fs::exists(it->path() / "recipe.json", unreadable)) {
+      it.disable_recursion_pending();
+    }
+    if (it->path().filename() == "recipe.json") continue;
     if (it->path().extension() == ".json" && it->is_regular_file(unreadable)) {
       files.push_back(it->path());
     }

@@ -40,6 +40,9 @@ class Execution {
       collect_metrics();
     } catch (const Error& error) {
       fail(error);
+    } catch (const std::exception& error) {
+      // From the file system, or out of memory: the run is a record all the same.
+      fail(Error(ErrorKind::storage, error.what()));
     }
     finish();
     return record_;

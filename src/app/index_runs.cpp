@@ -34,6 +34,16 @@ bool is_run(const fs::path& directory) {
           fs::exists(RunFiles(directory).record(), code));
 }
 
+/// Throws rather than take a folder that cannot be read for an empty one.
+fs::directory_iterator folders_in(const fs::path& runs) {
+  std::error_code code;
+  fs::directory_iterator folders(runs, code);
+  if (code && code != std::errc::no_such_file_or_directory) {
+    base::throw_errno(runs.string(), "cannot read", code.value());
+  }
+  return folders;
+}
+
 std::vector<fs::path> notes_in(const fs::path& inbox) {
   std::vector<fs::path> notes;
   std::error_code code;
@@ -61,6 +71,16 @@ void close_if_lost(catalog::Catalog& catalog, const catalog::RunRow& row, base::
   }
   if (!is_provably_gone(status)) {
     if (status.state != row.state) catalog.put_state(row.id, status.state, status.message);
+    return;
+  }
+  // It may have ended while we looked: now that its process is gone, nobody writes any more.
+  if (files.read_record()) {
+    index_run(catalog, files.directory());
+    return;
+  }
+  status = files.read_status();
+  if (spec::is_final(status.state)) {
+    catalog.put_state(row.id, status.state, status.message);
     return;
   }
   status.message = status.stage.empty() ? "it was ended before its first stage"
@@ -119,8 +139,7 @@ ReindexReport reindex(catalog::Catalog& catalog,
   {
     catalog::Catalog::Transaction transaction(catalog);
     catalog.forget_all_runs();
-    std::error_code code;
-    for (const auto& entry : fs::directory_iterator(runs, code)) {
+    for (const auto& entry : folders_in(runs)) {
       if (!is_run(entry.path())) continue;
       if (stop.stop_requested()) {
         throw Error(base::ErrorKind::interrupted, "reindex: stopped, the catalog is as it was");

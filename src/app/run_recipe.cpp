@@ -147,7 +147,10 @@ RunOutcome RecipeRunner::launch_and_wait(const spec::RunPlan& plan,
   const spec::RunStatus status = files.read_status();
   outcome.state = status.state;
   outcome.message = status.message;
-  if (!spec::is_final(status.state)) {
+  if (const auto record = files.read_record()) {
+    outcome.state = record->state;  // the record is written first, and is the truth
+    outcome.message = record->message;
+  } else if (!spec::is_final(status.state)) {
     outcome.state = spec::RunState::lost;
     outcome.message =
         "its process ended without a record; see " + (files.directory() / "exec.log").string();

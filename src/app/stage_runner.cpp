@@ -20,6 +20,10 @@ using base::Error;
 constexpr std::uint64_t log_limit_bytes = std::uint64_t{4} << 30U;
 constexpr std::size_t tail_bytes = 4096;
 constexpr std::size_t tail_lines = 20;
+constexpr const char* metrics_file = "metrics-0.jsonl";
+/// Under this name a cached stage's metrics are kept with its outputs, so that a reuse reports them
+/// too.
+constexpr const char* kept_metrics = ".metrics-0.jsonl";
 
 double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
@@ -91,6 +95,12 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
     const auto object = tools_.cache.find(digest->second);
     if (!object) return false;
     objects.emplace(path, *object);
+  }
+  if (const auto metrics = known->outputs.find(kept_metrics); metrics != known->outputs.end()) {
+    const auto object = tools_.cache.find(metrics->second);
+    if (!object) return false;
+    base::make_directories(directory(stage.name));
+    tools_.cache.materialise(*object, directory(stage.name) / metrics_file);
   }
   for (const auto& [path, object] : objects) {
     const fs::path destination = files_.outputs(stage.name) / path;
@@ -194,6 +204,10 @@ void StageRunner::keep(const spec::PlannedStage& stage,
     // The same bytes need not lie on the disk twice.
     fs::remove(file);
     tools_.cache.materialise(object, file);
+  }
+  const fs::path metrics = directory(stage.name) / metrics_file;
+  if (fs::exists(metrics)) {
+    outputs.outputs.emplace(kept_metrics, tools_.cache.publish_file(metrics).digest);
   }
   tools_.cache.remember_stage(outputs);
 }

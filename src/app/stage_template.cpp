@@ -65,6 +65,13 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
   const fs::path code = recipe.directory / "code";
   std::error_code error;
   if (fs::is_directory(code, error)) code_["tree"] = tree_digest(code).text();
+  // A stage that names the recipe's folder may run any file in it.
+  for (const spec::Stage& stage : recipe.stages) {
+    if (contains(named_in(stage), "recipe")) {
+      code_["recipe"] = tree_digest(recipe.directory).text();
+      break;
+    }
+  }
 }
 
 std::map<std::string, std::string> StageTemplate::values_for(const spec::Stage& stage) const {

@@ -41,7 +41,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
  public:
   explicit LineHandler(MetricLine& line) : line_(line) {}
 
-  bool Null() { return true; }
+  bool Null() { return refuse("is null, not a number"); }
   bool Bool(bool) { return refuse("is true or false, not a number"); }
   bool Int(int value) { return integer(value); }
   bool Uint(unsigned value) { return integer(value); }

@@ -3,6 +3,7 @@
 # time goes, files changed last first. What was not reached is said; a finding fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+git rev-parse --verify -q HEAD >/dev/null || { echo "tidy: git cannot read this folder" >&2; exit 1; }
 build=$1
 seconds=${2:-480}
 if tag=$(git describe --tags --abbrev=0 2>/dev/null); then

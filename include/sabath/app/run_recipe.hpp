@@ -51,13 +51,14 @@ class RecipeRunner {
   /// An asset fetcher that can make generated assets too.
   AssetFetcher fetcher(base::Observer& observer, std::stop_token stop);
 
+  /// The environment that a recipe asks for: its own, else its model's.
+  spec::EnvironmentSpec environment_of(const spec::Recipe& recipe) const;
+
  private:
   std::vector<spec::PlannedInput> fetch_inputs(const spec::Recipe& recipe,
                                                base::Observer& observer,
                                                std::stop_token stop);
   Generated generate(const spec::Asset& asset, base::Observer& observer, std::stop_token stop);
-  /// The recipe's own, else its model's.
-  spec::EnvironmentSpec environment_of(const spec::Recipe& recipe) const;
   RunOutcome launch_and_wait(const spec::RunPlan& plan,
                              base::Observer& observer,
                              std::stop_token stop);

@@ -30,16 +30,18 @@ std::string built_text(const spec::BuiltEnvironment& environment) {
 
 int env_build(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto built = workspace.environments().build(
-      recipe.environment, recipe.directory, workspace.observer(), workspace.stop());
+  const auto built = workspace.environments().build(workspace.runner().environment_of(recipe),
+                                                    recipe.directory,
+                                                    workspace.observer(),
+                                                    workspace.stop());
   workspace.answer(workspace.options().json ? json_answer(built) : built_text(built));
   return exit_done;
 }
 
 int env_lock(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  workspace.answer(
-      json_answer(workspace.environments().lock(recipe.environment, recipe.directory)));
+  workspace.answer(json_answer(
+      workspace.environments().lock(workspace.runner().environment_of(recipe), recipe.directory)));
   return exit_done;
 }
 
@@ -67,7 +69,8 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
   std::vector<env::EnvironmentEntry> entries;
   try {
     const spec::Recipe recipe = workspace.documents().recipe(options.name);
-    const auto built = workspace.environments().find(recipe.environment, recipe.directory);
+    const auto built =
+        workspace.environments().find(workspace.runner().environment_of(recipe), recipe.directory);
     if (!built) {
       throw base::Error(base::ErrorKind::environment,
                         "environment of '" + recipe.name + "': not built yet",

@@ -3,6 +3,7 @@
 #include "workspace.hpp"
 
 #include <sabath/app/execute_plan.hpp>
+#include <sabath/base/error.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -17,11 +18,11 @@ void setup_exec(CLI::App& app, Action& action) {
   command->add_option("run_directory", *directory, "a folder that 'sabath run' made")->required();
   command->callback([&action, directory] {
     action = [directory](Workspace& workspace) -> int {
-      const spec::RunRecord record = app::execute_plan(*directory,
-                                                       workspace.processes(),
-                                                       workspace.clock(),
-                                                       workspace.observer(),
-                                                       workspace.stop());
+      std::error_code code;
+      const std::filesystem::path run = std::filesystem::canonical(*directory, code);
+      if (code) base::throw_errno(*directory, "no such run directory", code.value());
+      const spec::RunRecord record = app::execute_plan(
+          run, workspace.processes(), workspace.clock(), workspace.observer(), workspace.stop());
       return exit_status(record.state);
     };
   });

@@ -125,6 +125,10 @@ int run_run(const RunOptions& options, Workspace& workspace) {
   for (const app::RunOutcome& outcome : outcomes) {
     status = std::max<int>(status, exit_status(outcome.state));
   }
+  // Fewer runs than were asked for are no success, whatever they say.
+  if (outcomes.size() < static_cast<std::size_t>(options.repeat)) {
+    status = std::max<int>(status, exit_interrupted);
+  }
   return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace sabath::cli {
@@ -86,6 +87,15 @@ bool names_a_run(const std::string& name) {
   return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
 }
 
+std::optional<spec::Asset> asset_called(const std::string& name, Workspace& workspace) {
+  try {
+    return workspace.documents().asset(name);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+    return std::nullopt;
+  }
+}
+
 int run_verify(const VerifyOptions& options, Workspace& workspace) {
   std::vector<Check> checks;
   if (options.names.empty()) {
@@ -96,8 +106,10 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
   for (const std::string& name : options.names) {
     if (names_a_run(name)) {
       verify_run(name, checks, workspace);
+    } else if (const auto asset = asset_called(name, workspace)) {
+      verify_asset(*asset, options.full, checks, workspace);
     } else {
-      verify_asset(workspace.documents().asset(name), options.full, checks, workspace);
+      verify_run(name, checks, workspace);
     }
   }
   bool good = true;
@@ -108,7 +120,10 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     if (!check.remedy.empty()) text += "     " + base::printable(check.remedy) + "\n";
   }
   workspace.answer(workspace.options().json ? json_answer(checks) : text);
-  return good ? exit_done : exit_no;
+  const bool judged = std::any_of(
+      checks.begin(), checks.end(), [](const Check& check) { return check.state != "note"; });
+  if (!good) return exit_no;
+  return judged ? exit_done : exit_inconclusive;
 }
 
 }  // namespace
