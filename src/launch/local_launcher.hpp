@@ -8,8 +8,8 @@
 namespace sabath::launch {
 
 /// Runs a job as a process on this node, in a process group of its own: neither Ctrl-C at the
-/// terminal nor its closing reaches it. Its output goes to exec.log in the run directory. An id is the pid
-/// with the start time.
+/// terminal nor its closing reaches it. Its output goes to exec.log in the run directory. An id is
+/// the pid with the start time.
 class LocalLauncher final : public Launcher {
  public:
   std::string_view name() const override { return "local"; }

@@ -1,17 +1,24 @@
-/* A shared library that answers as NVIDIA's management library does, for machines without a GPU. Only what sabath calls
- * is here; signatures as in NVIDIA's NVML API reference. FAKE_NVML_DEVICES is the number of GPUs, FAKE_NVML_INIT what
- * nvmlInit_v2 returns. Device 0 knows everything; device 1 is an older one that does not support MIG, ECC and clocks. */
+/* A shared library that answers as NVIDIA's management library does, for machines without a GPU.
+ * Only what sabath calls is here; signatures as in NVIDIA's NVML API reference. FAKE_NVML_DEVICES
+ * is the number of GPUs, FAKE_NVML_INIT what nvmlInit_v2 returns. Device 0 knows everything; device
+ * 1 is an older one that does not support MIG, ECC and clocks. */
 #include <stdio.h>
 #include <string.h>
 
 #ifndef FAKE_NVML_DEVICES
-#define FAKE_NVML_DEVICES 2
+#  define FAKE_NVML_DEVICES 2
 #endif
 #ifndef FAKE_NVML_INIT
-#define FAKE_NVML_INIT 0
+#  define FAKE_NVML_INIT 0
 #endif
 
-enum { success = 0, uninitialized = 1, invalid_argument = 2, not_supported = 3, insufficient_size = 7 };
+enum {
+  success = 0,
+  uninitialized = 1,
+  invalid_argument = 2,
+  not_supported = 3,
+  insufficient_size = 7
+};
 
 struct device {
   const char* name;
@@ -22,8 +29,16 @@ struct device {
 };
 
 static struct device devices[2] = {
-    {"NVIDIA Fake 100", "GPU-00000000-1111-2222-3333-444444444444", "00000000:3B:00.0", 85899345920ULL, 400000},
-    {"NVIDIA Fake 10", "GPU-55555555-6666-7777-8888-999999999999", "00000000:AF:00.0", 17179869184ULL, 70500},
+    {"NVIDIA Fake 100",
+     "GPU-00000000-1111-2222-3333-444444444444",
+     "00000000:3B:00.0",
+     85899345920ULL,
+     400000},
+    {"NVIDIA Fake 10",
+     "GPU-55555555-6666-7777-8888-999999999999",
+     "00000000:AF:00.0",
+     17179869184ULL,
+     70500},
 };
 
 struct pci_info {
@@ -57,7 +72,9 @@ int nvmlShutdown(void) {
 const char* nvmlErrorString(int result) {
   return result == 18 ? "RM has detected an NVML/RM version mismatch." : "Unknown Error";
 }
-int nvmlSystemGetDriverVersion(char* version, unsigned size) { return copy("999.88.77", version, size); }
+int nvmlSystemGetDriverVersion(char* version, unsigned size) {
+  return copy("999.88.77", version, size);
+}
 int nvmlDeviceGetCount_v2(unsigned* count) {
   if (!initialized) return uninitialized;
   *count = FAKE_NVML_DEVICES;
@@ -68,8 +85,12 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct device** device) {
   *device = &devices[index];
   return success;
 }
-int nvmlDeviceGetName(struct device* device, char* name, unsigned size) { return copy(device->name, name, size); }
-int nvmlDeviceGetUUID(struct device* device, char* uuid, unsigned size) { return copy(device->uuid, uuid, size); }
+int nvmlDeviceGetName(struct device* device, char* name, unsigned size) {
+  return copy(device->name, name, size);
+}
+int nvmlDeviceGetUUID(struct device* device, char* uuid, unsigned size) {
+  return copy(device->uuid, uuid, size);
+}
 int nvmlDeviceGetPciInfo_v3(struct device* device, struct pci_info* info) {
   memset(info, 0, sizeof *info);
   return copy(device->bus, info->bus_id, sizeof info->bus_id);

@@ -311,14 +311,14 @@ TEST_CASE("file: names") {
   for (const std::string& safe : {std::string("a"), std::string("0.x_y-z"), std::string(64, 'a')})
     CHECK(is_safe_name(safe));
   for (const std::string& unsafe : {std::string(),
-                                   std::string("A"),
-                                   std::string(".a"),
-                                   std::string("-a"),
-                                   std::string("_a"),
-                                   std::string("a/b"),
-                                   std::string("a b"),
-                                   std::string("ü"),
-                                   std::string(65, 'a')}) {
+                                    std::string("A"),
+                                    std::string(".a"),
+                                    std::string("-a"),
+                                    std::string("_a"),
+                                    std::string("a/b"),
+                                    std::string("a b"),
+                                    std::string("ü"),
+                                    std::string(65, 'a')}) {
     INFO(unsafe);
     CHECK_FALSE(is_safe_name(unsafe));
   }
