@@ -209,8 +209,8 @@ bool remove_tree(const fs::path& path) noexcept {
       fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, code);
       for (fs::recursive_directory_iterator it(path, code), end; !code && it != end;
            it.increment(code)) {
-        if (!it->is_directory() || it->is_symlink()) continue;
         std::error_code ignored;
+        if (!fs::is_directory(it->symlink_status(ignored))) continue;
         fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
       }
     }

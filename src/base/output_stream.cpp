@@ -39,6 +39,7 @@ OutputStream::OutputStream(const std::filesystem::path& path, std::size_t captur
                 path.string() + ": cannot write the command's output: " + errno_text(errno));
   }
   first_size_ = size_of_file(child_end_.get());
+  last_size_ = first_size_;
 }
 
 void OutputStream::started() noexcept {
@@ -48,8 +49,12 @@ void OutputStream::started() noexcept {
 bool OutputStream::look() {
   const std::uint64_t before = bytes_;
   if (!captured_) {
-    bytes_ = std::max(bytes_, size_of_file(child_end_.get()) - first_size_);
-    return bytes_ > before;
+    const std::uint64_t size = size_of_file(child_end_.get());
+    if (size < last_size_) first_size_ = 0;  // the command opened it anew and cut it off
+    const bool changed = size != last_size_;
+    last_size_ = size;
+    bytes_ = std::max(bytes_, size > first_size_ ? size - first_size_ : 0);
+    return changed;
   }
   std::array<char, chunk_bytes> chunk;
   for (int round = 0; round < 16 && pipe_; ++round) {

@@ -40,6 +40,7 @@ class OutputStream {
   UniqueFd child_end_;
   bool captured_ = false;
   std::uint64_t first_size_ = 0;  ///< of the file
+  std::uint64_t last_size_ = 0;   ///< of the file, when it was looked at last
   std::uint64_t bytes_ = 0;
   std::size_t capture_limit_ = 0;
   std::string tail_;  ///< up to twice the limit, so that its front is seldom cut off

@@ -65,11 +65,16 @@ ProcessResult SystemProcessRunner::run(const Command& command, std::stop_token s
   if (command.on_start) command.on_start(family.leader());
 
   Supervision supervision(command, family, output, errors);
-  const auto reason = supervision.wait(stop);
+  auto reason = supervision.wait(stop);
   result.wall = std::chrono::steady_clock::now() - began;
   result.leftovers = family.kill_others();
   take_end(result, family.reap());
   take_output(result, output, errors);
+  // What was written just before the end counts as much as what was seen on the way.
+  const std::uint64_t most = std::max(result.output_bytes, result.error_bytes);
+  if (!reason && command.output_limit && most > *command.output_limit) {
+    reason = ProcessEnd::too_loud;
+  }
   if (reason) take_reason(result, *reason, command);
   return result;
 }

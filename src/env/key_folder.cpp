@@ -102,13 +102,15 @@ bool KeyFolder::publish(const AttemptFolder& attempt) const {
 }
 
 void KeyFolder::remove_remains(base::WallTime now, std::chrono::seconds patience) const {
-  std::error_code code;
-  const fs::path kept = fs::read_symlink(path_ / current, code);
   for (const FoundAttempt& attempt : attempts()) {
-    if (attempt.folder.path.filename() == kept) continue;
+    if (!is_abandoned(attempt.record, now, patience)) continue;
+    // Looked at only now: a builder that is gone can no longer publish, but it may have just
+    // before.
+    std::error_code code;
+    if (attempt.folder.path.filename() == fs::read_symlink(path_ / current, code)) continue;
     // What cannot be removed now (a compiler whose builder was killed still writes) is tried again
     // next time.
-    if (is_abandoned(attempt.record, now, patience)) base::remove_tree(attempt.folder.path);
+    base::remove_tree(attempt.folder.path);
   }
 }
 
