@@ -93,9 +93,9 @@ FetchedFile AssetFetcher::fetch_file(const spec::AssetFile& file,
   const fetch::Outcome outcome =
       fetch::fetch_file(request, fetchers_, *staging, options.retries, clock_, observer, stop);
   if (!outcome.ok) {
-    throw Error(outcome.not_found ? ErrorKind::not_found : ErrorKind::transfer,
-                outcome.problem,
-                outcome.hint);
+    ErrorKind kind = outcome.not_found ? ErrorKind::not_found : ErrorKind::transfer;
+    if (outcome.access_needed) kind = ErrorKind::access;
+    throw Error(kind, outcome.problem, outcome.hint);
   }
   FetchedFile fetched{file.path, {}, false, outcome.url, outcome.transferred, file.digests};
   try {

@@ -137,9 +137,9 @@ ProcessFamily::~ProcessFamily() {
 
 void ProcessFamily::send(int signal) const noexcept {
   ::kill(-leader_, signal);
+  if (signal == SIGKILL) return;  // kill_others() finds, counts and kills those that left the group
   try {
-    // Those that left the group (setsid) have lost their parent by then, or will: they are asked
-    // too.
+    // Those that left the group (setsid) and have lost their parent are asked too.
     for (const ProcessFacts& orphan : orphans()) {
       if (!orphan.ended) ::kill(orphan.pid, signal);
     }

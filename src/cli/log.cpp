@@ -13,6 +13,8 @@ constexpr std::size_t kept_files = 3;
 }  // namespace
 
 void open_log(const std::filesystem::path& folder) {
+  std::error_code code;
+  if (!std::filesystem::is_directory(folder, code)) return;
   try {
     auto logger = spdlog::rotating_logger_mt(
         logger_name, (folder / "sabath.log").string(), file_bytes, kept_files);

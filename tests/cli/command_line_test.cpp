@@ -107,7 +107,6 @@ TEST_CASE("cli: answers in JSON are one document of schema 1 on stdout") {
                                                     {"run", recipe, "--dry-run"},
                                                     {"fetch", "file:///etc/passwd"},
                                                     {"verify"},
-                                                    {"verify", "@last"},
                                                     {"probe"},
                                                     {"doctor"},
                                                     {"catalog", "stats"},
