@@ -131,7 +131,7 @@ base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
   variables = env::run_variables(plan_.environment, variables);
   for (const auto& [name, value] : stage.environment)
     variables[name] = value;
-  variables["SABATH_METRICS"] = (own / "metrics-0.jsonl").string();
+  variables["SABATH_METRICS"] = (own / metrics_file).string();
   variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
   command.environment = std::move(variables);

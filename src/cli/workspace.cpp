@@ -105,4 +105,8 @@ void Workspace::answer(std::string_view text) const {
   }
 }
 
+bool names_a_run(const std::string& name) {
+  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
+}
+
 }  // namespace sabath::cli

@@ -67,4 +67,7 @@ class Workspace {
   std::unique_ptr<app::RecipeRunner> runner_;
 };
 
+/// Can `name` only be a run: a selection or a whole id? Other words may be documents too.
+bool names_a_run(const std::string& name);
+
 }  // namespace sabath::cli

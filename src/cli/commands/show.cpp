@@ -119,10 +119,6 @@ int show_run(const std::string& name, Workspace& workspace) {
   return exit_done;
 }
 
-bool names_a_run(const std::string& name) {
-  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
-}
-
 int run_show(const ShowOptions& options, Workspace& workspace) {
   if (names_a_run(options.name)) return show_run(options.name, workspace);
   try {

@@ -83,10 +83,6 @@ void verify_asset(const spec::Asset& asset,
         {asset.name, "note", "is generated; its outputs are checked with the cache", {}});
 }
 
-bool names_a_run(const std::string& name) {
-  return name.starts_with('@') || spec::is_run_id(name) || name.find('=') != std::string::npos;
-}
-
 std::optional<spec::Asset> asset_called(const std::string& name, Workspace& workspace) {
   try {
     return workspace.documents().asset(name);
