@@ -87,8 +87,8 @@ FetchedFile AssetFetcher::fetch_file(const spec::AssetFile& file,
   for (const std::string& url : file.sources) {
     if (!pinned && sha256_among(expected) == nullptr) pinned = cache_.source(url);
   }
-  const fetch::Request request{file.sources, file.size_bytes, {}, {}};
   if (pinned && !options.refresh) expected.push_back(pinned->digest);
+  const fetch::Request request{file.sources, file.size_bytes, expected, {}};
   auto staging = cache_.stage(staging_key(file), expected);
   const fetch::Outcome outcome =
       fetch::fetch_file(request, fetchers_, *staging, options.retries, clock_, observer, stop);

@@ -72,6 +72,7 @@ StagedObject::StagedObject(fs::path root, Attempt attempt, const std::vector<bas
     : root_(std::move(root)),
       attempt_(std::move(attempt)),
       fd_(open_data(attempt_.folder() / data_name)),
+      wanted_(wanted),
       digester_(wanted) {
   hash_up_to(size_of(fd_.get(), data_path()));
   extents_.add(0, digester_.bytes());
@@ -107,7 +108,7 @@ void StagedObject::reserve(std::uint64_t size_bytes) {
   throw_cannot_store(root_, size_bytes, problem);
 }
 
-void StagedObject::write_at(std::uint64_t offset_bytes, base::ByteView bytes) {
+void StagedObject::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned) {
   if (bytes.size() > longest_file || offset_bytes > longest_file - bytes.size()) {
     throw_cannot_store(root_, bytes.size(), EFBIG);
   }
@@ -138,7 +139,35 @@ void StagedObject::restart() {
   digester_.restart();
 }
 
-fs::path StagedObject::path() const {
+std::uint64_t StagedObject::piece_bytes() const {
+  return 1U << 20U;
+}
+
+unsigned StagedObject::number_of(const base::ByteSource& source) {
+  const auto known = std::find(sources_.begin(), sources_.end(), source);
+  const auto number = static_cast<unsigned>(known - sources_.begin());
+  if (known == sources_.end()) sources_.push_back(source);
+  return number;
+}
+
+std::uint64_t StagedObject::present_bytes() const {
+  return extents_.prefix();
+}
+
+std::vector<base::SourcedRange> StagedObject::present() const {
+  if (extents_.prefix() == 0) return {};
+  return {{{0, extents_.prefix()}, 0}};
+}
+
+void StagedObject::drop(base::ByteRange) {
+  restart();
+}
+
+base::DigestMatch StagedObject::matches() {
+  return base::DigestMatch::unknown;
+}
+
+fs::path StagedObject::lend(std::string_view) {
   mark_unordered();
   is_lent_ = true;
   return data_path();
@@ -199,7 +228,7 @@ void StagedObject::hash_up_to(std::uint64_t end_bytes) {
   });
 }
 
-void StagedObject::mark_unordered() const {
+void StagedObject::mark_unordered() {
   if (is_unordered_) return;
   const fs::path marker = attempt_.folder() / marker_name;
   const base::UniqueFd fd(::open(marker.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

@@ -34,10 +34,17 @@ class StagedObject final : public Staging {
   StagedObject& operator=(const StagedObject&) = delete;
 
   void reserve(std::uint64_t size_bytes) override;
-  void write_at(std::uint64_t offset_bytes, base::ByteView bytes) override;
+  std::uint64_t piece_bytes() const override;
+  unsigned number_of(const base::ByteSource& source) override;
+  const std::vector<base::ByteSource>& sources() const override { return sources_; }
+  void write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source = 0) override;
   std::uint64_t contiguous_bytes() const override;
+  std::uint64_t present_bytes() const override;
+  std::vector<base::SourcedRange> present() const override;
+  void drop(base::ByteRange range) override;
   void restart() override;
-  std::filesystem::path path() const override;
+  base::DigestMatch matches() override;
+  std::filesystem::path lend(std::string_view borrower) override;
 
   /// Takes over the content of a regular file; shares its blocks where the file system can.
   void copy_from(const std::filesystem::path& file);
@@ -50,16 +57,18 @@ class StagedObject final : public Staging {
  private:
   std::filesystem::path data_path() const;
   void hash_up_to(std::uint64_t end_bytes);
-  void mark_unordered() const;
+  void mark_unordered();
 
   std::filesystem::path root_;  ///< of the cache
   Attempt attempt_;
   base::UniqueFd fd_;
+  std::vector<base::Digest> wanted_;
   Digester digester_;  ///< has seen the first digester_.bytes() bytes
   Extents extents_;
   bool is_sealed_ = false;
-  mutable bool is_unordered_ = false;  ///< the marker is there
-  mutable bool is_lent_ = false;       ///< somebody has the path and may have written
+  std::vector<base::ByteSource> sources_{};
+  bool is_unordered_ = false;  ///< the marker is there
+  bool is_lent_ = false;       ///< somebody has the path and may have written
 };
 
 /// How much of an orphaned attempt's file can be adopted: 0 when it may have gaps.

@@ -20,6 +20,14 @@ bool is_there(const Request& request, const base::StagedFile& to) {
   return there > 0 && there == request.size_bytes;
 }
 
+/// Of what is there from this source, if anything is.
+Validators kept_validators(const SourceUrl& source, const base::StagedFile& to) {
+  for (const base::ByteSource& kept : to.sources()) {
+    if (kept.url == source.displayed) return {kept.etag, kept.last_modified};
+  }
+  return {};
+}
+
 /// What is missing; a partial of which nothing can be proved is dropped first.
 Asked ask(const Request& request, const Validators& validators, base::StagedFile& to) {
   const auto there = to.contiguous_bytes();
@@ -39,7 +47,7 @@ Outcome attempt(const SourceUrl& source,
   Outcome outcome;
   outcome.url = source.plain;
   outcome.effective_url = source.displayed;
-  Validators validators{request.etag, request.last_modified};
+  Validators validators = kept_validators(source, to);
   bool has_second_chance = true;
   while (!outcome.ok) {
     if (is_there(request, to)) {
@@ -47,7 +55,7 @@ Outcome attempt(const SourceUrl& source,
       break;
     }
     const Asked asked = ask(request, validators, to);
-    Intake intake(asked, request, to);
+    Intake intake(asked, source.displayed, to);
     const Turn turn = perform(asked, intake);
     validators = intake.validators();
     outcome.effective_url = turn.effective_url;
@@ -65,12 +73,10 @@ Outcome attempt(const SourceUrl& source,
   return outcome;
 }
 
-Outcome failed_outcome(const std::string& url, const Request& request, const Failure& failure) {
+Outcome failed_outcome(const std::string& url, const Failure& failure) {
   Outcome outcome;
   outcome.url = displayed_url(url);
   outcome.effective_url = outcome.url;
-  outcome.etag = request.etag;
-  outcome.last_modified = request.last_modified;
   put_failure(outcome, failure);
   return outcome;
 }

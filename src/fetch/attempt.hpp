@@ -31,7 +31,7 @@ Outcome attempt(const SourceUrl& source,
                 const Perform& perform);
 
 /// For a source that was not even asked.
-Outcome failed_outcome(const std::string& url, const Request& request, const Failure& failure);
+Outcome failed_outcome(const std::string& url, const Failure& failure);
 
 /// Throws Error{interrupted}.
 [[noreturn]] void throw_stopped(const SourceUrl& source);

@@ -10,17 +10,17 @@
 
 namespace sabath::fetch {
 
-Outcome CurlFetcher::fetch(const std::string& url,
+Outcome CurlFetcher::fetch(const std::vector<std::string>& urls,
                            const Request& request,
                            base::StagedFile& to,
                            base::Observer& observer,
                            std::stop_token stop) {
+  const std::string& url = urls.front();
   const auto parsed = parse_source_url(url);
-  if (const auto* failure = std::get_if<Failure>(&parsed))
-    return failed_outcome(url, request, *failure);
+  if (const auto* failure = std::get_if<Failure>(&parsed)) return failed_outcome(url, *failure);
   const auto& source = std::get<SourceUrl>(parsed);
   if (source.scheme == "ftp" && source.path.ends_with('/')) {
-    return failed_outcome(url, request, {.problem = "is a folder, not a file"});
+    return failed_outcome(url, {.problem = "is a folder, not a file"});
   }
   const Failure silence{
       .problem = fmt::format("server was silent for {} s", options_.silence.count()),

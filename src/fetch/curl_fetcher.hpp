@@ -22,7 +22,7 @@ class CurlFetcher final : public Fetcher {
   std::string_view description() const override {
     return "http, https and ftp through libcurl, resumable";
   }
-  Outcome fetch(const std::string& url,
+  Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
                 base::StagedFile& to,
                 base::Observer& observer,

@@ -71,11 +71,8 @@ void Pursuit::wait(std::chrono::milliseconds duration) {
 }
 
 Outcome Pursuit::try_once(Fetcher& fetcher, const std::string& url) {
-  Outcome outcome = fetcher.fetch(url, request, to, observer, stop);
+  Outcome outcome = fetcher.fetch({url}, request, to, observer, stop);
   transferred += outcome.transferred;
-  // The next attempt, at this source or a mirror, must prove that it continues these bytes.
-  request.etag = outcome.etag;
-  request.last_modified = outcome.last_modified;
   return outcome;
 }
 
@@ -130,8 +127,6 @@ Outcome Pursuit::run() {
     all.effective_url = outcome.effective_url;
   }
   if (request.urls.empty()) all.problem = "no source is given";
-  all.etag = request.etag;
-  all.last_modified = request.last_modified;
   all.transferred = transferred;
   return all;
 }

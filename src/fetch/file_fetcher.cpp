@@ -107,20 +107,18 @@ End copy(const OpenFile& file,
 
 }  // namespace
 
-Outcome FileFetcher::fetch(const std::string& url,
+Outcome FileFetcher::fetch(const std::vector<std::string>& urls,
                            const Request& request,
                            base::StagedFile& to,
                            base::Observer& observer,
                            std::stop_token stop) {
+  const std::string& url = urls.front();
   const auto parsed = parse_source_url(url);
-  if (const auto* failure = std::get_if<Failure>(&parsed))
-    return failed_outcome(url, request, *failure);
+  if (const auto* failure = std::get_if<Failure>(&parsed)) return failed_outcome(url, *failure);
   const auto& source = std::get<SourceUrl>(parsed);
-  if (!allowed_)
-    return failed_outcome(url, request, {.problem = "file: sources are not allowed here"});
+  if (!allowed_) return failed_outcome(url, {.problem = "file: sources are not allowed here"});
   const auto opened = open_file(source.path);
-  if (const auto* failure = std::get_if<Failure>(&opened))
-    return failed_outcome(url, request, *failure);
+  if (const auto* failure = std::get_if<Failure>(&opened)) return failed_outcome(url, *failure);
   const auto& file = std::get<OpenFile>(opened);
 
   ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);

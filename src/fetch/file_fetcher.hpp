@@ -18,7 +18,7 @@ class FileFetcher final : public Fetcher {
   std::vector<std::string_view> schemes() const override { return {"file"}; }
   std::string_view name() const override { return "file"; }
   std::string_view description() const override { return "files of this machine"; }
-  Outcome fetch(const std::string& url,
+  Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
                 base::StagedFile& to,
                 base::Observer& observer,

@@ -29,8 +29,8 @@ void Intake::begin(const Answer& answer) {
   if (position_bytes_ == 0) {
     if (to_.contiguous_bytes() > 0) to_.restart();
     validators_ = answer.validators;
-    if (request_.on_version) request_.on_version(validators_.etag, validators_.last_modified);
   }
+  source_number_ = to_.number_of({source_, validators_.etag, validators_.last_modified});
   if (judgement_.size_bytes) to_.reserve(*judgement_.size_bytes);
 }
 
@@ -51,7 +51,9 @@ bool Intake::take(base::ByteView bytes) {
   const std::uint64_t wanted_from = judgement_.begin_bytes == 0 ? 0 : asked_.offset_bytes;
   const std::uint64_t known = std::max(wanted_from, position_bytes_) - position_bytes_;
   const auto skipped = static_cast<std::size_t>(std::min<std::uint64_t>(known, bytes.size()));
-  if (skipped < bytes.size()) to_.write_at(position_bytes_ + skipped, bytes.subspan(skipped));
+  if (skipped < bytes.size()) {
+    to_.write_at(position_bytes_ + skipped, bytes.subspan(skipped), source_number_);
+  }
   position_bytes_ += bytes.size();
   return true;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace sabath::fetch {
 
@@ -22,12 +23,12 @@ enum class End {
 /// nothing of any protocol.
 class Intake {
  public:
-  Intake(const Asked& asked, const Request& request, base::StagedFile& to)
-      : asked_(asked), request_(request), to_(to), validators_(asked.validators) {}
+  /// `source` names where the bytes come from, without any secret.
+  Intake(const Asked& asked, std::string source, base::StagedFile& to)
+      : asked_(asked), source_(std::move(source)), to_(to), validators_(asked.validators) {}
 
   bool has_answer() const { return answer_.has_value(); }
-  /// What the server said; before any byte of the body. May throw what the staged file and
-  /// on_version throw.
+  /// What the server said; before any byte of the body. May throw what the staged file throws.
   void begin(const Answer& answer);
   /// The next bytes of the body. False: there is no use for more; the transfer should end.
   bool take(base::ByteView bytes);
@@ -41,7 +42,7 @@ class Intake {
   std::optional<std::uint64_t> size_bytes() const { return judgement_.size_bytes; }
   /// Would it have been noticed if the body had been cut off?
   bool end_is_certain() const {
-    return judgement_.end_bytes || request_.size_bytes || (answer_ && answer_->end_is_marked);
+    return judgement_.end_bytes || asked_.size_bytes || (answer_ && answer_->end_is_marked);
   }
   /// Bytes of the body that came, useful or not.
   std::uint64_t received_bytes() const { return received_bytes_; }
@@ -53,9 +54,10 @@ class Intake {
   End refused();
 
   Asked asked_;
-  const Request& request_;
+  std::string source_;
   base::StagedFile& to_;
   Validators validators_;
+  unsigned source_number_ = 0;
   std::optional<Answer> answer_{};
   Judgement judgement_{};
   Failure failure_{};

@@ -46,12 +46,12 @@ class BorrowedFetcher final : public fetch::Fetcher {
   std::vector<std::string_view> schemes() const override { return fetcher_.schemes(); }
   std::string_view name() const override { return fetcher_.name(); }
   std::string_view description() const override { return fetcher_.description(); }
-  fetch::Outcome fetch(const std::string& url,
+  fetch::Outcome fetch(const std::vector<std::string>& urls,
                        const fetch::Request& request,
                        base::StagedFile& to,
                        base::Observer& observer,
                        std::stop_token stop) override {
-    return fetcher_.fetch(url, request, to, observer, stop);
+    return fetcher_.fetch(urls, request, to, observer, stop);
   }
 
  private:
@@ -67,12 +67,7 @@ struct FetcherCase {
   std::stop_source stop{};
 
   fetch::Outcome fetch(const std::string& url, base::StagedFile& to) {
-    return harness.fetcher().fetch(url, request, to, observer, stop.get_token());
-  }
-  /// Makes the next fetch go on with what `outcome` left.
-  void go_on(const fetch::Outcome& outcome) {
-    request.etag = outcome.etag;
-    request.last_modified = outcome.last_modified;
+    return harness.fetcher().fetch({url}, request, to, observer, stop.get_token());
   }
 };
 
@@ -120,17 +115,12 @@ void check_whole_files() {
     CHECK(outcome.ok);
     CHECK((to.content == "yes"));
   }
-  SECTION("the version is told before its first byte is written") {
-    int writes_before = -1;
-    std::string etag;
-    c.request.on_version = [&](const std::string& told_etag, const std::string&) {
-      writes_before = to.writes;
-      etag = told_etag;
-    };
+  SECTION("the version is noted with the bytes") {
     const auto outcome = c.fetch(c.harness.put("v.bin", "version"), to);
     CHECK(outcome.ok);
-    CHECK(writes_before == 0);
-    CHECK(etag == outcome.etag);
+    REQUIRE(to.known_sources.size() == 1);
+    CHECK(to.known_sources.front().etag == outcome.etag);
+    CHECK(to.known_sources.front().last_modified == outcome.last_modified);
   }
 }
 
@@ -140,8 +130,8 @@ void check_partials() {
   const auto content = random_bytes(100'000);
   const auto url = c.harness.put("partial.bin", content);
   test::MemoryStagedFile first;
-  c.go_on(c.fetch(url, first));
-  test::MemoryStagedFile to(content.substr(0, 40'000));
+  c.fetch(url, first);
+  test::MemoryStagedFile to = first.after(40'000);
 
   SECTION("a partial of the same version is continued") {
     const auto outcome = c.fetch(url, to);
@@ -166,14 +156,13 @@ void check_partials() {
     CHECK((to.content == "short now"));
   }
   SECTION("a partial of which nothing is known is read from the start") {
-    c.go_on({});
     test::MemoryStagedFile junk(std::string(40'000, 'x'));
     const auto outcome = c.fetch(url, junk);
     CHECK(outcome.ok);
     CHECK((junk.content == content));
   }
   SECTION("a partial that is whole already is complete") {
-    test::MemoryStagedFile whole(content);
+    test::MemoryStagedFile whole = first.after(content.size());
     const auto outcome = c.fetch(url, whole);
     CHECK(outcome.ok);
     CHECK(outcome.bytes == content.size());
@@ -247,7 +236,6 @@ void check_breaks() {
     CHECK(outcome.retryable);
     CHECK_FALSE(outcome.not_found);
     CHECK((to.content == content.substr(0, to.content.size())));
-    c.go_on(outcome);
     CHECK(c.fetch(url, to).ok);
     CHECK((to.content == content));
   }

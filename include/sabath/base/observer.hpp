@@ -14,6 +14,8 @@ struct Progress {
   std::optional<std::uint64_t> total{};
   bool in_bytes = true;  ///< else counts
   bool finished = false;
+  unsigned connections = 0;  ///< of a transfer: how many are open now; 0: does not apply
+  unsigned sources = 0;      ///< of a transfer: how many mirrors give bytes now
 };
 
 /// Where the library tells what happens; it never prints. All members may be called from any

@@ -5,26 +5,77 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sabath::base {
 
+/// Bytes [begin, end) of a file.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+  bool operator==(const ByteRange&) const = default;
+};
+
+/// Where bytes of a staged file come from, and the version of the file that was there.
+struct ByteSource {
+  std::string url{};  ///< fit to be kept: without user, password and query
+  std::string etag{};
+  std::string last_modified{};
+
+  bool operator==(const ByteSource&) const = default;
+};
+
+/// A part of a staged file and the number of the source that gave it.
+struct SourcedRange {
+  ByteRange range{};
+  unsigned source = 0;
+
+  bool operator==(const SourcedRange&) const = default;
+};
+
+enum class DigestMatch {
+  unknown,  ///< no digest is expected
+  right,
+  wrong,
+};
+
 /// A file on its way into the cache: implemented by `cache`, written by `fetch` and by `exec`.
-/// Bytes may arrive in any order; those of the contiguous prefix are hashed as they come, so that a
-/// file that was written in order needs no second reading. One writer at a time.
+/// Bytes may arrive in any order; those of the contiguous prefix are hashed as they come, in the
+/// shadow of the transfer. One writer at a time: no member may be called by two threads at once.
 class StagedFile {
  public:
   virtual ~StagedFile() = default;
   /// Announces the size: reserves the space (fallocate, never its emulation). Throws Error{storage}
-  /// when there is none.
+  /// when there is none. A partial that is longer than this, or was begun for another size, is
+  /// dropped.
   virtual void reserve(std::uint64_t size_bytes) = 0;
+  /// Bytes are noted as arrived, and dropped, by pieces of this size (the last may be shorter): a
+  /// power of two, known once the size is.
+  virtual std::uint64_t piece_bytes() const = 0;
+  /// The number under which bytes of `source` are written; equal sources get equal numbers. What an
+  /// earlier attempt left of the same URL in another version is dropped.
+  virtual unsigned number_of(const ByteSource& source) = 0;
+  virtual const std::vector<ByteSource>& sources() const = 0;
   /// Writes `bytes` at `offset_bytes`. Throws Error{storage}.
-  virtual void write_at(std::uint64_t offset_bytes, ByteView bytes) = 0;
+  virtual void write_at(std::uint64_t offset_bytes, ByteView bytes, unsigned source = 0) = 0;
   /// Bytes present without a gap from the beginning: where a single stream goes on.
   virtual std::uint64_t contiguous_bytes() const = 0;
+  virtual std::uint64_t present_bytes() const = 0;
+  /// What is there, sorted, with where it came from.
+  virtual std::vector<SourcedRange> present() const = 0;
+  /// Forgets the bytes of every piece that `range` touches.
+  virtual void drop(ByteRange range) = 0;
   /// Forgets everything written and starts again from nothing.
   virtual void restart() = 0;
-  /// For tools that write by themselves: the path; all is hashed again when it is published.
-  virtual std::filesystem::path path() const = 0;
+  /// Whether a complete file has the digests that are expected of it; waits for the hashing.
+  virtual DigestMatch matches() = 0;
+  /// For tools that write by themselves: the path. What the same borrower left there in an earlier
+  /// attempt is there again, anything else is not; all is hashed when it is published.
+  virtual std::filesystem::path lend(std::string_view borrower) = 0;
 };
 
 }  // namespace sabath::base

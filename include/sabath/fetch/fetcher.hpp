@@ -1,12 +1,13 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/staged_file.hpp>
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -20,14 +21,9 @@ namespace sabath::fetch {
 struct Request {
   std::vector<std::string> urls{};            ///< mirrors of the same bytes, in order of preference
   std::optional<std::uint64_t> size_bytes{};  ///< where the document says
-  /// Validators that a previous partial was fetched with; a source that answers with others has
-  /// changed and is read from the start. Both empty: nothing can be proved of a partial, so the
-  /// file is read from the start.
-  std::string etag{};
-  std::string last_modified{};
-  /// Called with the validators of the version that is about to be written from its first byte, so
-  /// that they can be kept beside the partial and a later process can go on. May throw.
-  std::function<void(const std::string& etag, const std::string& last_modified)> on_version{};
+  /// What the bytes must have. Only then may parts of several mirrors, or of several attempts whose
+  /// source proves nothing, be put together: what comes out is proved by the digest.
+  std::vector<base::Digest> digests{};
   std::string label{};  ///< the task's name in progress; empty: the source
 };
 
@@ -49,6 +45,16 @@ struct Outcome {
   std::chrono::milliseconds retry_after{0};  ///< the server's floor for the next attempt
 };
 
+/// One file of many beneath a URL.
+struct ListedFile {
+  std::string path{};  ///< relative to what was listed
+  std::string url{};
+  std::optional<std::uint64_t> size_bytes{};
+  std::vector<base::Digest> digests{};
+
+  bool operator==(const ListedFile&) const = default;
+};
+
 /// Moves bytes from a source of some scheme. One is used by one thread at a time; it may keep
 /// connections open between calls.
 class Fetcher {
@@ -57,15 +63,34 @@ class Fetcher {
   virtual std::vector<std::string_view> schemes() const = 0;
   virtual std::string_view name() const = 0;
   virtual std::string_view description() const = 0;
-  /// One attempt at one `url` into `to`, going on after `to.contiguous_bytes()` where the source
-  /// can and is unchanged, else from the start. Every response is checked before a byte is written.
+  /// Can one call of `fetch` use several sources of a file at once? Others get one URL a call.
+  virtual bool takes_mirrors() const { return false; }
+  /// One attempt at one file, from `urls` (never empty; sources of this fetcher's schemes) into
+  /// `to`. What is there already is kept where the source proves that it belongs to the same
+  /// version, or where a digest will. Every response is checked before a byte is written.
   /// Checks `stop` at least once a second; tells `observer` of progress about ten times a second.
-  /// Throws Error{interrupted|storage}, and what `request.on_version` throws.
-  virtual Outcome fetch(const std::string& url,
+  /// Throws Error{interrupted|storage}.
+  virtual Outcome fetch(const std::vector<std::string>& urls,
                         const Request& request,
                         base::StagedFile& to,
                         base::Observer& observer,
                         std::stop_token stop) = 0;
+  /// Does `url` name many files (a prefix, a folder, a repository)?
+  virtual bool names_many(const std::string& url) const;
+  /// The first `limit` files beneath `url`, sorted by path. Throws Error{usage} where this fetcher
+  /// cannot list, Error{transfer|not_found|access|interrupted}.
+  virtual std::vector<ListedFile> list(const std::string& url,
+                                       std::optional<std::uint64_t> limit,
+                                       base::Observer& observer,
+                                       std::stop_token stop);
+  /// Can `fetch_tree` bring all that `url` names at once, better than file by file?
+  virtual bool takes_trees() const { return false; }
+  /// Brings all that is beneath `url` into `folder`, which exists and may have what an earlier
+  /// attempt left. Throws as `fetch`.
+  virtual Outcome fetch_tree(const std::string& url,
+                             const std::filesystem::path& folder,
+                             base::Observer& observer,
+                             std::stop_token stop);
 };
 
 struct RetryPolicy {

@@ -148,7 +148,7 @@ TEST_CASE("cache: what a tool wrote to the staged path is hashed from the disk")
   auto cache = home.open();
   auto staging = cache.stage("key");
   staging->write_at(0, as_bytes("begun"));
-  base::write_file_atomically(staging->path(), "written by a tool");
+  base::write_file_atomically(staging->lend("tool"), "written by a tool");
   const auto object = cache.publish(std::move(staging), {});
   CHECK(object.digest == base::sha256_of("written by a tool"));
   CHECK(base::read_file(object.path) == "written by a tool");
@@ -159,7 +159,7 @@ TEST_CASE("cache: a link that a tool left in place of the file is not followed")
   auto cache = home.open();
   base::write_file_atomically(home / "secret", "secret");
   auto staging = cache.stage("key");
-  const auto path = staging->path();
+  const auto path = staging->lend("tool");
   std::filesystem::remove(path);
   std::filesystem::create_symlink(home / "secret", path);
   CHECK(error_of([&] { cache.publish(std::move(staging), {}); }));

@@ -1,0 +1,28 @@
+#include <sabath/base/error.hpp>
+#include <sabath/fetch/fetcher.hpp>
+
+namespace sabath::fetch {
+
+bool Fetcher::names_many(const std::string&) const {
+  return false;
+}
+
+std::vector<ListedFile> Fetcher::list(const std::string& url,
+                                      std::optional<std::uint64_t>,
+                                      base::Observer&,
+                                      std::stop_token) {
+  throw base::Error(base::ErrorKind::usage,
+                    url + ": fetcher '" + std::string(name()) + "' cannot list what is there",
+                    "give the URLs of the files");
+}
+
+Outcome Fetcher::fetch_tree(const std::string& url,
+                            const std::filesystem::path&,
+                            base::Observer&,
+                            std::stop_token) {
+  throw base::Error(base::ErrorKind::usage,
+                    url + ": fetcher '" + std::string(name()) + "' brings single files only",
+                    "give the URLs of the files");
+}
+
+}  // namespace sabath::fetch
