@@ -1,6 +1,7 @@
 #include "settings.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 
 namespace sabath::cli {
 namespace {
@@ -32,6 +33,20 @@ fs::path folder_from(const base::Environment& environment,
 }
 
 }  // namespace
+
+spec::Configuration read_configuration(const fs::path& folder) {
+  const fs::path path = folder / "config.json";
+  const auto text = base::read_file_if_exists(path);
+  if (!text) return {};
+  spec::Configuration configuration = spec::parse_configuration(*text, path.string());
+  if (configuration.fetchers.empty()) return configuration;
+  if (const auto why = base::why_untrusted(path)) {
+    throw base::Error(base::ErrorKind::usage,
+                      path.string() + ": defines fetchers, but cannot be trusted: " + *why,
+                      "what stands there is executed: 'chmod go-w' the file and its folders");
+  }
+  return configuration;
+}
 
 fs::path program_path() {
   std::error_code code;

@@ -2,6 +2,7 @@
 
 #include <sabath/app/folders.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/spec/configuration.hpp>
 
 #include <filesystem>
 #include <string>
@@ -24,6 +25,10 @@ struct GlobalOptions {
 app::Folders read_folders(const base::Environment& environment,
                           const std::vector<std::string>& catalogs,
                           const std::filesystem::path& program);
+
+/// config.json in the configuration folder; what stands there by itself where there is none. Throws
+/// Error{usage}, also when it defines fetchers, which are executed, and others can write it.
+spec::Configuration read_configuration(const std::filesystem::path& folder);
 
 /// This program's own path.
 std::filesystem::path program_path();

@@ -28,6 +28,11 @@ const app::Folders& Workspace::folders() {
   return *folders_;
 }
 
+const spec::Configuration& Workspace::configuration() {
+  if (!configuration_) configuration_ = read_configuration(folders().configuration);
+  return *configuration_;
+}
+
 app::Documents& Workspace::documents() {
   if (!documents_) documents_.emplace(folders().assets, folders().recipes);
   return *documents_;

@@ -35,6 +35,8 @@ class Workspace {
   base::ProcessRunner& processes() { return processes_; }
   std::stop_token stop() { return stop_.token(); }
 
+  /// config.json. Throws Error{usage}.
+  const spec::Configuration& configuration();
   app::Documents& documents();
   cache::Cache& cache();
   env::EnvironmentStore& environments();
@@ -58,6 +60,7 @@ class Workspace {
   base::StopSignal stop_;
   TerminalObserver observer_;
   std::optional<app::Folders> folders_;
+  std::optional<spec::Configuration> configuration_;
   std::optional<app::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<env::EnvironmentStore> environments_;

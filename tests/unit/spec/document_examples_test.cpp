@@ -3,6 +3,7 @@
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
+#include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <catch2/catch.hpp>
@@ -101,6 +102,17 @@ TEST_CASE("formats: the example assets parse") {
     CHECK_NOTHROW(spec::parse_asset(example, "asset.md"));
     CHECK(schema.problems(nlohmann::json::parse(example)) == Texts{});
   }
+}
+
+TEST_CASE("formats: the example configuration uses every key there is, and parses") {
+  SchemaChecker schema("configuration");
+  const Texts examples = examples_of("configuration");
+  REQUIRE(examples.size() == 1);
+  const auto configuration = spec::parse_configuration(examples[0], "configuration.md");
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(configuration)) == Texts{});
+  CHECK(problems(schema, to_json(spec::Configuration{})) == Texts{});
 }
 
 TEST_CASE("formats: the example record parses") {

@@ -109,6 +109,8 @@ void SchemaChecker::check_keyword(const json& value,
     holds = matches(value, rule);
   } else if (keyword == "minimum") {
     holds = !value.is_number() || value >= rule;
+  } else if (keyword == "maximum") {
+    holds = !value.is_number() || value <= rule;
   } else if (keyword == "minLength") {
     holds = !value.is_string() || value.get<std::string>().size() >= rule.get<std::size_t>();
   } else if (keyword == "minItems") {
