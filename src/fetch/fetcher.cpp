@@ -16,6 +16,15 @@ std::vector<ListedFile> Fetcher::list(const std::string& url,
                     "give the URLs of the files");
 }
 
+void Fetcher::fetch_many(FileList&,
+                         const std::vector<std::size_t>&,
+                         const RetryPolicy&,
+                         base::Observer&,
+                         std::stop_token) {
+  throw base::Error(base::ErrorKind::internal,
+                    "fetcher '" + std::string(name()) + "' was given many files at once");
+}
+
 Outcome Fetcher::fetch_tree(const std::string& url,
                             const std::filesystem::path&,
                             base::Observer&,

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,6 +18,13 @@
 
 namespace sabath::fetch {
 
+struct RetryPolicy {
+  int attempts = 5;  ///< for each source; one that brought at least 1 MiB nearer does not count
+  std::chrono::milliseconds base{500};
+  std::chrono::milliseconds cap{60'000};
+  std::chrono::milliseconds longest_wait{600'000};  ///< a Retry-After beyond it gives the source up
+};
+
 /// What is wanted: one file, from any of its sources.
 struct Request {
   std::vector<std::string> urls{};            ///< mirrors of the same bytes, in order of preference
@@ -25,6 +33,9 @@ struct Request {
   /// source proves nothing, be put together: what comes out is proved by the digest.
   std::vector<base::Digest> digests{};
   std::string label{};  ///< the task's name in progress; empty: the source
+  /// For a fetcher that takes mirrors: it asks a source again while others go on. `fetch_file` sets
+  /// this; the others are repeated by it.
+  RetryPolicy retries{.attempts = 1};
 };
 
 /// What came of one source. An outcome is a value; only a stop or a full disk throws.
@@ -43,6 +54,11 @@ struct Outcome {
   bool not_found = false;
   bool access_needed = false;                ///< a login or a consent seems to be needed
   std::chrono::milliseconds retry_after{0};  ///< the server's floor for the next attempt
+  /// All bytes came and are not those of the digests: of kind integrity, not transfer.
+  bool wrong_bytes = false;
+  /// Sources (without user, password and query) that were found to give wrong bytes, also when the
+  /// file was had from the others.
+  std::vector<std::string> wrong_sources{};
 };
 
 /// One file of many beneath a URL.
@@ -53,6 +69,23 @@ struct ListedFile {
   std::vector<base::Digest> digests{};
 
   bool operator==(const ListedFile&) const = default;
+};
+
+/// Many files that are wanted, given out as their transfers begin, so that neither the caller nor
+/// the engine holds more than a few of them. All members are called on the thread that called
+/// `fetch_files`.
+class FileList {
+ public:
+  virtual ~FileList() = default;
+  virtual std::size_t size() const = 0;
+  /// What is wanted of file `index`; may be asked for more than once.
+  virtual Request request(std::size_t index) = 0;
+  /// Where its bytes go: valid until `done(index)`. Called once for each file, right before its
+  /// first request.
+  virtual base::StagedFile& open(std::size_t index) = 0;
+  /// Its transfer has ended, once for each file; where `outcome.ok`, all bytes are there and the
+  /// digests were not found wrong. What this throws ends `fetch_files`.
+  virtual void done(std::size_t index, const Outcome& outcome) = 0;
 };
 
 /// Moves bytes from a source of some scheme. One is used by one thread at a time; it may keep
@@ -75,6 +108,16 @@ class Fetcher {
                         base::StagedFile& to,
                         base::Observer& observer,
                         std::stop_token stop) = 0;
+  /// Can `fetch_many` fetch several files at once?
+  virtual bool takes_many() const { return false; }
+  /// Fetches the files of these `indices`, which are small or of unknown size and have at least one
+  /// source of this fetcher's schemes (the others are left alone), several at a time. A file that
+  /// cannot be had is an outcome. Throws Error{interrupted} and what `files` throws.
+  virtual void fetch_many(FileList& files,
+                          const std::vector<std::size_t>& indices,
+                          const RetryPolicy& policy,
+                          base::Observer& observer,
+                          std::stop_token stop);
   /// Does `url` name many files (a prefix, a folder, a repository)?
   virtual bool names_many(const std::string& url) const;
   /// The first `limit` files beneath `url`, sorted by path. Throws Error{usage} where this fetcher
@@ -93,11 +136,12 @@ class Fetcher {
                              std::stop_token stop);
 };
 
-struct RetryPolicy {
-  int attempts = 5;  ///< for each source; one that brought at least 1 MiB nearer does not count
-  std::chrono::milliseconds base{500};
-  std::chrono::milliseconds cap{60'000};
-  std::chrono::milliseconds longest_wait{600'000};  ///< a Retry-After beyond it gives the source up
+/// What a host wants to see before it gives a file.
+struct Credentials {
+  std::string user{};
+  std::string password{};
+  std::string bearer{};                ///< a token (RFC 6750)
+  std::vector<std::string> headers{};  ///< "X-Api-Key: secret"
 };
 
 struct EngineOptions {
@@ -106,16 +150,25 @@ struct EngineOptions {
   std::string user_agent{};
   std::string ca_file{};   ///< certificates to trust instead of the system's; empty: the system's
   bool allow_file = true;  ///< file: sources come only from the user's own documents
+  unsigned connections_per_host = 16;  ///< at most
+  /// The secrets bound to a host ("data.example.org", or "127.0.0.1:8080" where the URL names a
+  /// port). Asked anew for the host of each redirect, so that no host sees those of another; not
+  /// asked where the way there is not encrypted.
+  std::function<Credentials(std::string_view scheme, std::string_view host)> credentials_for{};
+  bool secrets_on_loopback = false;  ///< also without TLS, to this machine itself
 };
 
 /// The only list of fetchers. Cheap: nothing is initialised before the first transfer.
 std::vector<std::unique_ptr<Fetcher>> builtin_fetchers(const EngineOptions& options,
                                                        base::Clock& clock);
 
-/// Tries the sources in order, each with back-off (uniform in [floor, floor + backoff], Retry-After
-/// is the floor), until one gives the file or all have failed; the outcome's `problem` then names
-/// every source and its problem. An unknown scheme is an outcome too, with the known ones as hint.
-/// Ends the progress task whatever comes of it. Throws as Fetcher::fetch.
+/// Gets one file. A fetcher that takes mirrors gets all its sources together, in the place of the
+/// first; the others are tried in order, each with back-off (uniform in [floor, floor + backoff],
+/// Retry-After is the floor), until one gives the file or all have failed; the outcome's `problem`
+/// then names every source and its problem. An unknown scheme is an outcome too, with the known
+/// ones as hint. A complete file with the wrong digest is blamed on a source: its bytes are fetched
+/// again from the others, which names the culprit with a warning. Ends the progress task whatever
+/// comes of it. Throws as Fetcher::fetch.
 Outcome fetch_file(const Request& request,
                    const std::vector<std::unique_ptr<Fetcher>>& fetchers,
                    base::StagedFile& to,
@@ -123,5 +176,17 @@ Outcome fetch_file(const Request& request,
                    base::Clock& clock,
                    base::Observer& observer,
                    std::stop_token stop);
+
+/// Gets many files: the small ones several at a time over few connections, where their fetcher can,
+/// the others one after the other by `fetch_file`, largest first where sizes are known. Every file
+/// has its own outcome, retries and mirrors. Progress: one task named `label`, in bytes where all
+/// sizes are known, else in files. Throws as Fetcher::fetch, and what `files` throws.
+void fetch_files(FileList& files,
+                 const std::string& label,
+                 const std::vector<std::unique_ptr<Fetcher>>& fetchers,
+                 const RetryPolicy& policy,
+                 base::Clock& clock,
+                 base::Observer& observer,
+                 std::stop_token stop);
 
 }  // namespace sabath::fetch

@@ -52,7 +52,7 @@ fetch::Outcome fetch_local(const std::string& url, const fetch::EngineOptions& o
   auto fetchers = fetch::builtin_fetchers(options, clock);
   test::MemoryStagedFile to;
   base::SilentObserver observer;
-  auto outcome = fetcher_for(fetchers, "file").fetch(url, {}, to, observer, {});
+  auto outcome = fetcher_for(fetchers, "file").fetch({url}, {}, to, observer, {});
   CHECK(to.writes == 0);
   return outcome;
 }

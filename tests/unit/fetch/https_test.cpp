@@ -43,7 +43,7 @@ TEST_CASE("https: a server whose certificate nobody vouches for is not trusted")
   auto fetchers = fetch::builtin_fetchers({}, harness.clock);
   test::MemoryStagedFile to;
   base::SilentObserver observer;
-  const auto outcome = fetchers.front()->fetch(url, {}, to, observer, {});
+  const auto outcome = fetchers.front()->fetch({url}, {}, to, observer, {});
   CHECK_FALSE(outcome.ok);
   CHECK_FALSE(outcome.retryable);
   CHECK_THAT(outcome.problem,
@@ -58,7 +58,7 @@ TEST_CASE("https: a certificate is good for its own host alone") {
   url.replace(url.find("127.0.0.1"), 9, "localhost");
   test::MemoryStagedFile to;
   base::SilentObserver observer;
-  const auto outcome = harness.fetcher().fetch(url, {}, to, observer, {});
+  const auto outcome = harness.fetcher().fetch({url}, {}, to, observer, {});
   CHECK_THAT(outcome.problem, Catch::StartsWith("cannot trust the server"));
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("https: redirects never lead out of TLS") {
   harness.server.redirect("/r", plain.url("/x"));
   test::MemoryStagedFile to;
   base::SilentObserver observer;
-  const auto outcome = harness.fetcher().fetch(harness.server.url("/r"), {}, to, observer, {});
+  const auto outcome = harness.fetcher().fetch({harness.server.url("/r")}, {}, to, observer, {});
   CHECK_THAT(outcome.problem, Catch::Contains("scheme that is not allowed"));
   CHECK_FALSE(outcome.hint.empty());
   CHECK(plain.requests().empty());
@@ -80,6 +80,6 @@ TEST_CASE("https: a CA file that is not there is told") {
   auto fetchers = fetch::builtin_fetchers({.ca_file = harness.home / "no.crt"}, harness.clock);
   test::MemoryStagedFile to;
   base::SilentObserver observer;
-  const auto outcome = fetchers.front()->fetch(harness.put("x", ""), {}, to, observer, {});
+  const auto outcome = fetchers.front()->fetch({harness.put("x", "")}, {}, to, observer, {});
   CHECK_THAT(outcome.problem, Catch::StartsWith("cannot read the CA file"));
 }

@@ -1,0 +1,133 @@
+#include "source_url.hpp"
+
+#include <sabath/fetch/fetcher.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace sabath::fetch {
+
+namespace {
+
+using Fetchers = std::vector<std::unique_ptr<Fetcher>>;
+
+/// Above this a file is worth segments and mirrors of its own.
+constexpr std::uint64_t small_bytes = 8U << 20U;
+constexpr std::uint64_t unknown_size = std::numeric_limits<std::uint64_t>::max();
+
+/// Hides the progress of single files: the list is the task.
+class QuietProgress final : public base::Observer {
+ public:
+  explicit QuietProgress(base::Observer& inner) : inner_(inner) {}
+  void note(std::string_view text) override { inner_.note(text); }
+  void warn(std::string_view text, std::string_view hint) override { inner_.warn(text, hint); }
+  void progress(const base::Progress&) override {}
+
+ private:
+  base::Observer& inner_;
+};
+
+/// Passes everything on and tells how far the list is.
+class ToldList final : public FileList {
+ public:
+  ToldList(FileList& inner, std::string label, base::Observer& observer, base::Clock& clock)
+      : inner_(inner), label_(std::move(label)), observer_(observer), clock_(clock) {
+    for (std::size_t index = 0; index < inner.size(); ++index) {
+      sizes_.push_back(inner.request(index).size_bytes.value_or(unknown_size));
+    }
+    in_bytes_ = std::find(sizes_.begin(), sizes_.end(), unknown_size) == sizes_.end();
+    total_ =
+        in_bytes_ ? std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0}) : sizes_.size();
+  }
+  ~ToldList() override { tell(true); }
+  ToldList(const ToldList&) = delete;
+  ToldList& operator=(const ToldList&) = delete;
+
+  std::uint64_t size_of(std::size_t index) const { return sizes_[index]; }
+  bool in_bytes() const { return in_bytes_; }  ///< all sizes are known
+  std::size_t size() const override { return sizes_.size(); }
+  Request request(std::size_t index) override { return inner_.request(index); }
+  base::StagedFile& open(std::size_t index) override { return inner_.open(index); }
+  void done(std::size_t index, const Outcome& outcome) override {
+    inner_.done(index, outcome);
+    done_ += in_bytes_ ? sizes_[index] : 1;
+    if (clock_.steady() - told_ >= std::chrono::milliseconds(100)) tell(false);
+  }
+
+ private:
+  void tell(bool finished) {
+    told_ = clock_.steady();
+    observer_.progress({.task = label_,
+                        .done = done_,
+                        .total = total_,
+                        .in_bytes = in_bytes_,
+                        .finished = finished});
+  }
+
+  FileList& inner_;
+  std::string label_;
+  base::Observer& observer_;
+  base::Clock& clock_;
+  std::vector<std::uint64_t> sizes_{};
+  bool in_bytes_ = false;
+  std::uint64_t total_ = 0;
+  std::uint64_t done_ = 0;
+  base::SteadyTime told_{};
+};
+
+/// Largest first where all sizes are known, so that none is left over at the end; else as listed.
+std::vector<std::size_t> order_of(const ToldList& files) {
+  std::vector<std::size_t> order(files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!files.in_bytes()) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return files.size_of(a) > files.size_of(b);
+  });
+  return order;
+}
+
+bool takes(const Fetcher& fetcher, const std::vector<std::string>& urls) {
+  const auto schemes = fetcher.schemes();
+  return std::all_of(urls.begin(), urls.end(), [&](const std::string& url) {
+    return std::find(schemes.begin(), schemes.end(), scheme_of(url)) != schemes.end();
+  });
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): as fetch_file
+void fetch_files(FileList& files,
+                 const std::string& label,
+                 const Fetchers& fetchers,
+                 const RetryPolicy& policy,
+                 base::Clock& clock,
+                 base::Observer& observer,
+                 std::stop_token stop) {
+  QuietProgress quiet(observer);
+  ToldList told(files, label, observer, clock);
+  std::vector<std::vector<std::size_t>> together(fetchers.size());
+  std::vector<std::size_t> alone;
+  for (const std::size_t index : order_of(told)) {
+    const Request request = told.request(index);
+    const auto fetcher = std::find_if(fetchers.begin(), fetchers.end(), [&](const auto& each) {
+      return each->takes_many() && !request.urls.empty() && takes(*each, request.urls);
+    });
+    const bool is_large = told.size_of(index) != unknown_size && told.size_of(index) > small_bytes;
+    auto& group = fetcher == fetchers.end() || is_large
+                      ? alone
+                      : together[static_cast<std::size_t>(fetcher - fetchers.begin())];
+    group.push_back(index);
+  }
+  for (const std::size_t index : alone) {
+    const Request request = told.request(index);
+    base::StagedFile& to = told.open(index);
+    told.done(index, fetch_file(request, fetchers, to, policy, clock, quiet, stop));
+  }
+  for (std::size_t i = 0; i < fetchers.size(); ++i) {
+    if (!together[i].empty()) fetchers[i]->fetch_many(told, together[i], policy, quiet, stop);
+  }
+}
+
+}  // namespace sabath::fetch
