@@ -23,10 +23,16 @@ struct AssetFile {
   std::optional<std::uint64_t> size_bytes{};
   std::vector<base::Digest> digests{};  ///< all that are given are checked
   std::vector<std::string> sources{};   ///< URLs; several are mirrors; the order is a preference
-  std::string unpack{};                 ///< "", "tar" or "zip"
+  std::string unpack{};                 ///< "", "tar", "zip", "gz", "bz2", "xz" or "zst"
 
   bool operator==(const AssetFile&) const = default;
 };
+
+/// Is the file an archive, of which the entries come into the asset and not itself?
+bool is_archive(const AssetFile& file);
+/// The path of what comes of the file: without ".gz" and the like where that is unpacked. Of an
+/// archive the folder that its entries come into ("" for the asset's own).
+std::string unpacked_path(const AssetFile& file);
 
 /// Who may have the bytes. With policy "login" `steps` tell a person what to do.
 struct Access {
@@ -78,7 +84,12 @@ struct Asset {
   std::string metrics{};
   std::string withdrawn{};  ///< why the data are gone; the description outlives them
   Access access{};
+  // The bytes come from one of the next four; `base` and `limit` go with `list` and `manifest`.
   std::vector<AssetFile> files{};
+  std::string list{};                    ///< URL of a text that lists files, or of a folder
+  std::vector<AssetFile> manifest{};     ///< many files; none is unpacked
+  std::string base{};                    ///< URL that relative paths begin with
+  std::optional<std::uint64_t> limit{};  ///< only the first so many
   std::optional<Generator> generate{};
   std::vector<AssetScript> scripts{};
   std::optional<CodeSource> code{};

@@ -39,12 +39,6 @@ TEST_CASE("asset: misspelt keys and unknown kinds suggest the nearest") {
   CHECK(after([](auto& d) { d["kind"] = "datset"; }).hint == "did you mean 'dataset'?");
 }
 
-TEST_CASE("asset: keys of later versions are unknown") {
-  CHECK(after([](auto& d) {
-          d["manifest"] = ordered_json::array();
-        }).says("a.json:/manifest: unknown key 'manifest'"));
-}
-
 TEST_CASE("asset: names and paths that try to leave are refused") {
   CHECK(after([](auto& d) { d["name"] = "../x"; }).says("a.json:/name: '../x' is not a name"));
   for (const char* path : {"../x", "/etc/passwd", "a/../../b", ""}) {
@@ -78,7 +72,7 @@ TEST_CASE("asset: sources are URLs with a scheme") {
 TEST_CASE("asset: bytes come from one place") {
   CHECK(after([](auto& d) {
           d["generate"] = {{"recipe", "r"}, {"stage", "s"}};
-        }).says("a.json:/files: an asset has either \"files\" or \"generate\", not both"));
+        }).says("a.json:/generate: an asset has either \"files\" or \"generate\", not both"));
   CHECK(after([](auto& d) { d.erase("files"); }).says("a.json:/: a dataset has \"files\""));
   CHECK(after([](auto& d) {
           d["files"] = ordered_json::array();
@@ -127,5 +121,51 @@ TEST_CASE("asset: code is pinned to a commit") {
 TEST_CASE("asset: sizes are whole numbers of bytes") {
   CHECK(after([](auto& d) { d["files"][0]["size"] = -1; }).says("a.json:/files/0/size"));
   CHECK(after([](auto& d) { d["files"][0]["size"] = "5 GB"; }).says("a.json:/files/0/size"));
-  CHECK(after([](auto& d) { d["files"][0]["unpack"] = "rar"; }).says("'rar' is none of tar, zip"));
+  CHECK(after([](auto& d) {
+          d["files"][0]["unpack"] = "rar";
+        }).says("'rar' is none of tar, zip, gz"));
+}
+
+TEST_CASE("asset: a list or a manifest stands alone, and has files") {
+  const auto many = [](auto change) {
+    auto document = small_asset();
+    document.erase("files");
+    change(document);
+    return problem_of([&] { spec::parse_asset(document.dump(), "a.json"); });
+  };
+  CHECK(after([](auto& d) {
+          d["list"] = "https://h/l";
+        }).says("a.json:/list: an asset has either \"files\" or \"list\", not both"));
+  CHECK(many([](auto& d) {
+          d["list"] = "l.txt";
+        }).says("a.json:/list: 'l.txt' is not a URL with a scheme"));
+  CHECK(many([](auto& d) {
+          d["manifest"] = ordered_json::array();
+        }).says("a.json:/manifest: must not be empty"));
+  CHECK(many([](auto& d) {
+          d["manifest"] = {{{"path", "x"}}};
+        }).says("a.json:/manifest/0: no \"sources\" say where to get it"));
+  CHECK(many([](auto& d) {
+          d["base"] = "https://h/";
+          d["manifest"] = {{{"path", "x"}, {"unpack", "gz"}}};
+        }).says("a.json:/manifest/0/unpack: unknown key 'unpack'"));
+  CHECK(many([](auto& d) {
+          d["list"] = "https://h/l";
+          d["limit"] = 0;
+        }).says("a.json:/limit: must be at least 1"));
+}
+
+TEST_CASE("asset: a base and a limit are of many files") {
+  CHECK(after([](auto& d) { d["limit"] = 5; }).says("a.json:/limit: goes with \"list\""));
+  CHECK(after([](auto& d) { d["base"] = "https://h/"; }).says("a.json:/base: goes with \"list\""));
+}
+
+TEST_CASE("asset: no path is both a file and a folder") {
+  CHECK(after([](auto& d) {
+          d["files"].push_back({{"path", "b.tar/x"}, {"sources", {"https://h/x"}}});
+        }).says("a.json:/files/1: 'b.tar' is a file of this asset and cannot be a folder"));
+  CHECK(after([](auto& d) {
+          d["files"].push_back(
+              {{"path", "b.tar.gz"}, {"unpack", "gz"}, {"sources", {"https://h/x"}}});
+        }).says("a.json:/files/1: two files have the path 'b.tar'"));
 }

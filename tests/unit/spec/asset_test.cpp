@@ -67,3 +67,35 @@ TEST_CASE("asset: a file behind a login may have no source") {
           "files": [{"path": "x"}]})",
       "closed.json"));
 }
+
+TEST_CASE("asset: many files come from a list or a manifest") {
+  const auto listed = spec::parse_asset(
+      R"({"schema": 1, "kind": "dataset", "name": "m", "list": "s3://bucket/maps/", "limit": 100})",
+      "m.json");
+  CHECK(listed.list == "s3://bucket/maps/");
+  CHECK(listed.limit == 100U);
+  CHECK(spec::parse_asset(base::pretty_json(to_json(listed)), "m.json") == listed);
+  const auto counted = spec::parse_asset(
+      R"({"schema": 1, "kind": "dataset", "name": "m", "base": "https://h/", "manifest": [
+          {"path": "a/1", "size": 7, "digest": {"md5": "d41d8cd98f00b204e9800998ecf8427e"}},
+          {"path": "a/2", "sources": ["ftp://other/2"]}]})",
+      "m.json");
+  REQUIRE(counted.manifest.size() == 2);
+  CHECK(counted.manifest[0].size_bytes == 7U);
+  CHECK(counted.manifest[1].sources.front() == "ftp://other/2");
+  CHECK(counted.base == "https://h/");
+  CHECK(spec::parse_asset(base::pretty_json(to_json(counted)), "m.json") == counted);
+}
+
+TEST_CASE("asset: what is unpacked has a path of its own") {
+  const auto path_of = [](const char* path, const char* unpack) {
+    return spec::unpacked_path({path, {}, {}, {}, unpack});
+  };
+  CHECK(path_of("labels.gz", "gz") == "labels");
+  CHECK(path_of("a/labels.xz", "xz") == "a/labels");
+  CHECK(path_of("labels.bin", "gz") == "labels.bin");
+  CHECK(path_of("a/.gz", "gz") == "a/.gz");
+  CHECK(path_of("labels.gz", "") == "labels.gz");
+  CHECK(path_of("train/a.tar", "tar").ends_with("train"));
+  CHECK(path_of("a.zip", "zip").empty());
+}

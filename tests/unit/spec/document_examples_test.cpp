@@ -65,7 +65,18 @@ TEST_CASE("formats: the schema of an asset has exactly the keys that are written
   SchemaChecker schema("asset");
   spec::Asset asset = test::full_asset();
   CHECK(problems(schema, to_json(asset)) == Texts{});
+  asset.manifest = {
+      {"a/1.h5", asset.files[0].size_bytes, asset.files[0].digests, {"s3://b/1"}, {}}};
   asset.files.clear();
+  asset.base = "https://example.org/";
+  asset.limit = 7U;
+  CHECK(problems(schema, to_json(asset)) == Texts{});
+  asset.manifest.clear();
+  asset.list = "s3://bucket/prefix/";
+  CHECK(problems(schema, to_json(asset)) == Texts{});
+  asset.list.clear();
+  asset.base.clear();
+  asset.limit.reset();
   asset.generate = spec::Generator{"supercell", "simulate"};
   spec::LayerSpec host;
   host.name = "tools";
@@ -97,7 +108,7 @@ TEST_CASE("formats: the example recipe uses every key there is, and parses") {
 TEST_CASE("formats: the example assets parse") {
   SchemaChecker schema("asset");
   const Texts examples = examples_of("asset");
-  REQUIRE(examples.size() == 3);
+  REQUIRE(examples.size() == 5);
   for (const std::string& example : examples) {
     CHECK_NOTHROW(spec::parse_asset(example, "asset.md"));
     CHECK(schema.problems(nlohmann::json::parse(example)) == Texts{});
