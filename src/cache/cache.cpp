@@ -1,13 +1,10 @@
 #include "attempt.hpp"
-#include "layout.hpp"
-#include "memo.hpp"
-#include "object_store.hpp"
+#include "level.hpp"
 #include "placement.hpp"
 #include "process_identity.hpp"
 #include "records_json.hpp"
 #include "space.hpp"
 #include "staged_object.hpp"
-#include "tree_store.hpp"
 #include "verify.hpp"
 
 #include <sabath/base/error.hpp>
@@ -75,10 +72,7 @@ std::string_view to_string(Placement placement) {
 
 struct Cache::State {
   State(const fs::path& root, const fs::path& private_directory, base::Clock& clock)
-      : layout(root),
-        memo(private_directory, layout.root()),
-        objects(layout, memo, clock),
-        trees(layout, memo, clock) {}
+      : own(root, private_directory, clock, true) {}
 
   /// Who we are; asked again after a fork.
   const ProcessIdentity& self() {
@@ -93,10 +87,13 @@ struct Cache::State {
   }
   Attempt adopt_or_begin(std::string_view key);
 
-  Layout layout;
-  Memo memo;
-  ObjectStore objects;
-  TreeStore trees;
+  /// Our own first, then those beneath it.
+  std::vector<const Level*> levels() const { return {&own}; }
+
+  Level own;
+  Layout& layout = own.layout;
+  ObjectStore& objects = own.objects;
+  TreeStore& trees = own.trees;
   ProcessIdentity identity{};
 };
 
@@ -229,12 +226,19 @@ Placement Cache::materialise(const Object& object, const fs::path& destination, 
 }
 
 VerifyReport Cache::verify(bool full, base::Observer& observer, std::stop_token stop) {
-  return verify_all(
-      state_->layout, state_->objects, state_->trees, full, observer, std::move(stop));
+  return verify_all(state_->levels(), full, observer, std::move(stop));
 }
 
 VerifyReport Cache::verify_one(const base::Digest& digest, bool full) {
-  return verify_digest(state_->objects, state_->trees, digest, full);
+  base::SilentObserver observer;
+  return verify_one(digest, full, observer);
+}
+
+VerifyReport Cache::verify_one(const base::Digest& digest,
+                               bool full,
+                               base::Observer& observer,
+                               std::stop_token stop) {
+  return verify_digest(state_->levels(), digest, full, observer, std::move(stop));
 }
 
 }  // namespace sabath::cache

@@ -24,6 +24,14 @@ std::string nanoseconds(const timespec& time) {
   return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
 }
 
+/// Hashing is no use of a file: where this user may say so its access time stays.
+base::UniqueFd open_to_hash(const std::filesystem::path& path) {
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  base::UniqueFd fd(::open(path.c_str(), flags | O_NOATIME));
+  if (!fd && errno == EPERM) fd.reset(::open(path.c_str(), flags));
+  return fd;
+}
+
 }  // namespace
 
 std::optional<FileStatus> link_status(const std::filesystem::path& path) {
@@ -41,7 +49,7 @@ std::string fingerprint(const FileStatus& status) {
 }
 
 HashedFile hash_file(const std::filesystem::path& path, const ReadProgress& progress) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const base::UniqueFd fd = open_to_hash(path);
   HashedFile result;
   if (!fd || ::fstat(fd.get(), &result.status) != 0) {
     base::throw_errno(path.string(), "cannot read", errno);

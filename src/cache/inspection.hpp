@@ -3,6 +3,7 @@
 #include <sabath/cache/cache.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace sabath::cache {
@@ -12,8 +13,9 @@ struct Inspection {
   bool exists = false;
   std::uint64_t size_bytes = 0;
   std::uint64_t bytes_hashed = 0;
-  std::uint64_t inode = 0;  ///< of what was looked at
-  Tree tree{};              ///< for a tree with a right manifest
+  std::uint64_t inode = 0;    ///< of what was looked at
+  std::string fingerprint{};  ///< of an object, before it was read
+  Tree tree{};                ///< for a tree with a right manifest
   std::vector<VerifyFinding> damaged{};
 };
 

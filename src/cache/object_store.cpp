@@ -12,9 +12,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-fs::path note_of(const base::Digest& digest) {
-  return fs::path(digest.hex.substr(0, 2)) / digest.hex.substr(2);
-}
+constexpr Memo::Kind kind = Memo::Kind::object;
 
 }  // namespace
 
@@ -32,17 +30,19 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
     result.damaged.push_back({path, "is no regular file"});
     return result;
   }
-  if (!full && memo_.vouches(note_of(digest), fingerprint(*status))) {
+  result.fingerprint = fingerprint(*status);
+  if (!full && memo_.vouches(kind, digest, result.fingerprint)) {
     if (progress) progress(result.size_bytes);
     return result;
   }
   const HashedFile hashed = hash_file(path, progress);
   result.bytes_hashed = static_cast<std::uint64_t>(hashed.status.st_size);
   result.inode = hashed.status.st_ino;
+  result.fingerprint = fingerprint(hashed.status);
   if (hashed.digest == digest) {
-    memo_.remember(note_of(digest), fingerprint(hashed.status));
+    memo_.remember(kind, digest, result.fingerprint);
   } else {
-    memo_.forget(note_of(digest));
+    memo_.forget(kind, digest);
     result.damaged.push_back({path, "has bytes of " + hashed.digest.text()});
   }
   return result;
@@ -59,7 +59,7 @@ std::optional<Object> ObjectStore::find(const base::Digest& digest) const {
   }
   if (!inspection.exists) return std::nullopt;
   if (inspection.damaged.empty()) return Object{digest, inspection.size_bytes, path};
-  set_aside(layout_, clock_, path, digest, inspection.inode);
+  if (may_write_) set_aside(layout_, clock_, path, digest, inspection.inode);
   return std::nullopt;
 }
 
@@ -72,7 +72,7 @@ Object ObjectStore::adopt(const fs::path& file, const base::Digest& digest) cons
     base::sync_directory(path.parent_path());
     const auto status = link_status(path);
     if (!status) break;
-    memo_.remember(note_of(digest), fingerprint(*status));
+    memo_.remember(kind, digest, fingerprint(*status));
     return {digest, static_cast<std::uint64_t>(status->st_size), path};
   }
   throw Error(ErrorKind::storage,

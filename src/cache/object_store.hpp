@@ -13,11 +13,11 @@
 
 namespace sabath::cache {
 
-/// The blobs. References must outlive it.
+/// The blobs. References must outlive it. Where it may not write, what is damaged stays.
 class ObjectStore {
  public:
-  ObjectStore(const Layout& layout, const Memo& memo, const base::Clock& clock)
-      : layout_(layout), memo_(memo), clock_(clock) {}
+  ObjectStore(const Layout& layout, const Memo& memo, const base::Clock& clock, bool may_write)
+      : layout_(layout), memo_(memo), clock_(clock), may_write_(may_write) {}
 
   std::optional<Object> find(const base::Digest& digest) const;
   /// Hashes the object if `full`, or if the memo does not vouch for it. Throws what `progress`
@@ -33,6 +33,7 @@ class ObjectStore {
   const Layout& layout_;
   const Memo& memo_;
   const base::Clock& clock_;
+  bool may_write_;
 };
 
 }  // namespace sabath::cache

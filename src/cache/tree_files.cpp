@@ -47,7 +47,7 @@ std::optional<std::string> problem_of_link(const fs::path& path, const base::Arc
 
 std::optional<std::string> problem_of_file(const fs::path& path,
                                            const base::ArchiveEntry& entry,
-                                           const ReadProgress& progress) {
+                                           const DigestOf& digest_of) {
   const auto status = target_status(path);
   if (!status) return "is missing";
   if (!S_ISREG(status->st_mode)) return "is no regular file";
@@ -58,23 +58,9 @@ std::optional<std::string> problem_of_file(const fs::path& path,
   if (((status->st_mode & S_IXUSR) != 0) != entry.executable) {
     return entry.executable ? "is not executable" : "is executable";
   }
-  const HashedFile hashed = hash_file(path, progress);
-  if (hashed.digest != entry.digest) return "has bytes of " + hashed.digest.text();
+  const base::Digest actual = digest_of(path, *status);
+  if (actual != entry.digest) return "has bytes of " + actual.text();
   return std::nullopt;
-}
-
-void find_strangers(const fs::path& root,
-                    const std::vector<base::ArchiveEntry>& entries,
-                    std::vector<VerifyFinding>& findings) {
-  std::set<std::string> known{tree_marker};
-  for (const base::ArchiveEntry& entry : entries)
-    known.insert(entry.path);
-  for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {
-    if (fs::is_directory(file.symlink_status())) continue;
-    if (!known.contains(file.path().lexically_relative(root).string())) {
-      findings.push_back({file.path(), "does not belong to the tree"});
-    }
-  }
 }
 
 void sync_file(const fs::path& path) {
@@ -106,18 +92,29 @@ std::optional<std::string> tree_fingerprint(const fs::path& root,
   return hasher.finish().hex;
 }
 
-std::vector<VerifyFinding> compare_with_manifest(const fs::path& root,
-                                                 const std::vector<base::ArchiveEntry>& entries,
-                                                 const ReadProgress& progress) {
-  std::vector<VerifyFinding> findings;
-  for (const base::ArchiveEntry& entry : entries) {
-    const fs::path path = root / entry.path;
-    const auto problem = entry.link_target.empty() ? problem_of_file(path, entry, progress)
-                                                   : problem_of_link(path, entry);
-    if (problem) findings.push_back({path, *problem});
+std::optional<std::string> problem_of(const fs::path& root,
+                                      const base::ArchiveEntry& entry,
+                                      const DigestOf& digest_of) {
+  const fs::path path = root / entry.path;
+  return entry.link_target.empty() ? problem_of_file(path, entry, digest_of)
+                                   : problem_of_link(path, entry);
+}
+
+void find_strangers(const fs::path& root,
+                    const std::vector<base::ArchiveEntry>& entries,
+                    std::vector<VerifyFinding>& findings) {
+  std::set<std::string> known{tree_marker};
+  for (const base::ArchiveEntry& entry : entries)
+    known.insert(entry.path);
+  std::error_code code;
+  fs::recursive_directory_iterator file(root, code);
+  for (; !code && file != fs::recursive_directory_iterator(); file.increment(code)) {
+    if (fs::is_directory(file->symlink_status())) continue;
+    if (!known.contains(file->path().lexically_relative(root).string())) {
+      findings.push_back({file->path(), "does not belong to the tree"});
+    }
   }
-  find_strangers(root, entries, findings);
-  return findings;
+  if (code) base::throw_errno(root.string(), "cannot read", code.value());
 }
 
 void make_read_only(const fs::path& root) {

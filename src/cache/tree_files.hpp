@@ -6,6 +6,7 @@
 #include <sabath/cache/cache.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +21,18 @@ inline constexpr const char* tree_marker = ".sabath-tree.json";
 std::optional<std::string> tree_fingerprint(const std::filesystem::path& root,
                                             const std::vector<base::ArchiveEntry>& entries);
 
-/// Reads every file and names what is missing, differs or does not belong.
-std::vector<VerifyFinding> compare_with_manifest(const std::filesystem::path& root,
-                                                 const std::vector<base::ArchiveEntry>& entries,
-                                                 const ReadProgress& progress);
+/// Gives the sha256 of a file whose status was just seen.
+using DigestOf = std::function<base::Digest(const std::filesystem::path&, const FileStatus&)>;
+
+/// What is wrong with one entry of the tree at `root`, in a few words; nothing where it is right.
+std::optional<std::string> problem_of(const std::filesystem::path& root,
+                                      const base::ArchiveEntry& entry,
+                                      const DigestOf& digest_of);
+
+/// Adds what lies in the tree's folder and does not belong to it. Throws Error{storage}.
+void find_strangers(const std::filesystem::path& root,
+                    const std::vector<base::ArchiveEntry>& entries,
+                    std::vector<VerifyFinding>& findings);
 
 /// Files become 0444 or 0555, folders beneath `root` 0555.
 void make_read_only(const std::filesystem::path& root);

@@ -26,9 +26,7 @@ using base::ArchiveEntry;
 using base::Error;
 using base::ErrorKind;
 
-fs::path note_of(const base::Digest& digest) {
-  return fs::path("trees") / digest.hex;
-}
+constexpr Memo::Kind kind = Memo::Kind::tree;
 
 /// A tree as its manifest describes it; only a manifest with the right digest counts.
 struct Manifest {
@@ -103,41 +101,57 @@ bool share_into(const fs::path& path, const Object& object) {
 
 }  // namespace
 
-Inspection TreeStore::inspect(const base::Digest& digest,
-                              bool full,
-                              const ReadProgress& progress) const {
+TreeLook TreeStore::look(const base::Digest& digest) const {
   const fs::path path = layout_.tree(digest);
-  Inspection result;
+  TreeLook result;
+  Inspection& inspection = result.inspection;
   const auto status = link_status(path);
   if (!status) return result;
-  result.exists = true;
-  result.inode = status->st_ino;
-  const Manifest manifest = read_manifest(path, digest);
+  inspection.exists = true;
+  inspection.inode = status->st_ino;
+  Manifest manifest = read_manifest(path, digest);
   if (!manifest.problem.empty()) {
-    result.damaged.push_back({path / tree_marker, manifest.problem});
+    inspection.damaged.push_back({path / tree_marker, manifest.problem});
     return result;
   }
-  result.tree = tree_of(digest, path, manifest.entries);
-  result.size_bytes = result.tree.size_bytes;
-  const auto before = tree_fingerprint(path, manifest.entries);
-  if (before && !full && memo_.vouches(note_of(digest), *before)) return result;
-  result.damaged = compare_with_manifest(path, manifest.entries, [&](std::uint64_t bytes) {
-    result.bytes_hashed += bytes;
-    if (progress) progress(bytes);
-  });
-  if (before && result.damaged.empty()) {
-    memo_.remember(note_of(digest), *before);
-  } else {
-    memo_.forget(note_of(digest));
-  }
+  inspection.tree = tree_of(digest, path, manifest.entries);
+  inspection.size_bytes = inspection.tree.size_bytes;
+  result.entries = std::move(manifest.entries);
+  result.fingerprint = tree_fingerprint(path, result.entries);
+  result.is_known = result.fingerprint && memo_.vouches(kind, digest, *result.fingerprint);
   return result;
 }
 
+void TreeStore::conclude(const base::Digest& digest, const TreeLook& look) const {
+  if (look.fingerprint && look.inspection.damaged.empty()) {
+    memo_.remember(kind, digest, *look.fingerprint);
+  } else {
+    memo_.forget(kind, digest);
+  }
+}
+
+Inspection TreeStore::inspect(const base::Digest& digest) const {
+  TreeLook tree = look(digest);
+  Inspection& inspection = tree.inspection;
+  if (!inspection.exists || !inspection.damaged.empty() || tree.is_known) return inspection;
+  const fs::path path = layout_.tree(digest);
+  for (const ArchiveEntry& entry : tree.entries) {
+    const auto problem = problem_of(path, entry, [&](const fs::path& file, const FileStatus&) {
+      inspection.bytes_hashed += entry.size_bytes;
+      return hash_file(file).digest;
+    });
+    if (problem) inspection.damaged.push_back({path / entry.path, *problem});
+  }
+  find_strangers(path, tree.entries, inspection.damaged);
+  conclude(digest, tree);
+  return inspection;
+}
+
 std::optional<Tree> TreeStore::find(const base::Digest& digest) const {
-  const Inspection inspection = inspect(digest, false);
+  const Inspection inspection = inspect(digest);
   if (!inspection.exists) return std::nullopt;
   if (inspection.damaged.empty()) return inspection.tree;
-  set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
+  if (may_write_) set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
   return std::nullopt;
 }
 
@@ -158,7 +172,7 @@ Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries)
     if (base::rename_no_replace(folder, path)) {
       ::chmod(path.c_str(), 0555);
       base::sync_directory(layout_.trees());
-      if (const auto note = tree_fingerprint(path, entries)) memo_.remember(note_of(digest), *note);
+      if (const auto note = tree_fingerprint(path, entries)) memo_.remember(kind, digest, *note);
       return tree_of(digest, path, entries);
     }
     if (auto present = find(digest)) return *present;

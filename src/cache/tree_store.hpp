@@ -10,19 +10,28 @@
 
 namespace sabath::cache {
 
+/// A tree before its files are read.
+struct TreeLook {
+  Inspection inspection{};
+  std::vector<base::ArchiveEntry> entries{};  ///< none where the manifest is damaged
+  std::optional<std::string> fingerprint{};   ///< none where a file is missing
+  bool is_known = false;                      ///< the memo vouches for all of it
+};
+
 /// The unpacked folders. A tree's manifest is the file `.sabath-tree.json` in it, written last; its
 /// sha256 is the tree's digest. References must outlive the store.
 class TreeStore {
  public:
-  TreeStore(const Layout& layout, const Memo& memo, const base::Clock& clock)
-      : layout_(layout), memo_(memo), clock_(clock) {}
+  TreeStore(const Layout& layout, const Memo& memo, const base::Clock& clock, bool may_write)
+      : layout_(layout), memo_(memo), clock_(clock), may_write_(may_write) {}
 
   std::optional<Tree> find(const base::Digest& digest) const;
-  /// Hashes every file of the tree if `full`, or if the memo does not vouch for all of it. Throws
-  /// what `progress` throws.
-  Inspection inspect(const base::Digest& digest,
-                     bool full,
-                     const ReadProgress& progress = {}) const;
+  /// Hashes every file of the tree if the memo does not vouch for all of it.
+  Inspection inspect(const base::Digest& digest) const;
+  /// The same in two halves, for who compares the files by himself: the first reads the manifest,
+  /// the second notes what came of it in `look.inspection.damaged`.
+  TreeLook look(const base::Digest& digest) const;
+  void conclude(const base::Digest& digest, const TreeLook& look) const;
   /// Makes a folder that has just these entries read-only and durable, writes the manifest and
   /// renames the folder to its place; where the tree is there already the folder stays. Throws
   /// Error{integrity} for a name that a manifest cannot hold, Error{storage}.
@@ -32,6 +41,7 @@ class TreeStore {
   const Layout& layout_;
   const Memo& memo_;
   const base::Clock& clock_;
+  bool may_write_;
 };
 
 /// The manifest of a tree made of objects. Throws Error{usage} for a path that leaves the tree or

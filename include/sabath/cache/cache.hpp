@@ -58,11 +58,13 @@ std::string_view to_string(Placement placement);
 struct VerifyFinding {
   std::filesystem::path path{};
   std::string problem{};
+  std::optional<base::Digest> digest{};  ///< of the object or tree; records have none
 };
 
 struct VerifyReport {
   std::uint64_t objects = 0;
   std::uint64_t trees = 0;
+  std::uint64_t size_bytes = 0;  ///< of all that was looked at
   std::uint64_t bytes_hashed = 0;
   std::vector<VerifyFinding> damaged{};
   /// What was found damaged earlier and lies under damaged/ to be looked at; it harms nobody.
@@ -150,10 +152,14 @@ class Cache {
                         const std::filesystem::path& destination,
                         bool writable = false);
 
-  /// Hashes everything (`full`), or what the memo does not vouch for, and reads every record. What
-  /// is damaged is reported, not removed. Throws Error{interrupted}.
+  /// Hashes everything (`full`), or what the memo does not vouch for, with a thread for each core,
+  /// and reads every record. What is damaged is reported, not removed. Throws Error{interrupted}.
   VerifyReport verify(bool full, base::Observer& observer, std::stop_token stop = {});
   /// The same for one object or tree; the report counts neither when there is none.
+  VerifyReport verify_one(const base::Digest& digest,
+                          bool full,
+                          base::Observer& observer,
+                          std::stop_token stop = {});
   VerifyReport verify_one(const base::Digest& digest, bool full);
 
  private:

@@ -16,7 +16,7 @@ TEST_CASE("verify: a sound cache has no finding, and only `full` hashes what is 
   auto cache = home.open();
   const auto object = put(cache, "alpha");
   put(cache, "beta");
-  cache.publish_tree({{"a.txt", object}});
+  const auto tree = cache.publish_tree({{"a.txt", object}});
   test::RecordingObserver observer;
   const auto quick = cache.verify(false, observer);
   CHECK(quick.objects == 2);
@@ -25,7 +25,8 @@ TEST_CASE("verify: a sound cache has no finding, and only `full` hashes what is 
   CHECK(quick.damaged.empty());
   const auto full = cache.verify(true, observer);
   CHECK(full.objects == 2);
-  CHECK(full.bytes_hashed == 9 + 5);
+  // A tree's link to an object is not read twice.
+  CHECK(full.bytes_hashed == (fs::is_symlink(tree.path / "a.txt") ? 9 : 9 + 5));
   CHECK(full.damaged.empty());
 }
 
