@@ -1,7 +1,5 @@
-#include "attempt.hpp"
-#include "level.hpp"
+#include "cache_state.hpp"
 #include "placement.hpp"
-#include "process_identity.hpp"
 #include "records_json.hpp"
 #include "space.hpp"
 #include "staged_object.hpp"
@@ -14,26 +12,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <unistd.h>
-
 namespace sabath::cache {
 namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
-
-/// A record that is missing or damaged is simply not known.
-template <class Parse>
-auto read_record(const fs::path& path, Parse&& parse)
-    -> std::optional<decltype(parse(std::string_view(), std::string()))> {
-  try {
-    if (const auto text = base::read_file_if_exists(path)) return parse(*text, path.string());
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage) throw;
-  }
-  return std::nullopt;
-}
 
 void write_record(const fs::path& path, const std::string& text) {
   ensure_folder(path.parent_path());
@@ -70,35 +54,9 @@ std::string_view to_string(Placement placement) {
   return "copy";
 }
 
-struct Cache::State {
-  State(const fs::path& root, const fs::path& private_directory, base::Clock& clock)
-      : own(root, private_directory, clock, true) {}
-
-  /// Who we are; asked again after a fork.
-  const ProcessIdentity& self() {
-    if (identity.pid != ::getpid()) identity = ProcessIdentity::current();
-    return identity;
-  }
-  /// A new attempt; what dead ones of the same key have left is removed.
-  Attempt begin_attempt(std::string_view key) {
-    const fs::path folder = layout.partial(key);
-    Attempt::take_orphans(folder, self());
-    return {folder, self()};
-  }
-  Attempt adopt_or_begin(std::string_view key);
-
-  /// Our own first, then those beneath it.
-  std::vector<const Level*> levels() const { return {&own}; }
-
-  Level own;
-  Layout& layout = own.layout;
-  ObjectStore& objects = own.objects;
-  TreeStore& trees = own.trees;
-  ProcessIdentity identity{};
-};
-
 /// The orphan with the most bytes; the others are removed.
 Attempt Cache::State::adopt_or_begin(std::string_view key) {
+  own.uses.begin();
   std::vector<Attempt> orphans = Attempt::take_orphans(layout.partial(key), self());
   const auto most =
       std::max_element(orphans.begin(), orphans.end(), [](const Attempt& a, const Attempt& b) {
@@ -108,10 +66,11 @@ Attempt Cache::State::adopt_or_begin(std::string_view key) {
   return {layout.partial(key), self()};
 }
 
-Cache::Cache(const fs::path& root, const fs::path& private_directory, base::Clock& clock)
-    : state_(std::make_unique<State>(root, private_directory, clock)) {
-  storing_in(state_->layout.root(), [&] { state_->layout.prepare(); });
-}
+Cache::Cache(const fs::path& root,
+             const fs::path& private_directory,
+             base::Clock& clock,
+             const CacheOptions& options)
+    : state_(std::make_unique<State>(root, private_directory, clock, options)) {}
 
 Cache::~Cache() = default;
 
@@ -120,7 +79,8 @@ const fs::path& Cache::root() const noexcept {
 }
 
 std::optional<Object> Cache::find(const base::Digest& digest) {
-  return state_->objects.find(digest);
+  state_->layout.object(digest);
+  return state_->first_of([&](const Level& level) { return level.objects.find(digest); });
 }
 
 std::unique_ptr<Staging> Cache::stage(std::string_view key,
@@ -162,9 +122,11 @@ Tree Cache::publish_archive(const Object& archive,
                 "known kinds are tar, zip");
   }
   const fs::path record = state_->layout.unpacked(archive.digest);
-  if (const auto digest = read_record(record, parse_unpacked)) {
-    if (auto tree = state_->trees.find(*digest)) return *tree;
-  }
+  const auto known = state_->first_of([&](const Level& level) -> std::optional<Tree> {
+    const auto digest = read_record(level.layout.unpacked(archive.digest), parse_unpacked);
+    return digest ? level.trees.find(*digest) : std::nullopt;
+  });
+  if (known) return *known;
   return storing_in(root(), [&] {
     const Attempt attempt = state_->begin_attempt("archive:" + archive.digest.text());
     const fs::path folder = attempt.folder() / "tree";
@@ -179,7 +141,7 @@ Tree Cache::publish_archive(const Object& archive,
 Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
   auto entries = entries_of(files);
   const base::Digest digest = base::sha256_of(manifest_text(entries));
-  if (auto tree = state_->trees.find(digest)) return *tree;
+  if (auto tree = find_tree(digest)) return *tree;
   return storing_in(root(), [&] {
     const Attempt attempt = state_->begin_attempt("tree:" + digest.text());
     const fs::path folder = attempt.folder() / "tree";
@@ -189,12 +151,21 @@ Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
   });
 }
 
+const std::vector<LowerCache>& Cache::lower() const {
+  return state_->lower_caches;
+}
+
+bool Cache::is_shared() const {
+  return state_->layout.is_shared();
+}
+
 std::optional<Tree> Cache::find_tree(const base::Digest& digest) {
-  return state_->trees.find(digest);
+  return state_->first_of([&](const Level& level) { return level.trees.find(digest); });
 }
 
 std::optional<SourceRecord> Cache::source(std::string_view url) const {
-  return read_record(state_->layout.source(url), parse_source);
+  return state_->first_of(
+      [&](const Level& level) { return read_record(level.layout.source(url), parse_source); });
 }
 
 void Cache::remember_source(const SourceRecord& record) {
@@ -202,13 +173,15 @@ void Cache::remember_source(const SourceRecord& record) {
 }
 
 std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {
-  auto outputs = read_record(state_->layout.stage(key), parse_stage);
-  if (!outputs || outputs->key != key) return std::nullopt;
-  const bool all_there =
-      std::all_of(outputs->outputs.begin(), outputs->outputs.end(), [this](const auto& output) {
-        return find(output.second).has_value();
-      });
-  return all_there ? outputs : std::nullopt;
+  return state_->first_of([&](const Level& level) -> std::optional<StageOutputs> {
+    auto outputs = read_record(level.layout.stage(key), parse_stage);
+    if (!outputs || outputs->key != key) return std::nullopt;
+    const bool all_there =
+        std::all_of(outputs->outputs.begin(), outputs->outputs.end(), [this](const auto& output) {
+          return find(output.second).has_value();
+        });
+    return all_there ? outputs : std::nullopt;
+  });
 }
 
 void Cache::remember_stage(const StageOutputs& outputs) {

@@ -66,7 +66,7 @@ void check_version(const fs::path& root, std::string_view text) {
 /// CACHEDIR.TAG keeps a folder out of backups, so a folder that holds anything else is never made
 /// into a cache. Temporary files and folders of a process that does the same now are no obstacle.
 std::optional<std::string> what_else_is_in(const fs::path& root) {
-  constexpr std::array<std::string_view, 10> ours{"version",
+  constexpr std::array<std::string_view, 14> ours{"version",
                                                   "CACHEDIR.TAG",
                                                   "objects",
                                                   "trees",
@@ -75,7 +75,11 @@ std::optional<std::string> what_else_is_in(const fs::path& root) {
                                                   "envs",
                                                   "stages",
                                                   "claims",
-                                                  "damaged"};
+                                                  "damaged",
+                                                  "pins",
+                                                  "users",
+                                                  "used",
+                                                  "trash"};
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     // A temporary file of another process that makes the same cache right now.
@@ -85,13 +89,32 @@ std::optional<std::string> what_else_is_in(const fs::path& root) {
   return std::nullopt;
 }
 
+constexpr mode_t shared_folder_mode = 02775;
+
+bool is_shared_folder(const fs::path& path) {
+  struct stat status {};
+  constexpr mode_t bits = S_ISGID | S_IWGRP;
+  return ::stat(path.c_str(), &status) == 0 && (status.st_mode & bits) == bits;
+}
+
+/// False when it is there already; `code` is what stood in the way else.
+bool make_folder(const fs::path& path, int& code) {
+  code = 0;
+  if (::mkdir(path.c_str(), 0755) != 0) {
+    code = errno == EEXIST ? 0 : errno;
+    return false;
+  }
+  if (is_shared_folder(path.parent_path())) ::chmod(path.c_str(), shared_folder_mode);
+  return true;
+}
+
 }  // namespace
 
 Layout::Layout(const fs::path& root) : root_(fs::absolute(root).lexically_normal()) {
   if (!root_.has_filename()) root_ = root_.parent_path();
 }
 
-void Layout::prepare() const {
+void Layout::prepare(bool shared) const {
   if (const auto text = base::read_file_if_exists(root_ / "version")) {
     check_version(root_, *text);
     return;
@@ -102,9 +125,27 @@ void Layout::prepare() const {
                 root_.string() + ": is neither empty nor a cache: it has '" + *stranger + "'",
                 "set SABATH_CACHE to a folder that is empty or does not exist yet");
   }
+  if (shared && ::chmod(root_.c_str(), shared_folder_mode) != 0) {
+    base::throw_errno(root_.string(), "cannot be shared with the group", errno);
+  }
   base::write_file_once(root_ / "CACHEDIR.TAG", tag_text);
   base::write_file_once(root_ / "version",
                         std::string(version_prefix) + std::to_string(layout_version) + "\n");
+}
+
+std::optional<std::string> Layout::why_unusable() const {
+  try {
+    const auto text = base::read_file_if_exists(root_ / "version");
+    if (!text) return "is no cache, or does not exist";
+    check_version(root_, *text);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+bool Layout::is_shared() const {
+  return is_shared_folder(root_);
 }
 
 fs::path Layout::object(const base::Digest& digest) const {
@@ -114,6 +155,15 @@ fs::path Layout::object(const base::Digest& digest) const {
 
 fs::path Layout::tree(const base::Digest& digest) const {
   return trees() / hex_of(digest);
+}
+
+fs::path Layout::used_object(const base::Digest& digest) const {
+  const std::string hex = hex_of(digest);
+  return used() / hex.substr(0, 2) / hex.substr(2);
+}
+
+fs::path Layout::used_tree(const base::Digest& digest) const {
+  return used() / "trees" / hex_of(digest);
 }
 
 fs::path Layout::unpacked(const base::Digest& archive) const {
@@ -143,16 +193,14 @@ std::string without_credentials(std::string_view url) {
 }
 
 void ensure_folder(const fs::path& path) {
-  if (::mkdir(path.c_str(), 0755) != 0) {
-    if (errno == EEXIST) return;
-    if (errno != ENOENT) base::throw_errno(path.string(), "cannot make the folder", errno);
+  int code = 0;
+  bool is_new = make_folder(path, code);
+  if (code == ENOENT) {
     ensure_folder(path.parent_path());
-    if (::mkdir(path.c_str(), 0755) != 0) {
-      if (errno == EEXIST) return;
-      base::throw_errno(path.string(), "cannot make the folder", errno);
-    }
+    is_new = make_folder(path, code);
   }
-  base::sync_directory(path.parent_path());
+  if (code != 0) base::throw_errno(path.string(), "cannot make the folder", code);
+  if (is_new) base::sync_directory(path.parent_path());
 }
 
 }  // namespace sabath::cache

@@ -3,6 +3,8 @@
 #include <sabath/base/digest.hpp>
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace sabath::cache {
@@ -15,7 +17,12 @@ class Layout {
 
   /// Makes the root with its version and CACHEDIR.TAG, or checks that it is a cache of a version
   /// that is known. A cache that may only be read is fine. Throws Error{storage}.
-  void prepare() const;
+  /// `shared`: a new one may be written by its group.
+  void prepare(bool shared = false) const;
+  /// Why this is no cache that can be read, such as "does not exist".
+  std::optional<std::string> why_unusable() const;
+  /// May the group write here?
+  bool is_shared() const;
 
   const std::filesystem::path& root() const noexcept { return root_; }
   std::filesystem::path objects() const { return root_ / "objects" / "sha256"; }
@@ -25,9 +32,20 @@ class Layout {
   std::filesystem::path stages() const { return root_ / "stages"; }
   std::filesystem::path damaged() const { return root_ / "damaged"; }
 
+  std::filesystem::path pins() const { return root_ / "pins"; }
+  std::filesystem::path partials() const { return root_ / "partial"; }
+  std::filesystem::path environments() const { return root_ / "envs"; }
+  std::filesystem::path users() const { return root_ / "users"; }
+  std::filesystem::path used() const { return root_ / "used"; }
+  /// What is being removed.
+  std::filesystem::path trash() const { return root_ / "trash"; }
+
   /// These throw Error{usage} for a digest that is not a well-formed sha256.
   std::filesystem::path object(const base::Digest& digest) const;
   std::filesystem::path tree(const base::Digest& digest) const;
+  /// The notes of when they were used last.
+  std::filesystem::path used_object(const base::Digest& digest) const;
+  std::filesystem::path used_tree(const base::Digest& digest) const;
   /// The record of the tree that was unpacked from an archive.
   std::filesystem::path unpacked(const base::Digest& archive) const;
 
@@ -42,7 +60,9 @@ class Layout {
 /// A URL without user and password: what keys are made of.
 std::string without_credentials(std::string_view url);
 
-/// Makes a folder whose parent may be missing too; it survives a power cut.
+/// Makes a folder whose parent may be missing too; it survives a power cut. Beneath a folder of a
+/// cache that its group may write (set-group-id and writable by the group) a new one is so, too,
+/// whatever the umask.
 void ensure_folder(const std::filesystem::path& path);
 
 }  // namespace sabath::cache

@@ -58,8 +58,13 @@ std::optional<Object> ObjectStore::find(const base::Digest& digest) const {
     throw;
   }
   if (!inspection.exists) return std::nullopt;
-  if (inspection.damaged.empty()) return Object{digest, inspection.size_bytes, path};
-  if (may_write_) set_aside(layout_, clock_, path, digest, inspection.inode);
+  if (inspection.damaged.empty()) {
+    if (uses_ == nullptr) return Object{digest, inspection.size_bytes, path};
+    uses_->note(layout_.used_object(digest));
+    if (!link_status(path)) return std::nullopt;  // collected in this moment
+    return Object{digest, inspection.size_bytes, path};
+  }
+  if (uses_ != nullptr) set_aside(layout_, clock_, path, digest, inspection.inode);
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "inspection.hpp"
 #include "layout.hpp"
 #include "memo.hpp"
+#include "uses.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/cache/cache.hpp>
@@ -16,8 +17,8 @@ namespace sabath::cache {
 /// The blobs. References must outlive it. Where it may not write, what is damaged stays.
 class ObjectStore {
  public:
-  ObjectStore(const Layout& layout, const Memo& memo, const base::Clock& clock, bool may_write)
-      : layout_(layout), memo_(memo), clock_(clock), may_write_(may_write) {}
+  ObjectStore(const Layout& layout, const Memo& memo, const base::Clock& clock, const Uses* uses)
+      : layout_(layout), memo_(memo), clock_(clock), uses_(uses) {}
 
   std::optional<Object> find(const base::Digest& digest) const;
   /// Hashes the object if `full`, or if the memo does not vouch for it. Throws what `progress`
@@ -33,7 +34,7 @@ class ObjectStore {
   const Layout& layout_;
   const Memo& memo_;
   const base::Clock& clock_;
-  bool may_write_;
+  const Uses* uses_;  ///< none where nothing may be written
 };
 
 }  // namespace sabath::cache

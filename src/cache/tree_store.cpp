@@ -150,8 +150,15 @@ Inspection TreeStore::inspect(const base::Digest& digest) const {
 std::optional<Tree> TreeStore::find(const base::Digest& digest) const {
   const Inspection inspection = inspect(digest);
   if (!inspection.exists) return std::nullopt;
-  if (inspection.damaged.empty()) return inspection.tree;
-  if (may_write_) set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
+  if (inspection.damaged.empty()) {
+    if (uses_ != nullptr) {
+      uses_->note(layout_.used_tree(digest));
+      if (!link_status(layout_.tree(digest))) return std::nullopt;  // collected in this moment
+    }
+    return inspection.tree;
+  }
+  if (uses_ != nullptr)
+    set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
   return std::nullopt;
 }
 

@@ -22,8 +22,8 @@ struct TreeLook {
 /// sha256 is the tree's digest. References must outlive the store.
 class TreeStore {
  public:
-  TreeStore(const Layout& layout, const Memo& memo, const base::Clock& clock, bool may_write)
-      : layout_(layout), memo_(memo), clock_(clock), may_write_(may_write) {}
+  TreeStore(const Layout& layout, const Memo& memo, const base::Clock& clock, const Uses* uses)
+      : layout_(layout), memo_(memo), clock_(clock), uses_(uses) {}
 
   std::optional<Tree> find(const base::Digest& digest) const;
   /// Hashes every file of the tree if the memo does not vouch for all of it.
@@ -41,7 +41,7 @@ class TreeStore {
   const Layout& layout_;
   const Memo& memo_;
   const base::Clock& clock_;
-  bool may_write_;
+  const Uses* uses_;  ///< none where nothing may be written
 };
 
 /// The manifest of a tree made of objects. Throws Error{usage} for a path that leaves the tree or

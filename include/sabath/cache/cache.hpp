@@ -71,6 +71,20 @@ struct VerifyReport {
   std::vector<std::filesystem::path> set_aside{};
 };
 
+struct CacheOptions {
+  /// Caches that are looked into next, in this order, and never written to. Their files count only
+  /// when this user has found them right, as everywhere.
+  std::vector<std::filesystem::path> lower{};
+  /// Should a cache that is made now be one that its group may write? An existing one stays as it
+  /// is.
+  bool shared = false;
+};
+
+struct LowerCache {
+  std::filesystem::path root{};
+  std::string problem{};  ///< why it is not used; empty where it is
+};
+
 /// Where a file is written before it is published. Obtained from Cache::stage. Destroyed
 /// unpublished it leaves what it has without a gap to a later `stage` of the same key; so does a
 /// process that is killed, provided that the bytes came in order and not through `path()`.
@@ -91,12 +105,17 @@ class Cache {
   /// folder that is neither empty nor a cache, and for a cache of a newer layout.
   Cache(const std::filesystem::path& root,
         const std::filesystem::path& private_directory,
-        base::Clock& clock);
+        base::Clock& clock,
+        const CacheOptions& options = {});
   ~Cache();
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
 
   const std::filesystem::path& root() const noexcept;
+  /// The caches beneath, as they were asked for.
+  const std::vector<LowerCache>& lower() const;
+  /// May the group write to it?
+  bool is_shared() const;
 
   /// The object, if it is there and its bytes are right (by the private memo, else by hashing). A
   /// damaged one is set aside under damaged/ and counts as absent.

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "attempt.hpp"
+#include "level.hpp"
+#include "process_identity.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/cache/cache.hpp>
+
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <unistd.h>
+
+namespace sabath::cache {
+
+struct Cache::State {
+  /// Throws Error{storage}.
+  State(const std::filesystem::path& root,
+        const std::filesystem::path& private_directory,
+        const base::Clock& clock,
+        const CacheOptions& options);
+
+  /// Who we are; asked again after a fork.
+  const ProcessIdentity& self() {
+    if (identity.pid != ::getpid()) identity = ProcessIdentity::current();
+    return identity;
+  }
+  /// A new attempt; what dead ones of the same key have left is removed.
+  Attempt begin_attempt(std::string_view key) {
+    own.uses.begin();
+    const std::filesystem::path folder = layout.partial(key);
+    Attempt::take_orphans(folder, self());
+    return {folder, self()};
+  }
+  Attempt adopt_or_begin(std::string_view key);
+
+  /// Our own first, then those beneath it.
+  std::vector<const Level*> levels() const;
+  /// What `look` finds in the first cache that has it. A lower one that cannot be read has nothing.
+  template <class Look>
+  std::invoke_result_t<Look, const Level&> first_of(Look&& look) const {
+    if (auto found = look(own)) return found;
+    for (const Level& level : lower) {
+      try {
+        if (auto found = look(level)) return found;
+      } catch (const base::Error& error) {
+        if (error.kind() != base::ErrorKind::storage) throw;
+      }
+    }
+    return std::nullopt;
+  }
+
+  const base::Clock& clock;
+  std::filesystem::path private_directory;
+  Level own;
+  std::list<Level> lower;
+  std::vector<LowerCache> lower_caches;  ///< with those that cannot be used
+  Layout& layout = own.layout;
+  ObjectStore& objects = own.objects;
+  TreeStore& trees = own.trees;
+  ProcessIdentity identity{};
+};
+
+/// A record that is missing or damaged is simply not known.
+template <class Parse>
+auto read_record(const std::filesystem::path& path, Parse&& parse)
+    -> std::optional<decltype(parse(std::string_view(), std::string()))> {
+  try {
+    if (const auto text = base::read_file_if_exists(path)) return parse(*text, path.string());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::usage) throw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,93 @@
+#include "uses.hpp"
+
+#include "file_status.hpp"
+#include "listing.hpp"
+#include "process_identity.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <cerrno>
+#include <random>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A process of another host cannot be proven gone; after this time it is taken for gone.
+constexpr std::time_t longest_process_s = 30 * 86'400;
+
+bool is_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+base::UniqueFd make_file(const fs::path& path, int flags) {
+  const auto make = [&] {
+    // Whoever else may write to the cache must be able to note a use, too: the folder decides.
+    return base::UniqueFd(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0664));
+  };
+  base::UniqueFd fd = make();
+  if (fd || errno != ENOENT) return fd;
+  try {
+    ensure_folder(path.parent_path());
+  } catch (const base::Error&) {
+    return {};
+  }
+  return make();
+}
+
+}  // namespace
+
+Uses::~Uses() {
+  if (!registration_.empty() && pid_ == ::getpid()) ::unlink(registration_.c_str());
+}
+
+void Uses::begin() const {
+  const std::lock_guard lock(mutex_);
+  if (pid_ == ::getpid()) return;
+  pid_ = ::getpid();
+  registration_.clear();
+  const fs::path path = layout_.users() / (ProcessIdentity::current().text() + "." +
+                                           std::to_string(std::random_device{}()));
+  const base::UniqueFd fd = make_file(path, O_EXCL);
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) return;
+  registration_ = path.string();
+  begun_ = status.st_mtim;
+}
+
+void Uses::note(const fs::path& note) const {
+  begin();
+  if (registration_.empty()) return;
+  struct stat status {};
+  if (::lstat(note.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    // Once a process is enough: what was used after it began is kept as long as it lives.
+    if (!is_before(status.st_mtim, begun_)) return;
+    if (::utimensat(AT_FDCWD, note.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0) return;
+  }
+  make_file(note, 0);
+}
+
+std::optional<timespec> first_use_of_the_living(const Layout& layout) {
+  const ProcessIdentity self = ProcessIdentity::current();
+  std::optional<timespec> first;
+  for (const fs::path& path : listing(layout.users())) {
+    const auto status = link_status(path);
+    const auto owner = ProcessIdentity::parse(path.filename().string());
+    if (!status || !owner) continue;
+    const bool is_too_old = status->st_mtim.tv_sec + longest_process_s < ::time(nullptr);
+    if (is_provably_gone(*owner, self) || (owner->host != self.host && is_too_old)) {
+      ::unlink(path.c_str());
+    } else if (!first || is_before(status->st_mtim, *first)) {
+      first = status->st_mtim;
+    }
+  }
+  return first;
+}
+
+}  // namespace sabath::cache
