@@ -22,6 +22,12 @@ Judgement start_over(std::string problem) {
   return judgement;
 }
 
+Judgement changed(std::string problem) {
+  Judgement judgement = start_over(std::move(problem));
+  judgement.changed = true;
+  return judgement;
+}
+
 Judgement complete(std::uint64_t size_bytes) {
   Judgement judgement;
   judgement.step = Step::complete;
@@ -32,12 +38,13 @@ Judgement complete(std::uint64_t size_bytes) {
 /// 416 is the answer to a complete file and to a partial that is longer than the file is now: only
 /// the total tells them apart.
 Judgement judge_unsatisfied(const Asked& asked, const Answer& answer) {
-  if (asked.offset_bytes == 0) return {.step = Step::failed};
+  if (!asked.is_range()) return {.step = Step::failed};
   const auto total = answer.range ? answer.range->total : std::nullopt;
   if (total == asked.offset_bytes && (!asked.size_bytes || total == asked.size_bytes)) {
     return complete(*total);
   }
-  return start_over("server answered 416: the file is shorter than what was fetched before");
+  if (asked.offset_bytes == 0) return start_over("server answered 416 to a range from the start");
+  return changed("server answered 416: the file is shorter than what was fetched before");
 }
 
 std::string size_problem(std::uint64_t offered, std::uint64_t wanted) {
@@ -59,15 +66,15 @@ Judgement judge_range(const Asked& asked, const Answer& answer) {
     return refuse("server's Content-Length contradicts its Content-Range");
   }
   const auto total = range.total ? range.total : asked.size_bytes;
-  if (offset == 0) {
+  if (!asked.is_range()) {
     if (range.begin != 0 || range.size() == 0 || !total) {
       return refuse("server sent a part of the file where the whole was asked");
     }
   } else {
     if (!total) return start_over("server does not tell the size of the file");
     if (range.begin > offset) return start_over("server sent another part than was asked");
-    if (range.begin > 0 && !asked.validators.proved_by(answer.validators)) {
-      return start_over("the file has changed while it was fetched");
+    if ((range.begin > 0 || asked.continues) && !asked.is_same(answer.validators)) {
+      return changed("the file has changed while it was fetched");
     }
     if (range.size() == 0 && range.begin == offset && total == offset) return complete(offset);
     if (range.end <= offset) return start_over("server sent another part than was asked");
@@ -92,11 +99,11 @@ Judgement judge_whole(const Asked& asked, const Answer& answer) {
 
 Judgement judge(const Asked& asked, const Answer& answer) {
   if (answer.status == 416) return judge_unsatisfied(asked, answer);
-  if (answer.status == 412) return start_over("the file has changed while it was fetched");
+  if (answer.status == 412) return changed("the file has changed while it was fetched");
   if (answer.status != 200 && answer.status != 206) return {.step = Step::failed};
   if (answer.status == 206 && !answer.range) {
     const std::string problem = "server answered 206 without a usable Content-Range";
-    return asked.offset_bytes > 0 ? start_over(problem) : refuse(problem);
+    return asked.is_range() ? start_over(problem) : refuse(problem);
   }
   // Some servers answer a range with 200 and a Content-Range; then the latter is the truth.
   Judgement judgement = answer.range ? judge_range(asked, answer) : judge_whole(asked, answer);

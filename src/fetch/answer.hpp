@@ -11,11 +11,23 @@
 
 namespace sabath::fetch {
 
-/// What one request asked for: everything from `offset_bytes` on.
+/// What one request asked for.
 struct Asked {
   std::uint64_t offset_bytes = 0;
-  std::optional<std::uint64_t> size_bytes{};  ///< of the whole file, where the document says
-  Validators validators{};                    ///< of the bytes before the offset
+  std::optional<std::uint64_t> end_bytes{};  ///< nothing: everything from the offset on
+  bool from_start = false;  ///< as a range, though it begins at 0: the answer tells more
+  std::optional<std::uint64_t> size_bytes{};  ///< of the whole file, where it is known
+  Validators validators{};                    ///< of the source's bytes that are there already
+  /// There are such bytes, wherever they are: also what begins at 0 must be of their version.
+  bool continues = false;
+  /// A digest will prove what the validators cannot.
+  bool is_proved_later = false;
+
+  bool is_range() const { return offset_bytes > 0 || end_bytes || from_start; }
+  /// Is an answer that carries `other` of the version that is there?
+  bool is_same(const Validators& other) const {
+    return validators.can_prove() ? validators.proved_by(other) : is_proved_later;
+  }
 };
 
 /// What a server said before the body. Other protocols are told in these terms: a continued FTP
@@ -28,7 +40,6 @@ struct Answer {
   std::string content_type{};
   Validators validators{};
   bool end_is_marked = false;  ///< also without a length, a body that was cut off is noticed
-  bool redirected = false;
   std::chrono::milliseconds retry_after{0};
 };
 
@@ -45,8 +56,9 @@ struct Judgement {
   std::uint64_t begin_bytes = 0;             ///< take: where the body's first byte belongs
   std::optional<std::uint64_t> end_bytes{};  ///< take: where the body must end, if it was said
   std::optional<std::uint64_t>
-      size_bytes{};   ///< of the whole file, from the server or the document
-  Failure failure{};  ///< start_over and refuse: why
+      size_bytes{};      ///< of the whole file, from the server or the document
+  Failure failure{};     ///< start_over and refuse: why
+  bool changed = false;  ///< start_over: the file is another than before; else ranges do not work
 };
 
 /// Decides before a byte is written.

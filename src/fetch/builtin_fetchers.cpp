@@ -1,5 +1,6 @@
-#include "curl_fetcher.hpp"
 #include "file_fetcher.hpp"
+#include "ftp_fetcher.hpp"
+#include "http_fetcher.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 
@@ -8,7 +9,8 @@ namespace sabath::fetch {
 std::vector<std::unique_ptr<Fetcher>> builtin_fetchers(const EngineOptions& options,
                                                        base::Clock& clock) {
   std::vector<std::unique_ptr<Fetcher>> fetchers;
-  fetchers.push_back(std::make_unique<CurlFetcher>(options, clock));
+  fetchers.push_back(std::make_unique<HttpFetcher>(options, clock));
+  fetchers.push_back(std::make_unique<FtpFetcher>(options, clock));
   fetchers.push_back(std::make_unique<FileFetcher>(options.allow_file, clock));
   return fetchers;
 }

@@ -9,8 +9,11 @@ namespace sabath::fetch {
 
 namespace {
 
-constexpr long buffer_bytes = 512L * 1024L;
-constexpr long max_redirects = 10;
+constexpr long bulk_buffer_bytes = 512L * 1024L;
+constexpr long small_buffer_bytes = 64L * 1024L;
+constexpr int max_redirects = 10;
+/// So much of a redirect's body is read to keep its connection open.
+constexpr std::size_t ignored_limit_bytes = 16 * 1024;
 
 void set_number(CURL* handle, CURLoption option, long value) {
   check(curl_easy_setopt(handle, option, value));
@@ -35,63 +38,102 @@ long long_info(CURL* handle, CURLINFO info) {
 
 }  // namespace
 
-Exchange::Exchange(const SourceUrl& source,
-                   const Asked& asked,
-                   Intake& intake,
-                   const EngineOptions& options,
-                   base::Clock& clock)
-    : asked_(asked),
-      intake_(intake),
-      clock_(clock),
-      is_ftp_(source.scheme == "ftp"),
-      easy_(make_easy()),
-      last_sign_(clock.steady()) {
-  set_up(source, options);
-  if (!is_ftp_) set_up_http(source, options);
+Exchange::Exchange(const EngineOptions& options, base::Clock& clock)
+    : options_(options), clock_(clock), easy_(make_easy()), last_sign_(clock.steady()) {}
+
+void Exchange::prepare(const SourceUrl& source,
+                       const Asked& asked,
+                       Receiver& receiver,
+                       Sharing sharing) {
+  place_ = source.copy();
+  asked_ = asked;
+  receiver_ = &receiver;
+  sharing_ = sharing;
+  is_ftp_ = source.scheme == "ftp";
+  redirects_ = 0;
+  failure_ = {};
+  thrown_ = nullptr;
+  set_up();
 }
 
-void Exchange::set_up(const SourceUrl& source, const EngineOptions& options) {
+void Exchange::set_up() {
   CURL* const handle = easy_.get();
-  check(curl_easy_setopt(handle, CURLOPT_CURLU, source.handle.get()));
+  curl_easy_reset(handle);
+  headers_.reset();
+  has_answer_ = false;
+  ignored_bytes_ = 0;
+  error_text_.front() = '\0';
+  last_sign_ = clock_.steady();
+  check(curl_easy_setopt(handle, CURLOPT_CURLU, place_.handle.get()));
+  check(curl_easy_setopt(handle, CURLOPT_PRIVATE, this));
   check(curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_text_.data()));
   check(curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Exchange::on_header));
   check(curl_easy_setopt(handle, CURLOPT_HEADERDATA, this));
   check(curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &Exchange::on_body));
   check(curl_easy_setopt(handle, CURLOPT_WRITEDATA, this));
-  set_text(handle, CURLOPT_PROTOCOLS_STR, source.scheme);
+  set_text(handle, CURLOPT_PROTOCOLS_STR, place_.scheme);
   set_number(handle, CURLOPT_NOSIGNAL, 1);
-  set_number(handle, CURLOPT_BUFFERSIZE, buffer_bytes);
+  set_number(handle,
+             CURLOPT_BUFFERSIZE,
+             sharing_ == Sharing::own_connection ? bulk_buffer_bytes : small_buffer_bytes);
   set_number(handle, CURLOPT_TCP_KEEPALIVE, 1);
   set_number(handle, CURLOPT_NETRC, CURL_NETRC_OPTIONAL);
-  set_number(handle, CURLOPT_FILETIME, 1);
-  const auto connect_timeout = std::chrono::milliseconds(options.connect_timeout).count();
+  const auto connect_timeout = std::chrono::milliseconds(options_.connect_timeout).count();
   set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout));
 #if LIBCURL_VERSION_NUM >= 0x075700
   // A stop need not wait for a name server that does not answer.
   set_number(handle, CURLOPT_QUICK_EXIT, 1);
 #endif
-  if (asked_.offset_bytes > 0) {
+  if (asked_.is_range()) {
     // Not RESUME_FROM: with it libcurl calls a 416 a success and a 200 an error.
-    set_text(handle, CURLOPT_RANGE, std::to_string(asked_.offset_bytes) + "-");
+    const std::string last = asked_.end_bytes ? std::to_string(*asked_.end_bytes - 1) : "";
+    set_text(handle, CURLOPT_RANGE, std::to_string(asked_.offset_bytes) + '-' + last);
+  }
+  if (is_ftp_) {
+    set_number(handle, CURLOPT_FILETIME, 1);
+  } else {
+    set_up_http();
   }
 }
 
-void Exchange::set_up_http(const SourceUrl& source, const EngineOptions& options) {
+void Exchange::set_up_http() {
   CURL* const handle = easy_.get();
-  // One connection a file moves bulk faster than streams that share one (curl issues 460 and
-  // 13403).
-  set_number(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-  set_number(handle, CURLOPT_FOLLOWLOCATION, 1);
-  set_number(handle, CURLOPT_MAXREDIRS, max_redirects);
-  // What began encrypted stays so.
-  set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, source.scheme == "https" ? "https" : "http,https");
+  const bool is_tls = place_.scheme == "https";
+  if (sharing_ == Sharing::shared_connection && is_tls) {
+    set_number(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+    set_number(handle, CURLOPT_PIPEWAIT, 1);
+  } else {
+    set_number(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+  }
   set_text(handle,
            CURLOPT_USERAGENT,
-           options.user_agent.empty() ? std::string("sabath") : options.user_agent);
-  if (!options.ca_file.empty()) set_text(handle, CURLOPT_CAINFO, options.ca_file);
+           options_.user_agent.empty() ? std::string("sabath") : options_.user_agent);
+  if (!options_.ca_file.empty()) set_text(handle, CURLOPT_CAINFO, options_.ca_file);
   append(headers_, "Accept-Encoding: identity");
-  if (asked_.offset_bytes > 0) append(headers_, "If-Range: " + asked_.validators.if_range());
+  if (asked_.is_range() && asked_.validators.can_prove()) {
+    append(headers_, "If-Range: " + asked_.validators.if_range());
+  }
+  set_up_credentials();
   check(curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get()));
+}
+
+/// Of the host that this very request goes to. Without TLS everybody on the way could read them.
+void Exchange::set_up_credentials() {
+  if (!options_.credentials_for) return;
+  const bool is_safe =
+      place_.scheme == "https" || (options_.secrets_on_loopback && is_loopback(place_.host));
+  if (!is_safe) return;
+  CURL* const handle = easy_.get();
+  const Credentials credentials = options_.credentials_for(place_.scheme, place_.host);
+  if (!credentials.bearer.empty()) {
+    set_number(handle, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+    set_text(handle, CURLOPT_XOAUTH2_BEARER, credentials.bearer);
+  } else if (!credentials.user.empty()) {
+    set_text(handle, CURLOPT_USERNAME, credentials.user);
+    set_text(handle, CURLOPT_PASSWORD, credentials.password);
+  }
+  for (const std::string& line : credentials.headers)
+    append(headers_, line);
 }
 
 std::size_t Exchange::on_header(char*, std::size_t size, std::size_t count, void* self) noexcept {
@@ -120,8 +162,12 @@ std::size_t Exchange::on_body(char* data,
 }
 
 bool Exchange::take(base::ByteView bytes) {
-  if (!intake_.has_answer()) intake_.begin(read_answer(true));
-  const bool go_on = intake_.take(bytes);
+  if (is_redirect()) {
+    ignored_bytes_ += bytes.size();
+    return ignored_bytes_ <= ignored_limit_bytes;
+  }
+  if (!has_answer_) give_answer(true);
+  const bool go_on = receiver_->take(bytes);
   last_sign_ = clock_.steady();  // afterwards: a slow disk is not a silent server
   return go_on;
 }
@@ -133,8 +179,9 @@ std::string Exchange::header(const char* name) const {
   return found->value;
 }
 
-Answer Exchange::read_answer(bool has_body) const {
-  return is_ftp_ ? read_ftp_answer(has_body) : read_http_answer();
+void Exchange::give_answer(bool has_body) {
+  has_answer_ = true;
+  receiver_->begin(is_ftp_ ? read_ftp_answer(has_body) : read_http_answer());
 }
 
 Answer Exchange::read_http_answer() const {
@@ -146,7 +193,6 @@ Answer Exchange::read_http_answer() const {
   answer.content_type = header("Content-Type");
   answer.validators = {header("ETag"), header("Last-Modified")};
   answer.end_is_marked = header("Transfer-Encoding").find("chunked") != std::string::npos;
-  answer.redirected = long_info(easy_.get(), CURLINFO_REDIRECT_COUNT) > 0;
   const auto wait = number_info(easy_.get(), CURLINFO_RETRY_AFTER).value_or(0);
   constexpr std::uint64_t year = 365ULL * 24 * 3600;  // keeps nonsense from overflowing
   answer.retry_after = std::chrono::seconds(std::min(wait, year));
@@ -172,29 +218,62 @@ Answer Exchange::read_ftp_answer(bool has_body) const {
   return answer;
 }
 
-End Exchange::finish(CURLcode code) {
+bool Exchange::is_redirect() const {
+  if (is_ftp_) return false;
+  const long status = long_info(easy_.get(), CURLINFO_RESPONSE_CODE);
+  const bool is_one =
+      status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+  return is_one && !header("Location").empty();
+}
+
+Exchange::Ending Exchange::follow() {
+  if (redirects_ == max_redirects) {
+    failure_ =
+        curl_failure(CURLE_TOO_MANY_REDIRECTS, std::to_string(max_redirects) + " in a row", 0);
+    return Ending::broken;
+  }
+  auto next = redirected(place_, header("Location"));
+  if (auto* failure = std::get_if<Failure>(&next)) {
+    failure_ = std::move(*failure);
+    return Ending::broken;
+  }
+  auto& place = std::get<SourceUrl>(next);
+  // What began encrypted stays so.
+  if (place.scheme != "https" && (place.scheme != "http" || place_.scheme == "https")) {
+    failure_ = curl_failure(CURLE_UNSUPPORTED_PROTOCOL, place.scheme, 0);
+    return Ending::broken;
+  }
+  place_ = std::move(place);
+  ++redirects_;
+  set_up();
+  return Ending::elsewhere;
+}
+
+void Exchange::rethrow() const {
   if (thrown_) std::rethrow_exception(thrown_);
+}
+
+Exchange::Ending Exchange::finish(CURLcode code) {
+  rethrow();
+  const bool ended = code == CURLE_OK || (code == CURLE_WRITE_ERROR && ignored_bytes_ > 0);
+  if (ended && is_redirect()) return follow();
   if (code == CURLE_OK) {
-    if (!intake_.has_answer()) intake_.begin(read_answer(false));
-    return intake_.finish();
+    if (!has_answer_) give_answer(false);
+    return Ending::clean;
   }
   if (code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_FTP_COULDNT_USE_REST) {
-    intake_.begin({.status = 416});  // what HTTP calls it
-    return intake_.finish();
+    receiver_->begin({.status = 416});  // what HTTP calls it
+    return Ending::clean;
   }
   const long os_error = long_info(easy_.get(), CURLINFO_OS_ERRNO);
-  return intake_.break_off(curl_failure(code, error_text_.data(), static_cast<int>(os_error)));
+  failure_ = curl_failure(code, error_text_.data(), static_cast<int>(os_error));
+  return Ending::broken;
 }
 
-End Exchange::abandon(const Failure& cause) {
-  if (thrown_) std::rethrow_exception(thrown_);
-  return intake_.break_off(cause);
-}
-
-std::string Exchange::effective_url() const {
-  const char* url = nullptr;
-  check(curl_easy_getinfo(easy_.get(), CURLINFO_EFFECTIVE_URL, &url));
-  return url == nullptr ? std::string() : displayed_url(url);
+std::chrono::nanoseconds Exchange::response_time() const {
+  const auto sent = number_info(easy_.get(), CURLINFO_PRETRANSFER_TIME_T).value_or(0);
+  const auto came = number_info(easy_.get(), CURLINFO_STARTTRANSFER_TIME_T).value_or(0);
+  return std::chrono::microseconds(came > sent ? came - sent : 0);
 }
 
 }  // namespace sabath::fetch

@@ -1,4 +1,5 @@
 #include "backoff.hpp"
+#include "blame.hpp"
 #include "source_url.hpp"
 
 #include <sabath/base/error.hpp>
@@ -42,7 +43,37 @@ Outcome unknown_scheme(const Fetchers& fetchers, const std::string& url) {
   return outcome;
 }
 
-/// The sources of one file, one after the other.
+std::string describe(const Outcome& outcome, const std::string& url) {
+  const std::string place = displayed_url(url);
+  const std::string end = displayed_url(outcome.effective_url);
+  if (end == place) return fmt::format("{}: {}", place, outcome.problem);
+  return fmt::format("{}: {} (after a redirect to {})", place, outcome.problem, end);
+}
+
+/// Sources that one call of a fetcher gets.
+struct Group {
+  Fetcher* fetcher = nullptr;  ///< nothing: nobody knows the scheme
+  std::vector<std::string> urls{};
+};
+
+/// A fetcher that takes mirrors gets all that are its own, in the place of the first.
+std::vector<Group> groups_of(const std::vector<std::string>& urls, const Fetchers& fetchers) {
+  std::vector<Group> groups;
+  for (const std::string& url : urls) {
+    Fetcher* const fetcher = find_fetcher(fetchers, scheme_of(url));
+    const auto together = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return fetcher != nullptr && fetcher->takes_mirrors() && group.fetcher == fetcher;
+    });
+    if (together != groups.end()) {
+      together->urls.push_back(url);
+    } else {
+      groups.push_back({fetcher, {url}});
+    }
+  }
+  return groups;
+}
+
+/// The sources of one file, one group after the other.
 struct Pursuit {
   Request request;
   const Fetchers& fetchers;
@@ -55,8 +86,9 @@ struct Pursuit {
   std::uint64_t transferred = 0;
 
   Outcome run();
-  Outcome pursue(const std::string& url);
-  Outcome try_once(Fetcher& fetcher, const std::string& url);
+  Outcome from(const std::vector<std::string>& urls);
+  Outcome pursue(const Group& group);
+  Outcome try_once(const Group& group);
   void wait(std::chrono::milliseconds duration);
 };
 
@@ -70,18 +102,19 @@ void Pursuit::wait(std::chrono::milliseconds duration) {
   }
 }
 
-Outcome Pursuit::try_once(Fetcher& fetcher, const std::string& url) {
-  Outcome outcome = fetcher.fetch({url}, request, to, observer, stop);
+Outcome Pursuit::try_once(const Group& group) {
+  Outcome outcome = group.fetcher->fetch(group.urls, request, to, observer, stop);
   transferred += outcome.transferred;
   return outcome;
 }
 
-Outcome Pursuit::pursue(const std::string& url) {
-  Fetcher* const fetcher = find_fetcher(fetchers, scheme_of(url));
-  if (fetcher == nullptr) return unknown_scheme(fetchers, url);
+Outcome Pursuit::pursue(const Group& group) {
+  const std::string& url = group.urls.front();
+  if (group.fetcher == nullptr) return unknown_scheme(fetchers, url);
+  if (group.fetcher->takes_mirrors()) return try_once(group);
   auto farthest = to.contiguous_bytes();
   for (int failures = 0;;) {
-    Outcome outcome = try_once(*fetcher, url);
+    Outcome outcome = try_once(group);
     const auto there = to.contiguous_bytes();
     failures = there >= farthest + progress_bytes ? 1 : failures + 1;
     farthest = std::max(farthest, there);
@@ -100,24 +133,15 @@ Outcome Pursuit::pursue(const std::string& url) {
   }
 }
 
-std::string describe(const Outcome& outcome, const std::string& url) {
-  const std::string place = displayed_url(url);
-  const std::string end = displayed_url(outcome.effective_url);
-  if (end == place) return fmt::format("{}: {}", place, outcome.problem);
-  return fmt::format("{}: {} (after a redirect to {})", place, outcome.problem, end);
-}
-
-Outcome Pursuit::run() {
-  wait({});
+Outcome Pursuit::from(const std::vector<std::string>& urls) {
   Outcome all;
-  all.not_found = !request.urls.empty();
-  for (const std::string& url : request.urls) {
-    Outcome outcome = pursue(url);
-    if (outcome.ok) {
-      outcome.transferred = transferred;
-      return outcome;
-    }
-    all.problem += (all.problem.empty() ? "" : "; ") + describe(outcome, url);
+  all.not_found = !urls.empty();
+  for (const Group& group : groups_of(urls, fetchers)) {
+    Outcome outcome = pursue(group);
+    if (outcome.ok) return outcome;
+    const bool is_told = group.urls.size() > 1;
+    all.problem += (all.problem.empty() ? "" : "; ") +
+                   (is_told ? outcome.problem : describe(outcome, group.urls.front()));
     if (all.hint.empty()) all.hint = outcome.hint;
     all.retryable = all.retryable || outcome.retryable;
     all.not_found = all.not_found && outcome.not_found;
@@ -126,9 +150,29 @@ Outcome Pursuit::run() {
     all.url = outcome.url;
     all.effective_url = outcome.effective_url;
   }
-  if (request.urls.empty()) all.problem = "no source is given";
-  all.transferred = transferred;
+  if (urls.empty()) all.problem = "no source is given";
   return all;
+}
+
+Outcome Pursuit::run() {
+  wait({});
+  Blame blame(request.urls);
+  Outcome outcome = from(request.urls);
+  while (outcome.ok && to.matches() == base::DigestMatch::wrong) {
+    const auto trusted = blame.next(to, observer);
+    if (trusted.empty()) {
+      outcome.ok = false;
+      outcome.wrong_bytes = true;
+      outcome.problem = blame.problem(outcome.url);
+      outcome.hint = "the file has changed, or the document's digest is wrong";
+      break;
+    }
+    outcome = from(trusted);
+  }
+  if (outcome.ok) blame.settle(observer);
+  outcome.wrong_sources = blame.wrong_sources();
+  outcome.transferred = transferred;
+  return outcome;
 }
 
 /// Ends the progress task when it goes out of scope.
@@ -137,7 +181,7 @@ class ProgressEnd {
   ProgressEnd(const Pursuit& pursuit) : pursuit_(pursuit) {}
   ~ProgressEnd() {
     pursuit_.observer.progress({.task = pursuit_.request.label,
-                                .done = pursuit_.to.contiguous_bytes(),
+                                .done = pursuit_.to.present_bytes(),
                                 .total = pursuit_.request.size_bytes,
                                 .finished = true});
   }
@@ -159,6 +203,7 @@ Outcome fetch_file(const Request& request,
                    base::Observer& observer,
                    std::stop_token stop) {
   Pursuit pursuit{request, fetchers, to, policy, clock, observer, std::move(stop)};
+  pursuit.request.retries = policy;
   std::string& label = pursuit.request.label;
   if (label.empty() && !request.urls.empty()) label = displayed_url(request.urls.front());
   const ProgressEnd progress_end(pursuit);

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t error_body_limit = 8192;
 
-/// A redirect often ends at a signed URL; when that has expired, the original one gives another.
-bool may_be_an_expired_signature(const Answer& answer) {
-  return answer.redirected &&
-         (answer.status == 400 || answer.status == 401 || answer.status == 403);
-}
-
 }  // namespace
 
 void Intake::begin(const Answer& answer) {
@@ -68,7 +62,7 @@ End Intake::drop(std::string problem, std::string hint) {
 End Intake::refused() {
   if (judgement_.step == Step::failed) {
     failure_ = status_failure(*answer_, error_body_);
-    return may_be_an_expired_signature(*answer_) ? End::again : End::failed;
+    return End::failed;
   }
   if (judgement_.step == Step::refuse) return End::failed;
   to_.restart();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "answer.hpp"
+#include "receiver.hpp"
 
 #include <sabath/base/staged_file.hpp>
 #include <sabath/fetch/fetcher.hpp>
@@ -21,7 +22,7 @@ enum class End {
 
 /// Takes the body of one answer into a staged file, once it is proved to belong there. Knows
 /// nothing of any protocol.
-class Intake {
+class Intake final : public Receiver {
  public:
   /// `source` names where the bytes come from, without any secret.
   Intake(const Asked& asked, std::string source, base::StagedFile& to)
@@ -29,9 +30,9 @@ class Intake {
 
   bool has_answer() const { return answer_.has_value(); }
   /// What the server said; before any byte of the body. May throw what the staged file throws.
-  void begin(const Answer& answer);
+  void begin(const Answer& answer) override;
   /// The next bytes of the body. False: there is no use for more; the transfer should end.
-  bool take(base::ByteView bytes);
+  bool take(base::ByteView bytes) override;
   /// The body has ended as its protocol demands.
   End finish();
   /// The transfer broke off, for `cause`. What was taken stays, unless it proved wrong.
@@ -40,10 +41,6 @@ class Intake {
   End drop(std::string problem, std::string hint = {});
 
   std::optional<std::uint64_t> size_bytes() const { return judgement_.size_bytes; }
-  /// Would it have been noticed if the body had been cut off?
-  bool end_is_certain() const {
-    return judgement_.end_bytes || asked_.size_bytes || (answer_ && answer_->end_is_marked);
-  }
   /// Bytes of the body that came, useful or not.
   std::uint64_t received_bytes() const { return received_bytes_; }
   /// Of the version that the staged file holds now.

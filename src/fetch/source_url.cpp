@@ -41,24 +41,74 @@ std::string scheme_of(std::string_view url) {
   return url.find(':') == std::string_view::npos ? std::string() : scheme;
 }
 
-std::variant<SourceUrl, Failure> parse_source_url(const std::string& url) {
+namespace {
+
+// Blanks and bytes beyond ASCII are encoded; what is encoded already stays.
+constexpr unsigned lenient = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE;
+
+std::variant<SourceUrl, Failure> read_source_url(CurlUrl handle) {
   SourceUrl source;
-  source.handle.reset(curl_url());
-  // Blanks and bytes beyond ASCII are encoded; what is encoded already stays.
-  const auto code = curl_url_set(
-      source.handle.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE);
-  if (code != CURLUE_OK) {
-    return Failure{.problem = std::string("malformed URL: ") + curl_url_strerror(code)};
-  }
-  CURLU* const handle = source.handle.get();
-  source.scheme = part_of(handle, CURLUPART_SCHEME);
-  source.path = part_of(handle, CURLUPART_PATH, CURLU_URLDECODE);
-  source.plain = without(handle, {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS});
+  CURLU* const url = handle.get();
+  source.handle = std::move(handle);
+  source.scheme = part_of(url, CURLUPART_SCHEME);
+  source.path = part_of(url, CURLUPART_PATH, CURLU_URLDECODE);
+  source.host = part_of(url, CURLUPART_HOST);
+  source.plain = without(url, {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS});
   source.displayed = displayed_url(source.plain);
-  if (part_of(handle, CURLUPART_HOST).starts_with('-')) {
+  if (source.host.starts_with('-')) {
     return Failure{.problem = "malformed URL: a host may not begin with '-'"};
   }
+  const std::string port = part_of(url, CURLUPART_PORT);
+  if (!port.empty()) source.host += ':' + port;
   return source;
+}
+
+Failure malformed(CURLUcode code) {
+  return {.problem = std::string("malformed URL: ") + curl_url_strerror(code)};
+}
+
+}  // namespace
+
+std::variant<SourceUrl, Failure> parse_source_url(const std::string& url) {
+  CurlUrl handle(curl_url());
+  const auto code = curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), lenient);
+  if (code != CURLUE_OK) return malformed(code);
+  return read_source_url(std::move(handle));
+}
+
+std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::string& location) {
+  CurlUrl handle(curl_url_dup(from.handle.get()));
+  const auto code = curl_url_set(handle.get(), CURLUPART_URL, location.c_str(), lenient);
+  if (code != CURLUE_OK) return malformed(code);
+  CURLU* const to = handle.get();
+  const bool same_host =
+      part_of(to, CURLUPART_HOST) == part_of(from.handle.get(), CURLUPART_HOST) &&
+      part_of(to, CURLUPART_PORT, CURLU_DEFAULT_PORT) ==
+          part_of(from.handle.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT) &&
+      part_of(to, CURLUPART_SCHEME) == from.scheme;
+  for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD}) {
+    const std::string kept = same_host ? part_of(from.handle.get(), part) : std::string();
+    const std::string own = part_of(to, part);
+    if (same_host && own.empty() && !kept.empty()) curl_url_set(to, part, kept.c_str(), 0);
+  }
+  return read_source_url(std::move(handle));
+}
+
+SourceUrl SourceUrl::copy() const {
+  SourceUrl other;
+  other.handle.reset(curl_url_dup(handle.get()));
+  other.scheme = scheme;
+  other.host = host;
+  other.path = path;
+  other.plain = plain;
+  other.displayed = displayed;
+  return other;
+}
+
+bool is_loopback(std::string_view host) {
+  if (host.starts_with("[::1]")) return true;
+  const std::string_view name = host.substr(0, host.find(':'));
+  return name == "localhost" || name == "127.0.0.1";
 }
 
 std::string displayed_url(const std::string& url) {

@@ -13,9 +13,12 @@ namespace sabath::fetch {
 struct SourceUrl {
   CurlUrl handle{};
   std::string scheme{};
+  std::string host{};       ///< with the port, where one is named
   std::string path{};       ///< decoded
   std::string plain{};      ///< without user and password
   std::string displayed{};  ///< without query and fragment either: what messages show
+
+  SourceUrl copy() const;
 };
 
 /// The scheme in lower case ("https", "doi"); empty when there is none. It decides who reads the
@@ -24,6 +27,12 @@ std::string scheme_of(std::string_view url);
 
 /// A Failure where `url` is malformed or its host begins with '-'.
 std::variant<SourceUrl, Failure> parse_source_url(const std::string& url);
+
+/// Where `location`, which may be relative, leads from `from`. A login stays only on its own host.
+std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::string& location);
+
+/// Is `host` (of a SourceUrl) this very machine?
+bool is_loopback(std::string_view host);
 
 /// `url` as messages may show it: without user, password, query and fragment, also when it is
 /// malformed.

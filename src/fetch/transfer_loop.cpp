@@ -1,51 +1,68 @@
 #include "transfer_loop.hpp"
 
+#include <algorithm>
+
 namespace sabath::fetch {
 
 namespace {
 
-constexpr int poll_ms = 100;
-
-/// A handle must leave the loop before either is destroyed, whatever happens.
-class Membership {
- public:
-  Membership(CURLM* loop, CURL* transfer) : loop_(loop), transfer_(transfer) {
-    check(curl_multi_add_handle(loop_, transfer_));
-  }
-  ~Membership() { curl_multi_remove_handle(loop_, transfer_); }
-  Membership(const Membership&) = delete;
-  Membership& operator=(const Membership&) = delete;
-
- private:
-  CURLM* loop_;
-  CURL* transfer_;
-};
+constexpr std::chrono::milliseconds longest_wait(100);
+constexpr long idle_connections = 64;
 
 }  // namespace
 
-std::optional<CURLcode> TransferLoop::verdict(CURL* transfer) {
-  int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
-    if (message->msg == CURLMSG_DONE && message->easy_handle == transfer) {
-      return message->data.result;
-    }
+CURLM* TransferLoop::multi() {
+  if (!multi_) {
+    multi_ = make_multi();
+    CURLM* const loop = multi_.get();
+    check(curl_multi_setopt(loop, CURLMOPT_MAXCONNECTS, idle_connections));
+    check(curl_multi_setopt(
+        loop, CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(connections_per_host_)));
   }
-  return {};
+  return multi_.get();
+}
+
+void TransferLoop::add(CURL* transfer) {
+  check(curl_multi_add_handle(multi(), transfer));
+}
+
+void TransferLoop::remove(CURL* transfer) noexcept {
+  if (multi_) curl_multi_remove_handle(multi_.get(), transfer);
+}
+
+std::vector<TransferLoop::Ended> TransferLoop::step() {
+  std::vector<Ended> ended;
+  int running = 0;
+  check(curl_multi_perform(multi(), &running));
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi(), &left)) {
+    if (message->msg == CURLMSG_DONE) ended.push_back({message->easy_handle, message->data.result});
+  }
+  for (const Ended& each : ended)
+    remove(each.transfer);
+  return ended;
+}
+
+void TransferLoop::wait(std::chrono::nanoseconds most) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(most).count();
+  check(curl_multi_poll(multi(), nullptr, 0, static_cast<int>(std::max<long>(ms, 0)), nullptr));
+}
+
+void TransferLoop::wake() noexcept {
+  if (multi_) curl_multi_wakeup(multi_.get());
 }
 
 std::optional<CURLcode> TransferLoop::run(CURL* transfer,
                                           const std::stop_token& stop,
                                           const std::function<bool()>& tick) {
-  if (!multi_) multi_ = make_multi();
-  CURLM* const loop = multi_.get();
-  const Membership membership(loop, transfer);
-  const std::stop_callback wake(stop, [loop] { curl_multi_wakeup(loop); });
+  const Membership membership(*this, transfer);
+  const std::stop_callback wake_up(stop, [this] { wake(); });
   while (!stop.stop_requested()) {
-    int running = 0;
-    check(curl_multi_perform(loop, &running));
-    if (const auto code = verdict(transfer)) return code;
+    for (const Ended& ended : step()) {
+      if (ended.transfer == transfer) return ended.code;
+    }
     if (!tick()) return {};
-    check(curl_multi_poll(loop, nullptr, 0, poll_ms, nullptr));
+    wait(longest_wait);
   }
   return {};
 }

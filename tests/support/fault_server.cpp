@@ -18,11 +18,19 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The N of "bytes=N-".
-std::optional<std::size_t> range_begin(const SeenRequest& request) {
+struct AskedRange {
+  std::size_t begin = 0;
+  std::size_t end = std::string::npos;
+};
+
+/// Of "bytes=N-" or "bytes=N-M".
+std::optional<AskedRange> asked_range(const SeenRequest& request) {
   const std::string range = request.header("range");
   if (!range.starts_with("bytes=")) return {};
-  return std::stoull(range.substr(6));
+  AskedRange asked{.begin = std::stoull(range.substr(6))};
+  const std::string last = range.substr(range.find('-') + 1);
+  if (!last.empty()) asked.end = std::stoull(last) + 1;
+  return asked;
 }
 
 Reply part_of(const std::string& content, std::size_t begin, std::size_t end) {
@@ -120,12 +128,12 @@ Reply FaultServer::answer(const SeenRequest& request) {
 Reply FaultServer::serve_file(const File& file, const SeenRequest& request) {
   const std::string condition = request.header("if-range");
   const bool same = condition.empty() || condition == file.etag || condition == file.last_modified;
-  const auto begin = range_begin(request);
+  const auto range = asked_range(request);
   Reply reply;
-  if (!begin || !same) {
+  if (!range || !same) {
     reply.body = file.content;
-  } else if (*begin < file.content.size()) {
-    reply = part_of(file.content, *begin, file.content.size());
+  } else if (range->begin < file.content.size()) {
+    reply = part_of(file.content, range->begin, std::min(range->end, file.content.size()));
   } else {
     reply.status = 416;
     reply.headers.emplace_back("Content-Range", fmt::format("bytes */{}", file.content.size()));

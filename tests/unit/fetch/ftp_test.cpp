@@ -21,7 +21,7 @@ struct FtpHarness {
   base::SystemClock clock{};
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers = fetch::builtin_fetchers({}, clock);
 
-  fetch::Fetcher& fetcher() { return *fetchers.front(); }
+  fetch::Fetcher& fetcher() { return *fetchers[1]; }
   std::string put(const std::string& name, const std::string& content) {
     server.put(name == "100%25%20sure.bin" ? "/folder/100% sure.bin" : "/folder/" + name, content);
     return server.url("/folder/" + name);

@@ -11,17 +11,17 @@
 
 namespace sabath::fetch {
 
-/// The built-in engine for what comes over a network: http, https and ftp through libcurl.
-class CurlFetcher final : public Fetcher {
+/// The built-in engine: http and https through libcurl, one thread for all connections.
+class HttpFetcher final : public Fetcher {
  public:
-  CurlFetcher(EngineOptions options, base::Clock& clock)
-      : options_(std::move(options)), clock_(clock) {}
+  HttpFetcher(EngineOptions options, base::Clock& clock);
 
-  std::vector<std::string_view> schemes() const override { return {"https", "http", "ftp"}; }
+  std::vector<std::string_view> schemes() const override { return {"https", "http"}; }
   std::string_view name() const override { return "built-in"; }
   std::string_view description() const override {
-    return "http, https and ftp through libcurl, resumable";
+    return "http and https through libcurl: segments, mirrors, resumable";
   }
+  bool takes_mirrors() const override { return true; }
   Outcome fetch(const std::vector<std::string>& urls,
                 const Request& request,
                 base::StagedFile& to,
@@ -31,7 +31,7 @@ class CurlFetcher final : public Fetcher {
  private:
   EngineOptions options_;
   base::Clock& clock_;
-  TransferLoop loop_{};
+  TransferLoop loop_;
 };
 
 }  // namespace sabath::fetch

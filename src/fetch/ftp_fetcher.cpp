@@ -1,4 +1,4 @@
-#include "curl_fetcher.hpp"
+#include "ftp_fetcher.hpp"
 
 #include "attempt.hpp"
 #include "exchange.hpp"
@@ -10,36 +10,40 @@
 
 namespace sabath::fetch {
 
-Outcome CurlFetcher::fetch(const std::vector<std::string>& urls,
-                           const Request& request,
-                           base::StagedFile& to,
-                           base::Observer& observer,
-                           std::stop_token stop) {
+Outcome FtpFetcher::fetch(const std::vector<std::string>& urls,
+                          const Request& request,
+                          base::StagedFile& to,
+                          base::Observer& observer,
+                          std::stop_token stop) {
   const std::string& url = urls.front();
   const auto parsed = parse_source_url(url);
   if (const auto* failure = std::get_if<Failure>(&parsed)) return failed_outcome(url, *failure);
   const auto& source = std::get<SourceUrl>(parsed);
-  if (source.scheme == "ftp" && source.path.ends_with('/')) {
+  if (source.path.ends_with('/')) {
     return failed_outcome(url, {.problem = "is a folder, not a file"});
   }
   const Failure silence{
       .problem = fmt::format("server was silent for {} s", options_.silence.count()),
       .retryable = true};
   ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
+  Exchange exchange(options_, clock_);
   return attempt(source, request, to, [&](const Asked& asked, Intake& intake) {
-    Exchange exchange(source, asked, intake, options_, clock_);
+    exchange.prepare(source, asked, intake);
     const auto code = loop_.run(exchange.handle(), stop, [&] {
       meter.tell(to.contiguous_bytes(), intake.size_bytes());
       return clock_.steady() - exchange.last_sign() < options_.silence;
     });
     if (stop.stop_requested()) throw_stopped(source);
-    const End end = code ? exchange.finish(*code) : exchange.abandon(silence);
-    meter.tell_now(to.contiguous_bytes(), intake.size_bytes());
-    if (end == End::complete && !intake.end_is_certain()) {
-      observer.warn(source.displayed + ": server does not tell the size; a cut would go unnoticed",
-                    "state size and sha256 in the document");
+    exchange.rethrow();
+    End end{};
+    if (!code) {
+      end = intake.break_off(silence);
+    } else {
+      const bool is_clean = exchange.finish(*code) == Exchange::Ending::clean;
+      end = is_clean ? intake.finish() : intake.break_off(exchange.failure());
     }
-    return Turn{end, exchange.effective_url()};
+    meter.tell_now(to.contiguous_bytes(), intake.size_bytes());
+    return Turn{end, source.displayed};
   });
 }
 

@@ -1,0 +1,27 @@
+#include "http_fetcher.hpp"
+
+#include "file_transfer.hpp"
+
+#include <cstdlib>
+
+namespace sabath::fetch {
+
+HttpFetcher::HttpFetcher(EngineOptions options, base::Clock& clock)
+    : options_(std::move(options)), clock_(clock), loop_(options_.connections_per_host) {
+  // As OpenSSL's own programs do; the library libcurl does not.
+  const char* const file = std::getenv("SSL_CERT_FILE");
+  if (options_.ca_file.empty() && file != nullptr) options_.ca_file = file;
+}
+
+Outcome HttpFetcher::fetch(const std::vector<std::string>& urls,
+                           const Request& request,
+                           base::StagedFile& to,
+                           base::Observer& observer,
+                           std::stop_token stop) {
+  Request named = request;
+  if (named.label.empty()) named.label = displayed_url(urls.front());
+  FileTransfer transfer({loop_, options_, clock_, observer, std::move(stop)}, named, to);
+  return transfer.run(urls);
+}
+
+}  // namespace sabath::fetch
