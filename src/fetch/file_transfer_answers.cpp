@@ -131,14 +131,19 @@ void FileTransfer::bind(Worker& worker, const Answer& answer) {
   mirror.validators = answer.validators;
   const std::string& url = mirror.source.displayed;
   mirror.number = to_.number_of({url, answer.validators.etag, answer.validators.last_modified});
-  for (const base::SourcedRange& part : to_.present()) {
-    const bool is_known = part.source < to_.sources().size();
-    if (is_known && part.source != mirror.number && to_.sources()[part.source].url == url) {
-      to_.drop(part.range);
-    }
-  }
-  read_present();
+  drop_other_versions(mirror);
   mirror.is_bound = is_proved_later() || answer.validators.can_prove();
+}
+
+void FileTransfer::drop_other_versions(const Mirror& mirror) {
+  bool dropped = false;
+  for (const base::SourcedRange& part : to_.present()) {
+    if (part.source >= to_.sources().size() || part.source == mirror.number) continue;
+    if (to_.sources()[part.source].url != mirror.source.displayed) continue;
+    to_.drop(part.range);
+    dropped = true;
+  }
+  if (dropped) read_present();
 }
 
 void FileTransfer::forget_version(Mirror& mirror) {
