@@ -2,11 +2,10 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <nlohmann/json.hpp>
-
-#include <unistd.h>
 
 namespace sabath::app {
 
@@ -42,15 +41,14 @@ void announce(const std::filesystem::path& runs, std::string_view run_id, RunEve
 
 void stamp_process(spec::RunStatus& status) {
   status.node = probe::node_name();
-  status.boot_id = probe::boot_id();
-  status.pid = ::getpid();
-  status.pid_start_ticks = probe::process_start_ticks(status.pid);
+  const auto self = base::ProcessIdentity::current();
+  status.pid = self.pid;
+  status.process = self.text();
 }
 
 bool is_provably_gone(const spec::RunStatus& status) {
-  if (status.pid == 0 || status.node != probe::node_name()) return false;
-  if (status.boot_id != probe::boot_id()) return true;
-  return probe::process_start_ticks(status.pid) != status.pid_start_ticks;
+  const auto process = base::ProcessIdentity::parse(status.process);
+  return process && base::liveness_of(*process) == base::Liveness::gone;
 }
 
 }  // namespace sabath::app

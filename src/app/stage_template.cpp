@@ -1,8 +1,7 @@
 #include "stage_template.hpp"
 
-#include "tree_digest.hpp"
-
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/tree_digest.hpp>
 
 #include <algorithm>
 #include <array>
@@ -64,11 +63,11 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
   code_["definition"] = recipe.definition_digest().text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
-  if (fs::is_directory(code, error)) code_["tree"] = tree_digest(code).text();
+  if (fs::is_directory(code, error)) code_["tree"] = base::tree_digest(code).text();
   // A stage that names the recipe's folder may run any file in it.
   for (const spec::Stage& stage : recipe.stages) {
     if (contains(named_in(stage), "recipe")) {
-      code_["recipe"] = tree_digest(recipe.directory).text();
+      code_["recipe"] = base::tree_digest(recipe.directory).text();
       break;
     }
   }
@@ -130,7 +129,8 @@ std::map<std::string, std::string> StageTemplate::key_items_for(const spec::Stag
   for (const std::string& name : named_in(stage)) {
     const auto rest = [&](std::string_view head) { return name.substr(head.size()); };
     if (name == "seed") items[name] = std::to_string(plan_.seed.value.value_or(0));
-    if (name == "recipe" || name == "code") items["code"] = tree_digest(recipe_.directory).text();
+    if (name == "recipe" || name == "code")
+      items["code"] = base::tree_digest(recipe_.directory).text();
     if (name.starts_with("param."))
       items[name] = spec::to_string(plan_.parameters.at(rest("param.")));
     for (const spec::PlannedInput& input : plan_.inputs) {

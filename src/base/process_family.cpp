@@ -39,7 +39,7 @@ class Leaders {
     if (running_.empty()) begin();
     try {
       const int pid = fork_leader();
-      running_.push_back(process_facts(pid).value_or(ProcessFacts{.pid = pid}));
+      running_.push_back(process_stat(pid).value_or(ProcessStat{.pid = pid}));
       if (running_.size() == 1) first_start_ticks_ = running_.front().start_ticks;
       return pid;
     } catch (...) {
@@ -53,18 +53,18 @@ class Leaders {
     const std::lock_guard lock(mutex_);
     ProcessFamily::End end_of_leader;
     ::wait4(pid, &end_of_leader.status, 0, &end_of_leader.usage);
-    std::erase_if(running_, [&](const ProcessFacts& leader) { return leader.pid == pid; });
+    std::erase_if(running_, [&](const ProcessStat& leader) { return leader.pid == pid; });
     std::erase_if(claims_, [&](const auto& claim) { return claim.second == pid; });
     if (running_.empty()) end();
     return end_of_leader;
   }
 
   /// Children of this process that belong to the family of `leader`, without itself.
-  std::vector<ProcessFacts> orphans_of(int leader) {
+  std::vector<ProcessStat> orphans_of(int leader) {
     const std::lock_guard lock(mutex_);
-    std::vector<ProcessFacts> orphans;
+    std::vector<ProcessStat> orphans;
     for (const int child : children_of(::getpid())) {
-      const auto facts = process_facts(child);
+      const auto facts = process_stat(child);
       if (!facts || !is_orphan_of(*facts, leader)) continue;
       // Two commands that are younger than it may both come upon it; only one shall count it.
       if (claims_.emplace(child, leader).first->second == leader) orphans.push_back(*facts);
@@ -73,12 +73,12 @@ class Leaders {
   }
 
  private:
-  bool is_orphan_of(const ProcessFacts& child, int leader) const {
-    const auto is_itself = [&](const ProcessFacts& other) { return other.pid == child.pid; };
+  bool is_orphan_of(const ProcessStat& child, int leader) const {
+    const auto is_itself = [&](const ProcessStat& other) { return other.pid == child.pid; };
     if (std::any_of(running_.begin(), running_.end(), is_itself)) return false;
     if (child.session == leader || child.group == leader) return true;
     if (child.session == ::getsid(0) || child.start_ticks < first_start_ticks_) return false;
-    return std::none_of(running_.begin(), running_.end(), [&](const ProcessFacts& other) {
+    return std::none_of(running_.begin(), running_.end(), [&](const ProcessStat& other) {
       return other.pid != leader && other.start_ticks <= child.start_ticks;
     });
   }
@@ -99,17 +99,17 @@ class Leaders {
   }
 
   std::mutex mutex_;
-  std::vector<ProcessFacts> running_;
+  std::vector<ProcessStat> running_;
   std::map<int, int> claims_;  ///< by orphan: the leader whose family deals with it
   std::uint64_t first_start_ticks_ = 0;
   int was_subreaper_ = 0;
   struct sigaction old_sigchld_ {};
 };
 
-void add_running(const ProcessFacts& process, std::set<int>& found) {
-  if (!process.ended) found.insert(process.pid);
+void add_running(const ProcessStat& process, std::set<int>& found) {
+  if (!process.has_ended()) found.insert(process.pid);
   for (const int child : children_of(process.pid)) {
-    const auto facts = process_facts(child);
+    const auto facts = process_stat(child);
     if (facts) add_running(*facts, found);
   }
 }
@@ -140,21 +140,22 @@ void ProcessFamily::send(int signal) const noexcept {
   if (signal == SIGKILL) return;  // kill_others() finds, counts and kills those that left the group
   try {
     // Those that left the group (setsid) and have lost their parent are asked too.
-    for (const ProcessFacts& orphan : orphans()) {
-      if (!orphan.ended) ::kill(orphan.pid, signal);
+    for (const ProcessStat& orphan : orphans()) {
+      if (!orphan.has_ended()) ::kill(orphan.pid, signal);
     }
   } catch (...) {
     return;  // out of memory: the group was asked, and what is left is killed at the end
   }
 }
 
-std::vector<ProcessFacts> ProcessFamily::orphans() const {
+std::vector<ProcessStat> ProcessFamily::orphans() const {
   return Leaders::of_this_process().orphans_of(leader_);
 }
 
 bool ProcessFamily::others_run() const {
   const auto all = orphans();
-  return std::any_of(all.begin(), all.end(), [](const ProcessFacts& one) { return !one.ended; });
+  return std::any_of(
+      all.begin(), all.end(), [](const ProcessStat& one) { return !one.has_ended(); });
 }
 
 void ProcessFamily::wait_for_others() const {
@@ -170,11 +171,11 @@ int ProcessFamily::kill_others() const {
   // Whose parent is killed comes to us in turn, so only own children are killed by pid (no pid of
   // theirs can be given to somebody else before they are reaped), pass by pass.
   for (auto all = orphans(); !all.empty(); all = orphans()) {
-    for (const ProcessFacts& orphan : all)
+    for (const ProcessStat& orphan : all)
       add_running(orphan, killed);
     send(SIGKILL);
-    for (const ProcessFacts& orphan : all) {
-      if (!orphan.ended) ::kill(orphan.pid, SIGKILL);
+    for (const ProcessStat& orphan : all) {
+      if (!orphan.has_ended()) ::kill(orphan.pid, SIGKILL);
       ::waitpid(orphan.pid, nullptr, WNOHANG);
     }
     if (steady_clock::now() > patience) break;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "process_table.hpp"
+#include <sabath/base/process_table.hpp>
 
 #include <functional>
 #include <vector>
@@ -46,7 +46,7 @@ class ProcessFamily {
   End reap();
 
  private:
-  std::vector<ProcessFacts> orphans() const;
+  std::vector<ProcessStat> orphans() const;
   void wait_for_others() const;
 
   int leader_ = -1;

@@ -30,15 +30,15 @@ std::string random_suffix() {
   return "." + std::string(digits.data(), end);
 }
 
-bool is_orphan(const std::string& name, const ProcessIdentity& self) {
+bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
   if (name.starts_with(left_prefix)) return true;
-  const auto owner = ProcessIdentity::parse(name);
+  const auto owner = base::ProcessIdentity::parse(name);
   return owner && is_provably_gone(*owner, self);
 }
 
 }  // namespace
 
-Attempt::Attempt(const fs::path& key_folder, const ProcessIdentity& self)
+Attempt::Attempt(const fs::path& key_folder, const base::ProcessIdentity& self)
     : folder_(key_folder / (self.text() + random_suffix())) {
   // Whoever ends the last attempt of a key removes the key's folder, perhaps just now.
   for (int tries = 0; tries < 16; ++tries) {
@@ -70,7 +70,7 @@ void Attempt::leave() noexcept {
 }
 
 std::vector<Attempt> Attempt::take_orphans(const fs::path& key_folder,
-                                           const ProcessIdentity& self) {
+                                           const base::ProcessIdentity& self) {
   std::vector<Attempt> taken;
   std::error_code code;
   for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {

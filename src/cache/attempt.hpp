@@ -1,6 +1,6 @@
 #pragma once
 
-#include "process_identity.hpp"
+#include <sabath/base/process_identity.hpp>
 
 #include <filesystem>
 #include <vector>
@@ -13,7 +13,7 @@ namespace sabath::cache {
 class Attempt {
  public:
   /// Throws Error{storage}.
-  Attempt(const std::filesystem::path& key_folder, const ProcessIdentity& self);
+  Attempt(const std::filesystem::path& key_folder, const base::ProcessIdentity& self);
   ~Attempt();
   Attempt(Attempt&& other) noexcept;
   Attempt& operator=(Attempt&&) = delete;
@@ -26,7 +26,7 @@ class Attempt {
 
   /// Takes over every attempt that was left or whose process is provably gone.
   static std::vector<Attempt> take_orphans(const std::filesystem::path& key_folder,
-                                           const ProcessIdentity& self);
+                                           const base::ProcessIdentity& self);
 
  private:
   explicit Attempt(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -2,10 +2,10 @@
 
 #include "attempt.hpp"
 #include "level.hpp"
-#include "process_identity.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/cache/cache.hpp>
 
 #include <list>
@@ -27,8 +27,8 @@ struct Cache::State {
         const CacheOptions& options);
 
   /// Who we are; asked again after a fork.
-  const ProcessIdentity& self() {
-    if (identity.pid != ::getpid()) identity = ProcessIdentity::current();
+  const base::ProcessIdentity& self() {
+    if (identity.pid != ::getpid()) identity = base::ProcessIdentity::current();
     return identity;
   }
   /// A new attempt; what dead ones of the same key have left is removed.
@@ -64,7 +64,7 @@ struct Cache::State {
   Layout& layout = own.layout;
   ObjectStore& objects = own.objects;
   TreeStore& trees = own.trees;
-  ProcessIdentity identity{};
+  base::ProcessIdentity identity{};
 };
 
 /// A record that is missing or damaged is simply not known.

@@ -2,9 +2,9 @@
 
 #include "file_status.hpp"
 #include "listing.hpp"
-#include "process_identity.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>
@@ -52,7 +52,7 @@ void Uses::begin() const {
   if (pid_ == ::getpid()) return;
   pid_ = ::getpid();
   registration_.clear();
-  const fs::path path = layout_.users() / (ProcessIdentity::current().text() + "." +
+  const fs::path path = layout_.users() / (base::ProcessIdentity::current().text() + "." +
                                            std::to_string(std::random_device{}()));
   const base::UniqueFd fd = make_file(path, O_EXCL);
   struct stat status {};
@@ -74,11 +74,11 @@ void Uses::note(const fs::path& note) const {
 }
 
 std::optional<timespec> first_use_of_the_living(const Layout& layout) {
-  const ProcessIdentity self = ProcessIdentity::current();
+  const base::ProcessIdentity self = base::ProcessIdentity::current();
   std::optional<timespec> first;
   for (const fs::path& path : listing(layout.users())) {
     const auto status = link_status(path);
-    const auto owner = ProcessIdentity::parse(path.filename().string());
+    const auto owner = base::ProcessIdentity::parse(path.filename().string());
     if (!status || !owner) continue;
     const bool is_too_old = status->st_mtim.tv_sec + longest_process_s < ::time(nullptr);
     if (is_provably_gone(*owner, self) || (owner->host != self.host && is_too_old)) {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "builder_process.hpp"
-
+#include <sabath/base/process_identity.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <filesystem>
@@ -16,7 +15,7 @@ namespace sabath::env {
 struct AttemptRecord {
   std::string state = "building";
   spec::BuiltLayer layer{};
-  BuilderProcess builder{};
+  base::ProcessIdentity builder{};
   std::string started{};  ///< RFC 3339
   double build_s = 0;
   std::string problem{};                         ///< why it failed, one line

@@ -9,23 +9,10 @@
 namespace sabath::env {
 namespace {
 
-nlohmann::ordered_json to_json(const BuilderProcess& builder) {
-  return {{"host", builder.host},
-          {"boot_id", builder.boot_id},
-          {"pid_namespace", builder.pid_namespace},
-          {"pid", builder.pid},
-          {"start_ticks", builder.start_ticks}};
-}
-
-BuilderProcess read_builder(base::JsonReader reader) {
-  BuilderProcess builder;
-  builder.host = reader.required("host").string();
-  builder.boot_id = reader.required("boot_id").string();
-  builder.pid_namespace = reader.required("pid_namespace").string();
-  builder.pid = reader.required("pid").integer();
-  builder.start_ticks = reader.required("start_ticks").string();
-  reader.finish();
-  return builder;
+base::ProcessIdentity read_builder(base::JsonReader reader) {
+  const auto builder = base::ProcessIdentity::parse(reader.string());
+  if (!builder) reader.problem("names no process");
+  return builder.value_or(base::ProcessIdentity{});
 }
 
 AttemptRecord read_record(base::JsonReader reader) {
@@ -55,7 +42,7 @@ void write_attempt_record(const std::filesystem::path& path, const AttemptRecord
   document["schema"] = 1;
   document["state"] = record.state;
   document["environment"] = spec::to_json(spec::BuiltEnvironment{{record.layer}});
-  document["builder"] = to_json(record.builder);
+  document["builder"] = record.builder.text();
   document["started"] = record.started;
   document["build_s"] = record.build_s;
   document["problem"] = record.problem;

@@ -110,7 +110,7 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
                          record.build_s,
                          record.problem,
                          record.present};
-  if (record.state == "building" && liveness_of(record.builder) == Liveness::dead) {
+  if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
     entry.state = "failed";
     entry.problem = "the process that built it ended without a word";
   } else if (record.state == "ready") {

@@ -38,8 +38,8 @@ std::optional<FoundAttempt> attempt_at(const fs::path& path) {
 
 bool is_abandoned(const AttemptRecord& record, base::WallTime now, std::chrono::seconds patience) {
   if (record.state == "failed") return true;
-  const Liveness liveness = liveness_of(record.builder);
-  if (liveness != Liveness::unknown) return liveness == Liveness::dead;
+  const auto liveness = base::liveness_of(record.builder);
+  if (liveness != base::Liveness::unknown) return liveness == base::Liveness::gone;
   const auto started = base::parse_rfc3339(record.started);
   return started && *started + patience < now;
 }

@@ -106,7 +106,7 @@ void LayerBuilder::prepare(const KeyFolder& folder,
 AttemptRecord LayerBuilder::begin(const AttemptFolder& attempt, const ResolvedLayer& wanted) const {
   AttemptRecord record;
   record.layer = {wanted.lock, attempt.prefix().string(), wanted.context.spec.variables};
-  record.builder = this_process();
+  record.builder = base::ProcessIdentity::current();
   record.started = base::format_rfc3339(clock_.now());
   write_attempt_record(attempt.beginning(), record);
   return record;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 namespace sabath::env {
 namespace {
@@ -89,16 +90,19 @@ std::string SourceLayer::digest_of(const fs::path& source) {
   std::uint64_t total_bytes = 0;
   base::WallTime changed{};
   base::Hasher stamps;
-  for (const SourceFile& file : files) {
+  for (const base::TreeFile& file : files) {
     total_bytes += file.size_bytes;
-    changed = std::max(changed, file.changed);
-    stamps.update(file.path + '\0' + file.link_target + '\0' + file.stamp +
-                  (file.executable ? 'x' : 'f'));
+    stamps.update(file.path + '\0' + file.link_target + '\0' + (file.executable ? 'x' : 'f'));
+    if (!file.link_target.empty()) continue;
+    const auto stamp = stamp_of(source / file.path);
+    if (!stamp) base::throw_errno((source / file.path).string(), "cannot read", ENOENT);
+    stamps.update(stamp->text + '\0');
+    changed = std::max(changed, stamp->changed);
   }
-  if (total_bytes <= small_tree_bytes) return digest_source(source, files).text();
+  if (total_bytes <= small_tree_bytes) return base::tree_digest(source, files).text();
   const std::string key = stamps.finish().hex;
   if (auto known = memo_->find(key)) return *known;
-  std::string digest = digest_source(source, files).text();
+  std::string digest = base::tree_digest(source, files).text();
   if (memo_->is_at_rest(changed)) memo_->remember(key, digest, {});
   return digest;
 }
@@ -120,7 +124,7 @@ void SourceLayer::copy_locked_source(const LayerBuild& build, const fs::path& to
   const auto files = list_source(source);
   base::make_directories(to);
   copy_source(source, files, to);
-  if (digest_source(to, files).text() == build.lock.facts.at("source.tree")) return;
+  if (base::tree_digest(to, files).text() == build.lock.facts.at("source.tree")) return;
   throw base::Error(
       base::ErrorKind::environment,
       place_of(build.lock.name) + ": " + source.string() + " was changed while its build began",

@@ -1,8 +1,7 @@
 #include "local_launcher.hpp"
 
-#include "process_identity.hpp"
-
 #include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>
@@ -96,20 +95,23 @@ JobId LocalLauncher::submit(const Job& job) {
   const auto log = open_log(job);
   const int pid = spawn(job, log.get());
   // A child that ended already is a zombie until it is polled, so that it can still be looked at.
-  return ProcessIdentity::of(pid).value_or(ProcessIdentity{pid, 0}).text();
+  return base::ProcessIdentity::of(pid).text();
 }
 
 JobState LocalLauncher::poll(const JobId& id) {
   const std::lock_guard lock(mutex_);
   if (const auto known = finished_.find(id); known != finished_.end()) return known->second;
-  const auto process = ProcessIdentity::parse(id);
+  const auto process = base::ProcessIdentity::parse(id);
   if (!process) return Vanished{"'" + id + "' is no process of this launcher"};
-  if (process->is_alive()) return Running{};
+  const auto liveness = base::liveness_of(*process);
+  if (liveness == base::Liveness::running) return Running{};
+  const std::string name = "process " + std::to_string(process->pid);
+  if (liveness == base::Liveness::unknown) return Vanished{name + " cannot be seen from here"};
   siginfo_t info{};
   const auto pid = static_cast<id_t>(process->pid);
-  const bool ours = ProcessIdentity::of(process->pid) == process &&
+  const bool ours = base::ProcessIdentity::of(process->pid) == process &&
                     ::waitid(P_PID, pid, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0;
-  if (!ours) return Vanished{"process " + std::to_string(process->pid) + " is gone"};
+  if (!ours) return Vanished{name + " is gone"};
   const bool exited = info.si_code == CLD_EXITED;
   const Finished end{exited ? info.si_status : 0, exited ? 0 : info.si_status};
   finished_.emplace(id, end);
@@ -118,8 +120,9 @@ JobState LocalLauncher::poll(const JobId& id) {
 
 void LocalLauncher::cancel(const JobId& id) {
   const std::lock_guard lock(mutex_);
-  const auto process = ProcessIdentity::parse(id);
-  if (process && process->is_alive()) ::kill(process->pid, SIGTERM);
+  const auto process = base::ProcessIdentity::parse(id);
+  if (process && base::liveness_of(*process) == base::Liveness::running)
+    ::kill(process->pid, SIGTERM);
 }
 
 }  // namespace sabath::launch

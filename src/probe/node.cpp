@@ -1,5 +1,4 @@
 #include "fact_file.hpp"
-#include "process_stat.hpp"
 
 #include <sabath/base/process.hpp>
 #include <sabath/probe/host_probe.hpp>
@@ -24,11 +23,6 @@ std::string node_name() {
 
 std::string boot_id(const std::filesystem::path& root) {
   return read_fact(root / "proc/sys/kernel/random/boot_id").value_or("");
-}
-
-std::uint64_t process_start_ticks(int pid) {
-  const auto stat = read_process_stat("/proc", pid);
-  return stat && stat->state != 'Z' ? stat->start_ticks : 0;
 }
 
 }  // namespace sabath::probe

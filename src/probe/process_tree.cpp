@@ -1,13 +1,11 @@
 #include "process_tree.hpp"
 
 #include "fact_file.hpp"
-#include "process_stat.hpp"
 
-#include <algorithm>
-#include <charconv>
+#include <sabath/base/process_table.hpp>
+
 #include <deque>
 #include <map>
-#include <sstream>
 
 #include <unistd.h>
 
@@ -16,26 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The numeric names in a folder, ascending; a folder that vanishes is empty.
-std::vector<int> numbers_in(const fs::path& folder) {
-  std::vector<int> numbers;
-  std::error_code problem;
-  for (fs::directory_iterator it(folder, problem), end; !problem && it != end;
-       it.increment(problem)) {
-    const auto name = it->path().filename().string();
-    int number = 0;
-    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (bad == std::errc{} && stop == name.data() + name.size()) numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
-}
-
-void add(const ProcessStat& stat, ProcessUse& use) {
+void add(const base::ProcessStat& stat, ProcessUse& use) {
   static const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
   static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   use.cpu_s += static_cast<double>(stat.cpu_ticks) * tick_s;
-  if (stat.state == 'Z') return;  // dead, not yet waited for: its time counts, its threads do not
+  if (stat.has_ended()) return;  // dead, not yet waited for: its time counts, its threads do not
   use.rss_bytes += stat.resident_pages * page_bytes;
   use.threads += stat.threads;
   use.processes += 1;
@@ -74,22 +57,11 @@ ProcessUse ProcessTree::look() const {
   return use;
 }
 
-std::vector<int> ProcessTree::children_of(int pid) const {
-  std::vector<int> children;
-  const auto tasks = proc_ / std::to_string(pid) / "task";
-  for (const int task : numbers_in(tasks)) {
-    std::istringstream list(read_fact(tasks / std::to_string(task) / "children").value_or(""));
-    for (int child = 0; list >> child;)
-      children.push_back(child);
-  }
-  return children;
-}
-
 void ProcessTree::look_beneath(ProcessUse& use) const {
   std::deque<int> waiting{root_};
   while (!waiting.empty()) {
-    for (const int child : children_of(waiting.front())) {
-      const auto stat = read_process_stat(proc_, child);
+    for (const int child : base::children_of(waiting.front(), proc_)) {
+      const auto stat = base::process_stat(child, proc_);
       if (!stat) continue;
       add(*stat, use);
       add_io(child, use);
@@ -100,10 +72,10 @@ void ProcessTree::look_beneath(ProcessUse& use) const {
 }
 
 void ProcessTree::look_at_all(ProcessUse& use) const {
-  std::map<int, ProcessStat> stats;
+  std::map<int, base::ProcessStat> stats;
   std::multimap<int, int> children;
-  for (const int pid : numbers_in(proc_)) {
-    const auto stat = read_process_stat(proc_, pid);
+  for (const int pid : base::numbered_entries(proc_)) {
+    const auto stat = base::process_stat(pid, proc_);
     if (!stat) continue;
     stats.emplace(pid, *stat);
     children.emplace(stat->parent, pid);
@@ -129,7 +101,7 @@ void ProcessTree::add_io(int pid, ProcessUse& use) const {
 ProcessUse ProcessTree::dead_children_io() const {
   const auto process = proc_ / std::to_string(root_);
   auto rest = read_io(process / "io");
-  for (const int task : numbers_in(process / "task")) {
+  for (const int task : base::numbered_entries(process / "task")) {
     const auto own = read_io(process / "task" / std::to_string(task) / "io");
     rest = {minus(rest.read_bytes, own.read_bytes), minus(rest.write_bytes, own.write_bytes)};
   }

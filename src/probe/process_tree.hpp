@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <vector>
 
 namespace sabath::probe {
 
@@ -32,7 +31,6 @@ class ProcessTree {
   ProcessUse dead_children_io() const;
 
  private:
-  std::vector<int> children_of(int pid) const;
   void look_beneath(ProcessUse& use) const;
   void look_at_all(ProcessUse& use) const;
   void add_io(int pid, ProcessUse& use) const;

@@ -14,9 +14,8 @@ void describe(Io& io, FieldRef<Io, RunStatus> status) {
   io("state", status.state);
   io("attempt", status.attempt);
   io("node", status.node);
-  io("boot_id", status.boot_id);
   io("pid", status.pid);
-  io("pid_start_ticks", status.pid_start_ticks);
+  io("process", status.process);
   io("stage", status.stage);
   io("updated", status.updated);
   io("message", status.message);

@@ -4,7 +4,6 @@
 #include <sabath/base/process.hpp>
 #include <sabath/spec/host_facts.hpp>
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -57,7 +56,5 @@ spec::HostFacts probe_host(const ProbeSources& sources,
 std::string node_name();
 /// Empty where the kernel does not tell.
 std::string boot_id(const std::filesystem::path& root = "/");
-/// Field 22 of /proc/PID/stat, or 0 when there is no such process or only its zombie.
-std::uint64_t process_start_ticks(int pid);
 
 }  // namespace sabath::probe

@@ -28,10 +28,9 @@ struct RunStatus {
   RunState state = RunState::planned;
   int attempt = 0;
   std::string node{};
-  std::string boot_id{};
-  int pid = 0;                        ///< of `exec`
-  std::uint64_t pid_start_ticks = 0;  ///< field 22 of /proc/PID/stat: a reused pid is told apart
-  std::string stage{};                ///< that runs now, or ran last
+  int pid = 0;            ///< of `exec`
+  std::string process{};  ///< the same as base::ProcessIdentity::text
+  std::string stage{};    ///< that runs now, or ran last
   std::string updated{};
   std::string message{};  ///< why it failed, in one line
 

@@ -95,15 +95,7 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
 }
 
 int env_list(const EnvOptions&, Workspace& workspace) {
-  const auto entries = workspace.environments().list();
-  std::string text;
-  for (const env::EnvironmentEntry& entry : entries) {
-    text += entry.lock.key.hex.substr(0, 16) + "  " + entry.state + "  " + entry.lock.name + "  " +
-            entry.built + "\n";
-  }
-  if (entries.empty()) text = "no environments yet; 'sabath env build RECIPE' makes one\n";
-  workspace.answer(workspace.options().json ? json_answer(entries) : text);
-  return exit_done;
+  return list_environments(workspace);
 }
 
 int env_remove(const EnvOptions& options, Workspace& workspace) {
@@ -115,6 +107,26 @@ int env_remove(const EnvOptions& options, Workspace& workspace) {
 }
 
 }  // namespace
+
+int list_environments(Workspace& workspace) {
+  const auto entries = workspace.environments().list();
+  if (workspace.options().json) {
+    workspace.answer(json_answer(entries));
+    return exit_done;
+  }
+  base::TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"built"}, {"prefix"}});
+  for (const env::EnvironmentEntry& entry : entries) {
+    table.add({entry.lock.key.hex.substr(0, 16),
+               std::string(spec::to_string(entry.lock.kind)),
+               entry.lock.name,
+               entry.state,
+               entry.built,
+               entry.prefix.string()});
+  }
+  workspace.answer(entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
+                                   : table.text());
+  return exit_done;
+}
 
 void setup_env(CLI::App& app, Action& action) {
   CLI::App* group = app.add_subcommand("env", "build and show environments");

@@ -97,26 +97,6 @@ int list_documents(const std::string& what, Workspace& workspace) {
   return exit_done;
 }
 
-int list_environments(Workspace& workspace) {
-  const auto entries = workspace.environments().list();
-  if (workspace.options().json) {
-    workspace.answer(json_answer(entries));
-    return exit_done;
-  }
-  TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"built"}, {"prefix"}});
-  for (const env::EnvironmentEntry& entry : entries) {
-    table.add({entry.lock.key.hex.substr(0, 16),
-               std::string(spec::to_string(entry.lock.kind)),
-               entry.lock.name,
-               entry.state,
-               entry.built,
-               entry.prefix.string()});
-  }
-  workspace.answer(entries.empty() ? "no environments yet; 'sabath env build RECIPE' makes one\n"
-                                   : table.text());
-  return exit_done;
-}
-
 int run_list(const ListOptions& options, Workspace& workspace) {
   if (options.what == "runs") return list_runs(options, workspace);
   if (options.what == "envs") return list_environments(workspace);

@@ -8,6 +8,7 @@
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/base/process_identity.hpp>
 
 #include <fstream>
 
@@ -75,7 +76,9 @@ spec::RunStatus alive(RunState state = RunState::running) {
 
 spec::RunStatus gone(const std::string& stage = "train") {
   spec::RunStatus status = alive();
-  status.boot_id = "another boot";
+  auto process = base::ProcessIdentity::current();
+  process.boot = "another boot";
+  status.process = process.text();
   status.stage = stage;
   return status;
 }
@@ -140,7 +143,10 @@ TEST_CASE("index: a run that goes on, or that runs on another node, is not lost"
   Site site;
   site.plan(one, alive());
   spec::RunStatus elsewhere = gone();
-  elsewhere.node = "another node";
+  auto process = base::ProcessIdentity::current();
+  process.host = "another host";
+  process.boot = "another boot";
+  elsewhere.process = process.text();
   site.plan(two, elsewhere);
   site.index();
   site.index();

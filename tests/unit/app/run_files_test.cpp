@@ -3,7 +3,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/app/run_files.hpp>
-#include <sabath/probe/host_probe.hpp>
+#include <sabath/base/process_identity.hpp>
 
 #include <csignal>
 #include <set>
@@ -50,21 +50,25 @@ TEST_CASE("run files: a process is gone when it ended, or was of another boot, o
   app::stamp_process(status);
   CHECK(status.pid == ::getpid());
   CHECK(!app::is_provably_gone(status));
+  auto process = base::ProcessIdentity::current();
   SECTION("a reused pid") {
-    ++status.pid_start_ticks;
+    ++process.start_ticks;
+    status.process = process.text();
     CHECK(app::is_provably_gone(status));
   }
   SECTION("another boot") {
-    status.boot_id = "another";
+    process.boot = "another";
+    status.process = process.text();
     CHECK(app::is_provably_gone(status));
   }
   SECTION("another node knows nothing") {
-    status.boot_id = "another";
-    status.node = "another";
+    process.boot = "another";
+    process.host = "another";
+    status.process = process.text();
     CHECK(!app::is_provably_gone(status));
   }
   SECTION("nobody was there") {
-    status.pid = 0;
+    status.process.clear();
     CHECK(!app::is_provably_gone(status));
   }
 }
@@ -77,8 +81,7 @@ TEST_CASE("run files: a process that was killed is provably gone") {
   }
   spec::RunStatus status;
   app::stamp_process(status);
-  status.pid = pid;
-  status.pid_start_ticks = probe::process_start_ticks(pid);
+  status.process = base::ProcessIdentity::of(pid).text();
   CHECK(!app::is_provably_gone(status));
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);

@@ -1,8 +1,9 @@
 #include "app/stage_template.hpp"
 
-#include "app/tree_digest.hpp"
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
+
+#include <sabath/base/tree_digest.hpp>
 
 #include <fstream>
 
@@ -121,7 +122,7 @@ TEST_CASE("stage template: the key holds just what the stage names") {
   CHECK(items.at("param.epochs") == "5");
   CHECK(items.at("dataset.test") == base::sha256_of("b").text());
   CHECK(items.at("seed") == "7");
-  CHECK(items.at("code") == app::tree_digest(bench.folder()).text());
+  CHECK(items.at("code") == base::tree_digest(bench.folder()).text());
   CHECK(items.size() == 9);
 }
 
@@ -171,5 +172,5 @@ TEST_CASE("stage template: the code of a run is its definition and the files bes
   const StageTemplate stage_template(bench.recipe, bench.plan, "/runs/x");
   CHECK(stage_template.code_items() ==
         Items{{"definition", bench.recipe.definition_digest().text()},
-              {"tree", app::tree_digest(bench.folder() / "code").text()}});
+              {"tree", base::tree_digest(bench.folder() / "code").text()}});
 }

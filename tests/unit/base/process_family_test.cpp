@@ -1,4 +1,3 @@
-#include "base/process_table.hpp"
 #include "support/programs.hpp"
 #include "support/temp_home.hpp"
 
@@ -159,27 +158,4 @@ TEST_CASE("process: a command gets SIGTERM when its caller is killed, unless it 
     std::this_thread::sleep_for(2ms);
   CHECK(std::filesystem::exists(home / "asked") != outlives);
   ::kill(-pid_in(home / "pid"), SIGKILL);
-}
-
-TEST_CASE("process: the two ways to list children agree") {
-  const int child = ::fork();
-  if (child == 0) {
-    ::pause();
-    ::_exit(0);
-  }
-  CHECK(children_of(::getpid()) == std::vector<int>{child});
-  CHECK(children_by_scan(::getpid()) == std::vector<int>{child});
-  const auto facts = process_facts(child);
-  REQUIRE(facts);
-  CHECK(facts->parent == ::getpid());
-  CHECK(facts->group == ::getpgrp());
-  CHECK(facts->session == ::getsid(0));
-  CHECK_FALSE(facts->ended);
-  CHECK(facts->start_ticks >= process_facts(::getpid())->start_ticks);
-  ::kill(child, SIGKILL);
-  siginfo_t info{};
-  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
-  CHECK(process_facts(child)->ended);
-  ::waitpid(child, nullptr, 0);
-  CHECK_FALSE(process_facts(child));
 }

@@ -29,7 +29,7 @@ struct Tree {
     base::make_directories((root / name).parent_path());
     base::write_file_atomically(root / name, text, base::Durability::ordered_only, mode);
   }
-  std::string digest() const { return env::digest_source(root, env::list_source(root)).hex; }
+  std::string digest() const { return base::tree_digest(root, env::list_source(root)).hex; }
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ TEST_CASE("source tree: a copy has the same digest and times, and can be written
   fs::create_symlink("main.c", tree.root / "link");
   const auto files = env::list_source(tree.root);
   env::copy_source(tree.root, files, tree.home / "copy");
-  CHECK(env::digest_source(tree.home / "copy", env::list_source(tree.home / "copy")).hex ==
+  CHECK(base::tree_digest(tree.home / "copy", env::list_source(tree.home / "copy")).hex ==
         tree.digest());
   CHECK(fs::last_write_time(tree.home / "copy/main.c") ==
         fs::last_write_time(tree.root / "main.c"));

@@ -1,6 +1,5 @@
 #include "probe/process_tree.hpp"
 
-#include "probe/process_stat.hpp"
 #include "support/fake_host.hpp"
 
 #include <catch2/catch.hpp>
@@ -92,19 +91,4 @@ TEST_CASE("process tree: what no thread of the root read or wrote, its dead chil
   const auto use = probe::ProcessTree(host.root() / "proc", 100).dead_children_io();
   CHECK(use.read_bytes == 500);
   CHECK(use.write_bytes == 0);  // never less than nothing
-}
-
-TEST_CASE("process stat: a name may hold blanks and parentheses; a short line is no process") {
-  const FakeHost host;
-  put(host, {42, 41, 'R', 6, 0, 3, 12, 0});
-  const auto stat = probe::read_process_stat(host.root() / "proc", 42);
-  REQUIRE(stat);
-  CHECK(stat->parent == 41);
-  CHECK(stat->state == 'R');
-  CHECK(stat->threads == 3);
-  CHECK(stat->start_ticks == 777);
-  CHECK(stat->resident_pages == 12);
-  host.put("proc/43/stat", "43 (x) R 1 2 3\n");
-  CHECK_FALSE(probe::read_process_stat(host.root() / "proc", 43));
-  CHECK_FALSE(probe::read_process_stat(host.root() / "proc", 44));
 }

@@ -1,10 +1,9 @@
-#include "process_identity.hpp"
-
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process_table.hpp>
 
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <sstream>
@@ -13,38 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace sabath::cache {
+namespace sabath::base {
 namespace {
 
 std::string short_hash(const std::string& text) {
-  return base::sha256_of(text).hex.substr(0, 16);
+  return sha256_of(text).hex.substr(0, 16);
 }
 
 std::string text_of(const char* path) {
-  return base::read_file_if_exists(path).value_or("");
-}
-
-struct ProcessStatus {
-  char state = '?';
-  std::uint64_t start_ticks = 0;
-};
-
-/// Fields 3 and 22 of /proc/PID/stat, see proc(5); nothing when there is no such process or it is
-/// hidden from us. The name in field 2 may hold anything, so reading begins behind its last ')'.
-std::optional<ProcessStatus> status_of(int pid) {
-  const auto text = base::read_file_if_exists("/proc/" + std::to_string(pid) + "/stat");
-  if (!text) return std::nullopt;
-  const auto name_end = text->rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(text->substr(name_end + 1));
-  ProcessStatus status;
-  fields >> status.state;
-  std::string skipped;
-  for (int field = 4; field < 22; ++field)
-    fields >> skipped;
-  fields >> status.start_ticks;
-  if (!fields) return std::nullopt;
-  return status;
+  return read_file_if_exists(path).value_or("");
 }
 
 template <class Number>
@@ -58,6 +34,10 @@ bool read_number(std::istream& from, Number& number) {
 }  // namespace
 
 ProcessIdentity ProcessIdentity::current() {
+  return of(::getpid());
+}
+
+ProcessIdentity ProcessIdentity::of(int pid) {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   struct stat name_space {};
@@ -66,8 +46,8 @@ ProcessIdentity ProcessIdentity::current() {
   identity.host = short_hash(std::string(name.data()) + "\n" + text_of("/etc/machine-id"));
   identity.boot = short_hash(text_of("/proc/sys/kernel/random/boot_id"));
   identity.pid_namespace = name_space.st_ino;
-  identity.pid = ::getpid();
-  identity.start_ticks = status_of(identity.pid).value_or(ProcessStatus{}).start_ticks;
+  identity.pid = pid;
+  identity.start_ticks = process_stat(pid).value_or(ProcessStat{}).start_ticks;
   return identity;
 }
 
@@ -88,15 +68,15 @@ std::optional<ProcessIdentity> ProcessIdentity::parse(std::string_view text) {
   return identity;
 }
 
-bool is_provably_gone(const ProcessIdentity& other, const ProcessIdentity& self) {
-  if (other.host != self.host) return false;
-  if (other.boot != self.boot) return true;
-  if (other.pid_namespace != self.pid_namespace) return false;
-  if (::kill(other.pid, 0) != 0 && errno == ESRCH) return true;
-  const auto status = status_of(other.pid);
-  if (!status) return false;
-  const bool is_dead = status->state == 'Z' || status->state == 'X';
-  return is_dead || status->start_ticks != other.start_ticks;
+Liveness liveness_of(const ProcessIdentity& other, const ProcessIdentity& self) {
+  if (other.host != self.host) return Liveness::unknown;
+  if (other.boot != self.boot) return Liveness::gone;
+  if (other.pid_namespace != self.pid_namespace) return Liveness::unknown;
+  if (::kill(other.pid, 0) != 0 && errno == ESRCH) return Liveness::gone;
+  const auto stat = process_stat(other.pid);
+  if (!stat) return Liveness::unknown;
+  const bool is_same = !stat->has_ended() && stat->start_ticks == other.start_ticks;
+  return is_same ? Liveness::running : Liveness::gone;
 }
 
-}  // namespace sabath::cache
+}  // namespace sabath::base

@@ -1,13 +1,13 @@
-#include "app/tree_digest.hpp"
-
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/base/tree_digest.hpp>
+
 #include <fstream>
 
 using namespace sabath;
-using app::tree_digest;
+using base::tree_digest;
 namespace fs = std::filesystem;
 
 namespace {
@@ -41,14 +41,14 @@ TEST_CASE("tree digest: equal folders have one digest, wherever and in whatever 
   CHECK(tree_digest(home / "one" / "lib" / "..") == digest);
 }
 
-TEST_CASE("tree digest: it is sha256 over sorted lines of path, kind and content") {
+TEST_CASE("tree digest: it is sha256 over kind, content and path, in the order of paths") {
   const test::TempHome home;
   write(home / "x" / "b", "2");
   write(home / "x" / "a", "1");
   using namespace std::string_literals;
-  const std::string lines =
-      "a\0file "s + base::sha256_of("1").hex + "\nb\0file "s + base::sha256_of("2").hex + "\n";
-  CHECK(tree_digest(home / "x") == base::sha256_of(lines));
+  const std::string text =
+      "f"s + base::sha256_of("1").hex + "\0a\0"s + "f"s + base::sha256_of("2").hex + "\0b\0"s;
+  CHECK(tree_digest(home / "x") == base::sha256_of(text));
 }
 
 TEST_CASE("tree digest: any change of content, name, kind or executable bit changes it") {
@@ -114,7 +114,7 @@ TEST_CASE("tree digest: links are neither followed out of the folder nor around 
 TEST_CASE("tree digest: a folder that is not there, or a file that may not be read, is an error") {
   const test::TempHome home;
   const base::Error error = test::error_of([&] { tree_digest(home / "none"); });
-  CHECK(error.kind() == base::ErrorKind::storage);
+  CHECK(error.kind() == base::ErrorKind::not_found);
   CHECK(test::contains(error.what(), (home / "none").string()));
   fill(home / "x");
   fs::permissions(home.path(), fs::perms(0755));

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sabath::base {
+
+/// One regular file or symbolic link beneath a folder.
+struct TreeFile {
+  std::string path{};  ///< relative to the folder
+  bool executable = false;
+  std::string link_target{};  ///< of a symbolic link
+  std::uint64_t size_bytes = 0;
+};
+
+/// Is an entry, with all beneath it, no part of the tree? It may throw where one must not be there.
+using LeaveOut = std::function<bool(const std::filesystem::directory_entry&)>;
+
+/// What lies beneath a folder, sorted by path, without the folders of version control and compiled
+/// Python, and without what `leave_out` names. Links are not followed; empty folders, pipes and
+/// devices do not count. Throws Error{not_found|storage}.
+std::vector<TreeFile> list_tree(const std::filesystem::path& root, const LeaveOut& leave_out = {});
+
+/// sha256 over kind (file, executable, link), content or target, and path of each file.
+Digest tree_digest(const std::filesystem::path& root, const std::vector<TreeFile>& files);
+/// The same of all that `list_tree` finds.
+Digest tree_digest(const std::filesystem::path& root);
+
+}  // namespace sabath::base
