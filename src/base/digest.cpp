@@ -105,6 +105,14 @@ void Hasher::update(ByteView bytes) {
   EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size());
 }
 
+Hasher Hasher::copy() const {
+  Hasher other(state_->algorithm);
+  if (EVP_MD_CTX_copy_ex(other.state_->context.get(), state_->context.get()) != 1) {
+    throw Error(ErrorKind::internal, "OpenSSL cannot copy the state of a digest");
+  }
+  return other;
+}
+
 Digest Hasher::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
   unsigned int length = 0;

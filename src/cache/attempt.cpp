@@ -1,15 +1,13 @@
 #include "attempt.hpp"
 
+#include "claim.hpp"
 #include "layout.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
-#include <random>
 #include <string>
 
 #include <sys/stat.h>
@@ -22,14 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view left_prefix = "left.";
 
-std::string random_suffix() {
-  std::random_device device;
-  std::array<char, 16> digits{};
-  const std::uint64_t number = (std::uint64_t{device()} << 32U) | device();
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "." + std::string(digits.data(), end);
-}
-
 bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
   if (name.starts_with(left_prefix)) return true;
   const auto owner = base::ProcessIdentity::parse(name);
@@ -39,7 +29,7 @@ bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
 }  // namespace
 
 Attempt::Attempt(const fs::path& key_folder, const base::ProcessIdentity& self)
-    : folder_(key_folder / (self.text() + random_suffix())) {
+    : folder_(key_folder / (self.text() + "." + random_name())) {
   // Whoever ends the last attempt of a key removes the key's folder, perhaps just now.
   for (int tries = 0; tries < 16; ++tries) {
     ensure_folder(key_folder);
@@ -61,8 +51,7 @@ Attempt::Attempt(Attempt&& other) noexcept : folder_(std::move(other.folder_)) {
 
 void Attempt::leave() noexcept {
   try {
-    const fs::path left =
-        folder_.parent_path() / (std::string(left_prefix) + random_suffix().substr(1));
+    const fs::path left = folder_.parent_path() / (std::string(left_prefix) + random_name());
     if (::rename(folder_.c_str(), left.c_str()) == 0) folder_.clear();
   } catch (const std::exception&) {
     // Without memory for a name it is removed instead.
@@ -75,7 +64,7 @@ std::vector<Attempt> Attempt::take_orphans(const fs::path& key_folder,
   std::error_code code;
   for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {
     if (!is_orphan(it->path().filename().string(), self)) continue;
-    const fs::path mine = key_folder / (self.text() + random_suffix());
+    const fs::path mine = key_folder / (self.text() + "." + random_name());
     if (::rename(it->path().c_str(), mine.c_str()) == 0) taken.push_back(Attempt(mine));
   }
   return taken;

@@ -1,6 +1,9 @@
 #include "cache_state.hpp"
+#include "damaged.hpp"
+#include "journal.hpp"
 #include "placement.hpp"
 #include "records_json.hpp"
+#include "single_flight.hpp"
 #include "space.hpp"
 #include "staged_object.hpp"
 #include "verify.hpp"
@@ -22,6 +25,17 @@ using base::ErrorKind;
 void write_record(const fs::path& path, const std::string& text) {
   ensure_folder(path.parent_path());
   base::write_file_atomically(path, text);
+}
+
+/// The sums let a damaged object be mended instead of fetched again; without them it is fetched.
+void keep_pieces(const fs::path& path, const JournalContent& parts) {
+  if (parts.ranges.size() < 2) return;
+  try {
+    ensure_folder(path.parent_path());
+    base::write_file_atomically(path, journal_text(parts), base::Durability::ordered_only);
+  } catch (const Error&) {
+    // The object is published, and that is what counts.
+  }
 }
 
 void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& expected) {
@@ -62,8 +76,11 @@ Attempt Cache::State::adopt_or_begin(std::string_view key) {
       std::max_element(orphans.begin(), orphans.end(), [](const Attempt& a, const Attempt& b) {
         return adoptable_bytes(a) < adoptable_bytes(b);
       });
-  if (most != orphans.end() && adoptable_bytes(*most) > 0) return std::move(*most);
-  return {layout.partial(key), self()};
+  if (most == orphans.end() || adoptable_bytes(*most) == 0) return {layout.partial(key), self()};
+  for (const Attempt& orphan : orphans) {
+    if (&orphan != &*most) move_lent_folders(orphan, *most);
+  }
+  return std::move(*most);
 }
 
 Cache::Cache(const fs::path& root,
@@ -86,10 +103,20 @@ std::optional<Object> Cache::find(const base::Digest& digest) {
 std::unique_ptr<Staging> Cache::stage(std::string_view key,
                                       const std::vector<base::Digest>& expected) {
   return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
-    return std::make_unique<StagedObject>(
-        root(),
-        expected.empty() ? state_->begin_attempt(key) : state_->adopt_or_begin(key),
-        expected);
+    return std::make_unique<StagedObject>(root(), state_->adopt_or_begin(key), expected);
+  });
+}
+
+std::unique_ptr<Staging> Cache::stage_repair(const base::Digest& digest) {
+  return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
+    auto staged = std::make_unique<StagedObject>(
+        root(), state_->adopt_or_begin(digest.hex), std::vector{digest});
+    const auto parts = read_journal(state_->layout.pieces(digest));
+    if (!parts) return staged;
+    staged->take_intact(state_->layout.object(digest), *parts);
+    for (const fs::path& damaged : set_aside_of(state_->layout, digest))
+      staged->take_intact(damaged, *parts);
+    return staged;
   });
 }
 
@@ -101,14 +128,38 @@ Object Cache::publish(std::unique_ptr<Staging> staging, const std::vector<base::
   return storing_in(root(), [&] {
     const SealedFile sealed = staged->seal(expected);
     check_digests(sealed, expected);
-    return state_->objects.adopt(sealed.path, sealed.digests.front());
+    Object object = state_->objects.adopt(sealed.path, sealed.digests.front());
+    keep_pieces(state_->layout.pieces(object.digest), sealed.parts);
+    return object;
   });
 }
 
 Object Cache::publish_file(const fs::path& file) {
-  auto staging = stage("file:" + fs::absolute(file).string());
-  storing_in(root(), [&] { static_cast<StagedObject&>(*staging).copy_from(file); });
+  auto staging = storing_in(root(), [&] {
+    auto staged =
+        std::make_unique<StagedObject>(root(),
+                                       state_->begin_attempt("file:" + fs::absolute(file).string()),
+                                       std::vector<base::Digest>{});
+    staged->copy_from(file);
+    return staged;
+  });
   return publish(std::move(staging), {});
+}
+
+void Cache::check_space(std::uint64_t bytes, std::uint64_t files) const {
+  check_free_space(root(), bytes, files);
+}
+
+std::uint64_t Cache::partial_bytes(std::string_view key) const {
+  return space_held_beneath(state_->layout.partial(key));
+}
+
+bool Cache::single_flight(std::string_view key,
+                          const Flight& flight,
+                          base::Observer& observer,
+                          std::stop_token stop) {
+  return fly_alone(
+      state_->layout.claim(key), state_->self(), flight, state_->clock, observer, std::move(stop));
 }
 
 Tree Cache::publish_archive(const Object& archive,

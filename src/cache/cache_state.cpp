@@ -16,7 +16,7 @@ bool is_same_folder(const fs::path& a, const fs::path& b) {
 
 Cache::State::State(const fs::path& root,
                     const fs::path& private_directory_,
-                    const base::Clock& clock_,
+                    base::Clock& clock_,
                     const CacheOptions& options)
     : clock(clock_),
       private_directory(private_directory_),

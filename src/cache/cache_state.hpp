@@ -23,7 +23,7 @@ struct Cache::State {
   /// Throws Error{storage}.
   State(const std::filesystem::path& root,
         const std::filesystem::path& private_directory,
-        const base::Clock& clock,
+        base::Clock& clock,
         const CacheOptions& options);
 
   /// Who we are; asked again after a fork.
@@ -56,7 +56,7 @@ struct Cache::State {
     return std::nullopt;
   }
 
-  const base::Clock& clock;
+  base::Clock& clock;
   std::filesystem::path private_directory;
   Level own;
   std::list<Level> lower;

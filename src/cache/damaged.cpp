@@ -5,6 +5,10 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <system_error>
+
 namespace sabath::cache {
 
 namespace fs = std::filesystem;
@@ -26,6 +30,17 @@ void set_aside(const Layout& layout,
   } catch (const base::Error&) {
     // It is gone already, or cannot be moved: either way it is not found again as it is.
   }
+}
+
+std::vector<fs::path> set_aside_of(const Layout& layout, const base::Digest& digest) {
+  std::vector<fs::path> paths;
+  std::error_code code;
+  for (fs::directory_iterator it(layout.damaged(), code), end; !code && it != end;
+       it.increment(code)) {
+    if (it->path().filename().string().starts_with(digest.hex + ".")) paths.push_back(it->path());
+  }
+  std::sort(paths.begin(), paths.end(), std::greater<>());
+  return paths;
 }
 
 }  // namespace sabath::cache

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 namespace sabath::cache {
 
@@ -16,5 +17,8 @@ void set_aside(const Layout& layout,
                const std::filesystem::path& path,
                const base::Digest& digest,
                std::uint64_t inode);
+
+/// Everything that was set aside under this digest, the newest first.
+std::vector<std::filesystem::path> set_aside_of(const Layout& layout, const base::Digest& digest);
 
 }  // namespace sabath::cache

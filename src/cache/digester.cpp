@@ -12,6 +12,16 @@ Digester::Digester(const std::vector<base::Digest>& wanted)
   restart();
 }
 
+Digester::Digester(const Digester& other) : algorithms_(other.algorithms_), bytes_(other.bytes_) {
+  for (const base::Hasher& hasher : other.hashers_)
+    hashers_.push_back(hasher.copy());
+}
+
+Digester& Digester::operator=(const Digester& other) {
+  if (this != &other) *this = Digester(other);
+  return *this;
+}
+
 bool Digester::computes(base::DigestAlgorithm algorithm) const {
   return std::find(algorithms_.begin(), algorithms_.end(), algorithm) != algorithms_.end();
 }

@@ -7,10 +7,15 @@
 
 namespace sabath::cache {
 
-/// Several digests of one stream; sha256 is always the first.
+/// Several digests of one stream; sha256 is always the first. A copy has seen the same bytes.
 class Digester {
  public:
   explicit Digester(const std::vector<base::Digest>& wanted);
+  ~Digester() = default;
+  Digester(const Digester& other);
+  Digester& operator=(const Digester& other);
+  Digester(Digester&&) noexcept = default;
+  Digester& operator=(Digester&&) noexcept = default;
 
   bool computes(base::DigestAlgorithm algorithm) const;
   void update(base::ByteView bytes);

@@ -66,9 +66,10 @@ void check_version(const fs::path& root, std::string_view text) {
 /// CACHEDIR.TAG keeps a folder out of backups, so a folder that holds anything else is never made
 /// into a cache. Temporary files and folders of a process that does the same now are no obstacle.
 std::optional<std::string> what_else_is_in(const fs::path& root) {
-  constexpr std::array<std::string_view, 14> ours{"version",
+  constexpr std::array<std::string_view, 15> ours{"version",
                                                   "CACHEDIR.TAG",
                                                   "objects",
+                                                  "pieces",
                                                   "trees",
                                                   "sources",
                                                   "partial",
@@ -153,6 +154,11 @@ fs::path Layout::object(const base::Digest& digest) const {
   return objects() / hex.substr(0, 2) / hex.substr(2);
 }
 
+fs::path Layout::pieces(const base::Digest& digest) const {
+  const std::string hex = hex_of(digest);
+  return root_ / "pieces" / hex.substr(0, 2) / hex.substr(2);
+}
+
 fs::path Layout::tree(const base::Digest& digest) const {
   return trees() / hex_of(digest);
 }
@@ -172,6 +178,10 @@ fs::path Layout::unpacked(const base::Digest& archive) const {
 
 fs::path Layout::partial(std::string_view key) const {
   return root_ / "partial" / name_of(key);
+}
+
+fs::path Layout::claim(std::string_view key) const {
+  return claims() / name_of(key);
 }
 
 fs::path Layout::source(std::string_view url) const {

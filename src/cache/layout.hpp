@@ -31,6 +31,7 @@ class Layout {
   std::filesystem::path sources() const { return root_ / "sources"; }
   std::filesystem::path stages() const { return root_ / "stages"; }
   std::filesystem::path damaged() const { return root_ / "damaged"; }
+  std::filesystem::path claims() const { return root_ / "claims"; }
 
   std::filesystem::path pins() const { return root_ / "pins"; }
   std::filesystem::path partials() const { return root_ / "partial"; }
@@ -46,10 +47,13 @@ class Layout {
   /// The notes of when they were used last.
   std::filesystem::path used_object(const base::Digest& digest) const;
   std::filesystem::path used_tree(const base::Digest& digest) const;
+  /// Sums of the parts of an object.
+  std::filesystem::path pieces(const base::Digest& digest) const;
   /// The record of the tree that was unpacked from an archive.
   std::filesystem::path unpacked(const base::Digest& archive) const;
 
   std::filesystem::path partial(std::string_view key) const;
+  std::filesystem::path claim(std::string_view key) const;
   std::filesystem::path source(std::string_view url) const;
   std::filesystem::path stage(std::string_view key) const;
 

@@ -1,5 +1,7 @@
 #include "space.hpp"
 
+#include "file_status.hpp"
+
 #include <sabath/base/text_table.hpp>
 
 #include <cerrno>
@@ -50,9 +52,30 @@ void throw_cannot_store(const std::filesystem::path& root, std::uint64_t needed_
   throw base::Error(base::ErrorKind::storage, message, hint);
 }
 
-void check_free_space(const std::filesystem::path& root, std::uint64_t needed_bytes) {
+void check_free_space(const std::filesystem::path& root,
+                      std::uint64_t needed_bytes,
+                      std::uint64_t needed_files) {
   const auto space = space_at(root);
-  if (space && space->bytes < needed_bytes) throw_cannot_store(root, needed_bytes, ENOSPC);
+  if (!space) return;
+  if (space->bytes < needed_bytes) throw_cannot_store(root, needed_bytes, ENOSPC);
+  if (space->files && *space->files < needed_files) {
+    throw base::Error(base::ErrorKind::storage,
+                      root.string() + ": cannot store " + std::to_string(needed_files) +
+                          " files: " + base::errno_text(ENOSPC) + "; " + free_text(*space),
+                      full_hint);
+  }
+}
+
+std::uint64_t space_held_beneath(const std::filesystem::path& folder) {
+  constexpr std::uint64_t stat_block_bytes = 512;
+  std::uint64_t bytes = 0;
+  std::error_code code;
+  for (std::filesystem::recursive_directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code)) {
+    const auto status = link_status(it->path());
+    if (status) bytes += static_cast<std::uint64_t>(status->st_blocks) * stat_block_bytes;
+  }
+  return bytes;
 }
 
 base::Error explained(const std::filesystem::path& root, const base::Error& error) {

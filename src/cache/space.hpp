@@ -14,8 +14,14 @@ namespace sabath::cache {
                                      std::uint64_t needed_bytes,
                                      int code);
 
-/// Throws as above when the file system of `root` has no `needed_bytes` left.
-void check_free_space(const std::filesystem::path& root, std::uint64_t needed_bytes);
+/// Throws as above when the file system of `root` has no room for so many bytes and files.
+void check_free_space(const std::filesystem::path& root,
+                      std::uint64_t needed_bytes,
+                      std::uint64_t needed_files = 0);
+
+/// Disk space that the files beneath a folder take, written or only reserved, as far as they can be
+/// seen.
+std::uint64_t space_held_beneath(const std::filesystem::path& folder);
 
 /// The same error, with what the cache's file system has left where it is full, and with a hint at
 /// another folder.

@@ -1,14 +1,20 @@
 #include "staged_object.hpp"
 
 #include "file_status.hpp"
+#include "journal_check.hpp"
+#include "lent_folder.hpp"
 #include "placement.hpp"
+#include "read_range.hpp"
 #include "space.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,12 +23,16 @@ namespace sabath::cache {
 namespace {
 
 namespace fs = std::filesystem;
+using base::ByteRange;
 using base::Error;
 using base::ErrorKind;
 
 constexpr const char* data_name = "data";
-constexpr const char* marker_name = "unordered";
+constexpr const char* journal_name = "journal";
 constexpr std::uint64_t longest_file = std::numeric_limits<off_t>::max();
+constexpr std::uint64_t smallest_piece = 1U << 20U;
+constexpr std::uint64_t largest_piece = 64U << 20U;
+constexpr std::uint64_t most_pieces = 2048;
 
 /// Whoever died between sealing a file and publishing it has left it read-only.
 void make_writable(const fs::path& path) {
@@ -50,45 +60,86 @@ std::uint64_t size_of(int fd, const fs::path& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-/// The bytes from `begin` on, in pieces, until `end` or the file's end.
-template <class Take>
-void read_range(int fd, const fs::path& path, std::uint64_t begin, std::uint64_t end, Take&& take) {
-  if (begin >= end) return;
-  std::vector<std::byte> buffer(std::min<std::uint64_t>(1U << 20U, end - begin));
-  while (begin < end) {
-    const auto wanted = std::min<std::uint64_t>(buffer.size(), end - begin);
-    const ssize_t got = ::pread(fd, buffer.data(), wanted, static_cast<off_t>(begin));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) base::throw_errno(path.string(), "cannot read", errno);
-    if (got == 0) return;
-    take(base::ByteView(buffer).first(static_cast<std::size_t>(got)));
-    begin += static_cast<std::uint64_t>(got);
+JournalContent adopted_parts(const fs::path& folder) {
+  const auto journal = read_journal(folder / journal_name);
+  return journal ? only_intact(folder / data_name, *journal) : JournalContent{};
+}
+
+/// Read-only and durable; also gives back what was reserved in vain.
+void settle(int fd, const fs::path& root, std::uint64_t size_bytes) {
+  if (::ftruncate(fd, static_cast<off_t>(size_bytes)) != 0 || ::fchmod(fd, 0444) != 0 ||
+      ::fsync(fd) != 0) {
+    throw_cannot_store(root, size_bytes, errno);
   }
 }
 
 }  // namespace
 
 StagedObject::StagedObject(fs::path root, Attempt attempt, const std::vector<base::Digest>& wanted)
+    : StagedObject(std::move(root), std::move(attempt), wanted, adopted_parts(attempt.folder())) {}
+
+StagedObject::StagedObject(fs::path root,
+                           Attempt&& attempt,
+                           const std::vector<base::Digest>& wanted,
+                           const JournalContent& adopted)
     : root_(std::move(root)),
       attempt_(std::move(attempt)),
       fd_(open_data(attempt_.folder() / data_name)),
       wanted_(wanted),
-      digester_(wanted) {
-  hash_up_to(size_of(fd_.get(), data_path()));
-  extents_.add(0, digester_.bytes());
+      size_bytes_(adopted.size_bytes),
+      sources_(adopted.sources),
+      journal_(attempt_.folder() / journal_name, adopted),
+      hasher_(fd_.get(), attempt_.folder() / data_name, wanted) {
+  for (const RangeSum& part : adopted.ranges) {
+    present_.add(part.range, part.source);
+    sums_.add_finished(part);
+  }
+  // What the journal does not have must not seem to be there, above all when a tool's file or a
+  // shorter one takes its place.
+  if (present_.bytes() == 0 && ::ftruncate(fd_.get(), 0) != 0) {
+    base::throw_errno(data_path().string(), "cannot shorten", errno);
+  }
+  hasher_.follow(present_.prefix(), {}, present_.prefix());
 }
 
 StagedObject::~StagedObject() {
-  const std::uint64_t kept = contiguous_bytes();
-  if (is_sealed_ || is_lent_ || kept == 0) return;
-  if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0) return;
-  if (is_unordered_ && ::unlink((attempt_.folder() / marker_name).c_str()) != 0) return;
+  if (is_sealed_) return;
+  try {
+    leave();
+  } catch (const std::exception&) {
+    // What has no checksum is fetched again.
+  }
+}
+
+void StagedObject::leave() {
+  if (present_.bytes() == 0 && lent_folders(attempt_.folder()).empty()) return;
+  // Who goes on later keeps no space from others until then.
+  const bool shortened = ::ftruncate(fd_.get(), static_cast<off_t>(present_.end())) == 0;
+  try {
+    if (shortened) sum_all();
+  } catch (const Error&) {
+    // As above.
+  }
   attempt_.leave();
 }
 
 void StagedObject::reserve(std::uint64_t size_bytes) {
-  if (size_bytes == 0) return;
   if (size_bytes > longest_file) throw_cannot_store(root_, size_bytes, EFBIG);
+  lent_.clear();
+  const bool other_size = size_bytes_ && *size_bytes_ != size_bytes;
+  if (other_size || present_.end() > size_bytes) forget_bytes();
+  if (size_bytes_ != size_bytes) {
+    size_bytes_ = size_bytes;
+    journal_.note_size(size_bytes);
+    std::vector<RangeSum> finished;
+    sums_.close_at(size_bytes, finished);
+    journal_.note(finished);
+  }
+  if (size_bytes > 0) allocate(size_bytes);
+}
+
+void StagedObject::allocate(std::uint64_t size_bytes) {
+  if (size_bytes > piece_bytes()) journal_.make_room(size_bytes / piece_bytes() + 64);
   // The size stays what was written, so that what a crash leaves is no longer than its bytes.
   int result = 0;
   do {
@@ -96,81 +147,128 @@ void StagedObject::reserve(std::uint64_t size_bytes) {
   } while (result != 0 && errno == EINTR);
   if (result == 0) return;
   const int problem = errno;
-  if (problem == EOPNOTSUPP) {
-    const std::uint64_t present = extents_.end();
-    check_free_space(root_, size_bytes > present ? size_bytes - present : 0);
+  if (problem == EOPNOTSUPP || problem == ENOSYS) {
+    check_free_space(root_, size_bytes - std::min(size_bytes, present_.bytes()));
     return;
   }
   // Some file systems keep what they could reserve; others need it more.
-  if (::ftruncate(fd_.get(), static_cast<off_t>(extents_.end())) != 0) {
+  if (::ftruncate(fd_.get(), static_cast<off_t>(present_.end())) != 0) {
     base::throw_errno(data_path().string(), "cannot shorten", errno);
   }
   throw_cannot_store(root_, size_bytes, problem);
 }
 
-void StagedObject::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned) {
-  if (bytes.size() > longest_file || offset_bytes > longest_file - bytes.size()) {
-    throw_cannot_store(root_, bytes.size(), EFBIG);
-  }
-  if (offset_bytes > extents_.prefix()) mark_unordered();
-  if (offset_bytes < digester_.bytes()) digester_.restart();
-  const std::uint64_t end = offset_bytes + bytes.size();
-  base::ByteView rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t put =
-        ::pwrite(fd_.get(), rest.data(), rest.size(), static_cast<off_t>(end - rest.size()));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw_cannot_store(root_, rest.size(), errno);
-    rest = rest.subspan(static_cast<std::size_t>(put));
-  }
-  if (offset_bytes == digester_.bytes()) digester_.update(bytes);
-  extents_.add(offset_bytes, end);
-}
-
-std::uint64_t StagedObject::contiguous_bytes() const {
-  return extents_.prefix();
-}
-
-void StagedObject::restart() {
-  if (::ftruncate(fd_.get(), 0) != 0) {
-    base::throw_errno(data_path().string(), "cannot shorten", errno);
-  }
-  extents_.clear();
-  digester_.restart();
-}
-
 std::uint64_t StagedObject::piece_bytes() const {
-  return 1U << 20U;
+  if (!size_bytes_) return smallest_piece;
+  const std::uint64_t least = (*size_bytes_ + most_pieces - 1) / most_pieces;
+  return std::clamp(std::bit_ceil(least), smallest_piece, largest_piece);
 }
 
 unsigned StagedObject::number_of(const base::ByteSource& source) {
+  lent_.clear();
   const auto known = std::find(sources_.begin(), sources_.end(), source);
   const auto number = static_cast<unsigned>(known - sources_.begin());
-  if (known == sources_.end()) sources_.push_back(source);
+  if (known != sources_.end()) return number;
+  for (const auto& [range, old] : present_.list()) {
+    if (sources_[old].url == source.url) forget(range);
+  }
+  journal_.note_source(number, source);
+  sources_.push_back(source);
   return number;
 }
 
-std::uint64_t StagedObject::present_bytes() const {
-  return extents_.prefix();
+void StagedObject::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source) {
+  if (bytes.size() > longest_file || offset_bytes > longest_file - bytes.size()) {
+    throw_cannot_store(root_, bytes.size(), EFBIG);
+  }
+  lent_.clear();
+  const ByteRange range{offset_bytes, offset_bytes + bytes.size()};
+  if (size_bytes_ && range.end > *size_bytes_) {
+    throw Error(ErrorKind::integrity,
+                "staged file: gets bytes up to " + std::to_string(range.end) + ", but has only " +
+                    std::to_string(*size_bytes_));
+  }
+  if (sources_.empty()) number_of({});
+  if (source >= sources_.size()) {
+    throw Error(ErrorKind::internal,
+                "staged file: source " + std::to_string(source) + " has no number");
+  }
+  if (present_.touches(range)) forget(range);
+  put(offset_bytes, bytes);
+  present_.add(range, source);
+  std::vector<RangeSum> finished;
+  sums_.add(offset_bytes, bytes, source, piece_bytes(), finished);
+  const bool ends = range.end == size_bytes_ || present_.touches({range.end, range.end + 1});
+  if (ends) sums_.close_at(range.end, finished);
+  journal_.note(finished);
+  hasher_.follow(offset_bytes, bytes, present_.prefix());
 }
 
-std::vector<base::SourcedRange> StagedObject::present() const {
-  if (extents_.prefix() == 0) return {};
-  return {{{0, extents_.prefix()}, 0}};
+void StagedObject::put(std::uint64_t offset_bytes, base::ByteView bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put =
+        ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset_bytes));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_cannot_store(root_, bytes.size(), errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset_bytes += static_cast<std::uint64_t>(put);
+  }
 }
 
-void StagedObject::drop(base::ByteRange) {
-  restart();
+void StagedObject::forget(ByteRange range) {
+  hasher_.rewind(range.begin);
+  journal_.note_drop(range);
+  sums_.forget(range);
+  present_.remove(range);
+}
+
+void StagedObject::drop(ByteRange range) {
+  lent_.clear();
+  if (range.begin >= range.end) return;
+  const std::uint64_t piece = piece_bytes();
+  const ByteRange whole{range.begin / piece * piece, (range.end - 1) / piece * piece + piece};
+  if (present_.touches(whole)) forget(whole);
+}
+
+void StagedObject::restart() {
+  if (!lent_.empty()) base::remove_tree(lent_.parent_path());
+  lent_.clear();
+  sources_.clear();
+  forget_bytes();
+}
+
+void StagedObject::forget_bytes() {
+  hasher_.rewind(0);
+  journal_.clear();
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    journal_.note_source(i, sources_[i]);
+  if (::ftruncate(fd_.get(), 0) != 0) {
+    base::throw_errno(data_path().string(), "cannot shorten", errno);
+  }
+  present_.clear();
+  sums_ = {};
+  size_bytes_.reset();
+}
+
+bool StagedObject::is_complete() const {
+  return present_.prefix() == present_.end() &&
+         present_.prefix() == size_bytes_.value_or(present_.end());
 }
 
 base::DigestMatch StagedObject::matches() {
-  return base::DigestMatch::unknown;
+  if (wanted_.empty() || !lent_.empty() || !is_complete()) return base::DigestMatch::unknown;
+  const auto actual = hasher_.digests();
+  const bool all = std::all_of(wanted_.begin(), wanted_.end(), [&](const base::Digest& digest) {
+    return std::find(actual.begin(), actual.end(), digest) != actual.end();
+  });
+  return all ? base::DigestMatch::right : base::DigestMatch::wrong;
 }
 
-fs::path StagedObject::lend(std::string_view) {
-  mark_unordered();
-  is_lent_ = true;
-  return data_path();
+fs::path StagedObject::lend(std::string_view borrower) {
+  const fs::path folder = lent_folder(attempt_.folder(), borrower);
+  base::make_directories(folder);
+  lent_ = folder / lent_file_name;
+  return lent_;
 }
 
 fs::path StagedObject::data_path() const {
@@ -180,66 +278,124 @@ fs::path StagedObject::data_path() const {
 void StagedObject::copy_from(const fs::path& file) {
   const base::UniqueFd from(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!from) base::throw_errno(file.string(), "cannot read", errno);
-  const std::uint64_t size_bytes = size_of(from.get(), file);
+  std::uint64_t size_bytes = size_of(from.get(), file);
   if (share_blocks(from.get(), fd_.get())) {
-    hash_up_to(size_bytes);
-    extents_.add(0, digester_.bytes());
+    size_bytes = size_of(fd_.get(), data_path());
+    present_.add({0, size_bytes}, number_of({}));
+    hasher_.follow(size_bytes, {}, size_bytes);
     return;
   }
-  reserve(size_bytes);
-  read_range(from.get(), file, 0, size_bytes, [this](base::ByteView bytes) {
-    write_at(extents_.prefix(), bytes);
+  allocate(size_bytes);
+  std::vector<std::byte> buffer;
+  read_range(from.get(), file, {0, size_bytes}, buffer, [this](base::ByteView bytes) {
+    write_at(present_.prefix(), bytes);
   });
 }
 
-SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
-  SealedFile sealed;
-  sealed.path = data_path();
-  if (is_lent_) {
-    fd_ = open_data(sealed.path);  // a tool may have put another file in its place
-    digester_.restart();
+void StagedObject::take_intact(const fs::path& file, const JournalContent& parts) {
+  const base::UniqueFd from(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!from) return;
+  reserve(parts.size_bytes.value_or(0));
+  std::vector<unsigned> numbers;
+  for (const base::ByteSource& source : parts.sources)
+    numbers.push_back(number_of(source));
+  std::vector<std::byte> buffer;
+  for (const RangeSum& part : only_intact(file, parts).ranges) {
+    if (present_.touches(part.range)) continue;
+    std::uint64_t at = part.range.begin;
+    read_range(from.get(), file, part.range, buffer, [&](base::ByteView bytes) {
+      write_at(at, bytes, numbers.at(part.source));
+      at += bytes.size();
+    });
   }
-  sealed.size_bytes = size_of(fd_.get(), sealed.path);
-  if (!is_lent_ && extents_.prefix() < sealed.size_bytes) {
+}
+
+void StagedObject::sum_all() {
+  std::vector<RangeSum> finished;
+  sums_.close_all(finished);
+  std::vector<std::byte> buffer;
+  for (const auto& [range, source] : sums_.lacking(present_.list(), piece_bytes())) {
+    Summer summer;
+    read_range(fd_.get(), data_path(), range, buffer, [&summer](base::ByteView bytes) {
+      summer.update(bytes);
+    });
+    const RangeSum part{range, source, summer.sum()};
+    sums_.add_finished(part);
+    finished.push_back(part);
+  }
+  journal_.note(finished);
+}
+
+SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
+  if (!lent_.empty()) {
+    is_sealed_ = true;
+    return seal_lent(expected);
+  }
+  if (!is_complete()) {
     throw Error(ErrorKind::integrity,
                 "staged file: is incomplete: nothing was written at byte " +
-                    std::to_string(extents_.prefix()) + " of " + std::to_string(sealed.size_bytes));
+                    std::to_string(present_.prefix()) + " of " +
+                    std::to_string(size_bytes_.value_or(present_.end())));
   }
+  is_sealed_ = true;
+  SealedFile sealed{data_path(), present_.end(), {}, {}};
+  sum_all();
+  settle(fd_.get(), root_, sealed.size_bytes);
+  sealed.parts = {sealed.size_bytes, sources_, sums_.finished()};
   const bool computes_all =
       std::all_of(expected.begin(), expected.end(), [this](const base::Digest& digest) {
-        return digester_.computes(digest.algorithm);
+        return hasher_.computes(digest.algorithm);
       });
-  if (!computes_all) digester_ = Digester(expected);
-  hash_up_to(sealed.size_bytes);
-  sealed.digests = digester_.finish();
-  is_sealed_ = true;
-  // Gives back what was reserved in vain.
-  const auto size = static_cast<off_t>(sealed.size_bytes);
-  if (::ftruncate(fd_.get(), size) != 0 || ::fchmod(fd_.get(), 0444) != 0 ||
-      ::fsync(fd_.get()) != 0) {
-    throw_cannot_store(root_, sealed.size_bytes, errno);
+  if (computes_all) {
+    sealed.digests = hasher_.digests();
+  } else {
+    PrefixHasher anew(fd_.get(), data_path(), expected);
+    anew.follow(sealed.size_bytes, {}, sealed.size_bytes);
+    sealed.digests = anew.digests();
   }
   return sealed;
 }
 
-void StagedObject::hash_up_to(std::uint64_t end_bytes) {
-  read_range(fd_.get(), data_path(), digester_.bytes(), end_bytes, [this](base::ByteView bytes) {
-    digester_.update(bytes);
+SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) const {
+  // A tool may have put a link, or something else, in the place of the file.
+  const base::UniqueFd fd(::open(lent_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd) base::throw_errno(lent_.string(), "cannot read", errno);
+  SealedFile sealed{lent_, size_of(fd.get(), lent_), {}, {}};
+  sealed.parts.size_bytes = sealed.size_bytes;
+  sealed.parts.sources.emplace_back();
+  const std::uint64_t piece =
+      std::clamp(std::bit_ceil(sealed.size_bytes / most_pieces + 1), smallest_piece, largest_piece);
+  Digester digester(expected);
+  RunSums sums;
+  std::vector<std::byte> buffer;
+  read_range(fd.get(), lent_, {0, sealed.size_bytes}, buffer, [&](base::ByteView bytes) {
+    sums.add(digester.bytes(), bytes, 0, piece, sealed.parts.ranges);
+    digester.update(bytes);
   });
-}
-
-void StagedObject::mark_unordered() {
-  if (is_unordered_) return;
-  const fs::path marker = attempt_.folder() / marker_name;
-  const base::UniqueFd fd(::open(marker.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd) base::throw_errno(marker.string(), "cannot write", errno);
-  is_unordered_ = true;
+  sums.close_all(sealed.parts.ranges);
+  if (digester.bytes() != sealed.size_bytes) {
+    throw Error(ErrorKind::storage, lent_.string() + ": changes while it is read");
+  }
+  if (::fchmod(fd.get(), 0444) != 0 || ::fsync(fd.get()) != 0) {
+    throw_cannot_store(root_, sealed.size_bytes, errno);
+  }
+  sealed.digests = digester.finish();
+  return sealed;
 }
 
 std::uint64_t adoptable_bytes(const Attempt& attempt) {
-  if (link_status(attempt.folder() / marker_name)) return 0;
-  const auto data = link_status(attempt.folder() / data_name);
-  return data && S_ISREG(data->st_mode) ? static_cast<std::uint64_t>(data->st_size) : 0;
+  const auto journal = read_journal(attempt.folder() / journal_name);
+  std::uint64_t bytes = journal ? journal->range_bytes() : 0;
+  for (const fs::path& folder : lent_folders(attempt.folder()))
+    bytes = std::max(bytes, std::max<std::uint64_t>(bytes_beneath(folder), 1));
+  return bytes;
+}
+
+void move_lent_folders(const Attempt& from, const Attempt& to) {
+  for (const fs::path& folder : lent_folders(from.folder())) {
+    // Where the same borrower has left something there, that stays.
+    ::rename(folder.c_str(), (to.folder() / folder.filename()).c_str());
+  }
 }
 
 }  // namespace sabath::cache

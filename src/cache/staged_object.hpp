@@ -1,13 +1,16 @@
 #pragma once
 
 #include "attempt.hpp"
-#include "digester.hpp"
 #include "extents.hpp"
+#include "journal.hpp"
+#include "prefix_hasher.hpp"
+#include "run_sums.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/cache/cache.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace sabath::cache {
@@ -17,15 +20,16 @@ struct SealedFile {
   std::filesystem::path path{};
   std::uint64_t size_bytes = 0;
   std::vector<base::Digest> digests{};  ///< sha256 first
+  JournalContent parts{};               ///< sums of all its parts and where they came from
 };
 
-/// The file `data` in an attempt's folder. Bytes that arrive in order are hashed at once. As long
-/// as the file may have gaps, or a tool writes to it, a marker beside it keeps it from being
-/// adopted.
+/// In an attempt's folder: the file `data`, with a `journal` of what it has, and a folder for each
+/// borrower. Nothing is synced before the end; who adopts the folder believes only what has its
+/// checksum.
 class StagedObject final : public Staging {
  public:
-  /// `wanted` are the digests that will be asked for. Adopts the bytes that the attempt's folder
-  /// has, hashing them. Throws Error{storage}.
+  /// `wanted` are the digests that will be asked for. Adopts what the attempt's folder has. Throws
+  /// Error{storage}.
   StagedObject(std::filesystem::path root,
                Attempt attempt,
                const std::vector<base::Digest>& wanted);
@@ -38,9 +42,9 @@ class StagedObject final : public Staging {
   unsigned number_of(const base::ByteSource& source) override;
   const std::vector<base::ByteSource>& sources() const override { return sources_; }
   void write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source = 0) override;
-  std::uint64_t contiguous_bytes() const override;
-  std::uint64_t present_bytes() const override;
-  std::vector<base::SourcedRange> present() const override;
+  std::uint64_t contiguous_bytes() const override { return present_.prefix(); }
+  std::uint64_t present_bytes() const override { return present_.bytes(); }
+  std::vector<base::SourcedRange> present() const override { return present_.list(); }
   void drop(base::ByteRange range) override;
   void restart() override;
   base::DigestMatch matches() override;
@@ -48,30 +52,50 @@ class StagedObject final : public Staging {
 
   /// Takes over the content of a regular file; shares its blocks where the file system can.
   void copy_from(const std::filesystem::path& file);
+  /// Takes what `file` still has of these parts and this does not have yet.
+  void take_intact(const std::filesystem::path& file, const JournalContent& parts);
   /// Ends the writing; nothing may be called afterwards. Throws Error{integrity} when bytes are
-  /// missing between others, Error{storage}.
+  /// missing (what is there stays for a later attempt), Error{storage}.
   SealedFile seal(const std::vector<base::Digest>& expected);
 
   const std::filesystem::path& root() const noexcept { return root_; }
 
  private:
+  StagedObject(std::filesystem::path root,
+               Attempt&& attempt,
+               const std::vector<base::Digest>& wanted,
+               const JournalContent& adopted);
+
   std::filesystem::path data_path() const;
-  void hash_up_to(std::uint64_t end_bytes);
-  void mark_unordered();
+  void allocate(std::uint64_t size_bytes);
+  void put(std::uint64_t offset_bytes, base::ByteView bytes);
+  /// Keeps the sources and their numbers.
+  void forget_bytes();
+  /// Forgets parts, in the journal too.
+  void forget(base::ByteRange range);
+  /// Journals the sums of all that is present, reading again what did not arrive in order.
+  void sum_all();
+  void leave();
+  SealedFile seal_lent(const std::vector<base::Digest>& expected) const;
+  bool is_complete() const;
 
   std::filesystem::path root_;  ///< of the cache
   Attempt attempt_;
   base::UniqueFd fd_;
   std::vector<base::Digest> wanted_;
-  Digester digester_;  ///< has seen the first digester_.bytes() bytes
-  Extents extents_;
+  std::optional<std::uint64_t> size_bytes_;
+  std::vector<base::ByteSource> sources_;
+  Extents present_{};
+  RunSums sums_{};
+  Journal journal_;
+  std::filesystem::path lent_{};  ///< where a tool writes; empty: nobody does
   bool is_sealed_ = false;
-  std::vector<base::ByteSource> sources_{};
-  bool is_unordered_ = false;  ///< the marker is there
-  bool is_lent_ = false;       ///< somebody has the path and may have written
+  PrefixHasher hasher_;  // last: its thread uses the file
 };
 
-/// How much of an orphaned attempt's file can be adopted: 0 when it may have gaps.
+/// How much of an orphaned attempt's folder may be worth going on with.
 std::uint64_t adoptable_bytes(const Attempt& attempt);
+/// Moves what borrowers left in `from` to `to`, where they have left nothing there.
+void move_lent_folders(const Attempt& from, const Attempt& to);
 
 }  // namespace sabath::cache

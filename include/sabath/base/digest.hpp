@@ -45,6 +45,8 @@ class Hasher {  // NOLINT: move-only, copies are deleted implicitly
 
   void update(ByteView bytes);
   void update(std::string_view text) { update(as_bytes(text)); }
+  /// Another one that has seen the same bytes.
+  Hasher copy() const;
   /// Ends the stream; the object may then only be destroyed or assigned to.
   Digest finish();
 

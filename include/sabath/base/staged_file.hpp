@@ -46,21 +46,25 @@ enum class DigestMatch {
 /// A file on its way into the cache: implemented by `cache`, written by `fetch` and by `exec`.
 /// Bytes may arrive in any order; those of the contiguous prefix are hashed as they come, in the
 /// shadow of the transfer. One writer at a time: no member may be called by two threads at once.
+/// Every member that changes something throws Error{storage} where the disk refuses.
 class StagedFile {
  public:
   virtual ~StagedFile() = default;
   /// Announces the size: reserves the space (fallocate, never its emulation). Throws Error{storage}
   /// when there is none. A partial that is longer than this, or was begun for another size, is
-  /// dropped.
+  /// dropped. A file that was announced is complete with just so many bytes.
   virtual void reserve(std::uint64_t size_bytes) = 0;
   /// Bytes are noted as arrived, and dropped, by pieces of this size (the last may be shorter): a
   /// power of two, known once the size is.
   virtual std::uint64_t piece_bytes() const = 0;
-  /// The number under which bytes of `source` are written; equal sources get equal numbers. What an
-  /// earlier attempt left of the same URL in another version is dropped.
+  /// The number under which bytes of `source` are written; equal sources get equal numbers. What
+  /// is there of the same URL in another version is dropped.
   virtual unsigned number_of(const ByteSource& source) = 0;
+  /// By number; those of an earlier attempt, too.
   virtual const std::vector<ByteSource>& sources() const = 0;
-  /// Writes `bytes` at `offset_bytes`. Throws Error{storage}.
+  /// Writes `bytes` at `offset_bytes`; what was there is replaced. Bytes that come before any
+  /// source has a number belong to one that says nothing of itself. Throws Error{integrity} beyond
+  /// the announced size.
   virtual void write_at(std::uint64_t offset_bytes, ByteView bytes, unsigned source = 0) = 0;
   /// Bytes present without a gap from the beginning: where a single stream goes on.
   virtual std::uint64_t contiguous_bytes() const = 0;
@@ -69,12 +73,17 @@ class StagedFile {
   virtual std::vector<SourcedRange> present() const = 0;
   /// Forgets the bytes of every piece that `range` touches.
   virtual void drop(ByteRange range) = 0;
-  /// Forgets everything written and starts again from nothing.
+  /// Forgets everything written, the size and the sources, and starts again from nothing; also
+  /// what a tool has written, while the file is lent.
   virtual void restart() = 0;
   /// Whether a complete file has the digests that are expected of it; waits for the hashing.
+  /// Unknown as long as it is not complete, and while it is lent.
   virtual DigestMatch matches() = 0;
-  /// For tools that write by themselves: the path. What the same borrower left there in an earlier
-  /// attempt is there again, anything else is not; all is hashed when it is published.
+  /// For tools that write by themselves: a path in a folder that is the borrower's own, for control
+  /// files too. What the same borrower left there in an earlier attempt is there again, and nothing
+  /// else. What stands at the path is what is published, unless a later call of `reserve`,
+  /// `number_of`, `write_at`, `drop` or `restart` takes the file back: then it is what was written
+  /// here. A lent file is hashed when it is published.
   virtual std::filesystem::path lend(std::string_view borrower) = 0;
 };
 

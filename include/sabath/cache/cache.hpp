@@ -6,8 +6,10 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/base/staged_file.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -86,12 +88,25 @@ struct LowerCache {
 };
 
 /// Where a file is written before it is published. Obtained from Cache::stage. Destroyed
-/// unpublished it leaves what it has without a gap to a later `stage` of the same key; so does a
-/// process that is killed, provided that the bytes came in order and not through `path()`.
+/// unpublished it leaves all that it has to a later `stage` of the same key; so does a process that
+/// is killed, but for the pieces that were not complete.
 class Staging : public base::StagedFile {
  private:
   friend class StagedObject;  ///< the only implementation
   Staging() = default;
+};
+
+/// Something that many processes want done and one of them should do.
+struct Flight {
+  std::string task{};  ///< for people: what it is
+  /// Is it done? Asked at first, after each wait, and again once it is this one's turn.
+  std::function<bool()> is_there{};
+  /// Does it. What it tells the observer about bytes is shown to those that wait.
+  std::function<void(base::Observer&)> work{};
+  std::chrono::nanoseconds heartbeat{std::chrono::seconds(5)};
+  /// A holder whose claim has not changed for so long, by the clock of the one who waits, is taken
+  /// for dead; one that is provably gone, at once.
+  std::chrono::nanoseconds silence{std::chrono::seconds(60)};
 };
 
 /// The content-addressed store (layout: docs/formats/cache.md). Any number of processes may use one
@@ -122,19 +137,42 @@ class Cache {
   std::optional<Object> find(const base::Digest& digest);
   /// A place to write an object; `key` is any text that names what is being fetched (a URL, an
   /// expected digest). `expected` says which digests `publish` will be asked to check, so that they
-  /// are computed while the bytes arrive. With at least one, a partial of the same key that nobody
-  /// writes to any more is adopted by rename and hashed at once (`contiguous_bytes()` tells how
-  /// much that was); without one nothing could prove its bytes, and it is removed. Throws
+  /// are computed while the bytes arrive. A partial of the same key that nobody writes to any more
+  /// is adopted by rename: of its parts those are there again whose checksum the disk still
+  /// confirms, with the sources and versions that they came from. Whoever goes on with them proves
+  /// them: by a digest, or by asking the source whether it still has that version. Throws
   /// Error{storage}.
   std::unique_ptr<Staging> stage(std::string_view key,
                                  const std::vector<base::Digest>& expected = {});
+  /// The same for an object that was found damaged, in its place or set aside: has what is still
+  /// right of it, as far as that is known; `expected` is its digest. What is missing is fetched
+  /// as for any staged file. Throws Error{storage}.
+  std::unique_ptr<Staging> stage_repair(const base::Digest& digest);
   /// Ends the writing: checks every one of `expected`, fsync, renames without replacing, fsync of
-  /// the folder. A digest that `stage` was not told of costs a second reading; so does a file that
-  /// was not written in order. Throws Error{integrity} with both digests, or where bytes are
-  /// missing between others; Error{storage}; and then the staged bytes are gone.
+  /// the folder. A digest that `stage` was not told of costs a second reading. Throws
+  /// Error{integrity} where bytes are missing, and then what is there stays for a later `stage`;
+  /// Error{integrity} with both digests, Error{storage}, and then the staged bytes are gone.
   Object publish(std::unique_ptr<Staging> staging, const std::vector<base::Digest>& expected);
   /// Publishes a copy of a regular file (reflink where possible). Throws Error{not_found|storage}.
   Object publish_file(const std::filesystem::path& file);
+
+  /// Before the first byte: throws Error{storage} that says what is free when the file system has
+  /// no room for so many bytes or files. The caller counts everything: what is fetched and what is
+  /// unpacked from it, less what `partial_bytes` says is there.
+  void check_space(std::uint64_t bytes, std::uint64_t files) const;
+  /// Disk space that attempts at `key` hold already, reserved or written.
+  std::uint64_t partial_bytes(std::string_view key) const;
+
+  /// Does the flight's work unless another process does the same under this key right now, on any
+  /// host: then waits for that one, shows its progress under the flight's task, and does the work
+  /// only if it is still not done when the other is finished, has failed or has died (whose partial
+  /// then is there for `stage`). True when this process did it. No lock is involved: in the worst
+  /// case two do the same, and both results are right. Throws what `is_there` and `work` throw,
+  /// and Error{interrupted} while waiting.
+  bool single_flight(std::string_view key,
+                     const Flight& flight,
+                     base::Observer& observer,
+                     std::stop_token stop = {});
 
   /// Unpacks an object into a tree, once: the same archive again gives the same tree without
   /// unpacking. `kind` is "tar" or "zip". The manifest (path, size, sha256, executable bit) is

@@ -126,6 +126,34 @@ TEST_CASE("cache: a disk that is full of files says so when an object is put") {
   });
 }
 
+TEST_CASE("cache: what is given up keeps only the space of its bytes") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->reserve(8U << 20U);
+  staging->write_at(0, as_bytes("little"));
+  staging.reset();
+  CHECK(cache.partial_bytes("key") > 0);
+  CHECK(cache.partial_bytes("key") < 1U << 20U);
+  CHECK(cache.partial_bytes("another key") == 0);
+}
+
+TEST_CASE("cache: there is room for nothing more than the disk has, in bytes and in files") {
+  CacheHome home;
+  on_small_file_system(home.root(), [&]() -> std::string {
+    auto cache = home.open();
+    cache.check_space(512U << 10U, 10);
+    const auto root = home.root().string();
+    std::string problem = expect_full(error_of([&] { cache.check_space(2U << 20U, 1); }), root);
+    if (!problem.empty()) return "bytes: " + problem;
+    const auto error = error_of([&] { cache.check_space(0, 1U << 30U); });
+    problem = expect_full(error, root);
+    if (!problem.empty()) return "files: " + problem;
+    return std::string(error->what()).find("1073741824 files") == std::string::npos ? error->what()
+                                                                                    : "";
+  });
+}
+
 TEST_CASE("cache: a size that no file can have is refused, not wrapped around") {
   CacheHome home;
   auto cache = home.open();
@@ -142,6 +170,8 @@ TEST_CASE("cache: what was reserved and not needed is given back") {
   auto cache = home.open();
   auto staging = cache.stage("key");
   staging->reserve(8U << 20U);
+  CHECK(cache.partial_bytes("key") >= 8U << 20U);
+  staging->reserve(6);
   staging->write_at(0, as_bytes("little"));
   const auto object = cache.publish(std::move(staging), {});
   struct stat status {};

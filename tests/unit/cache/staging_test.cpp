@@ -1,5 +1,4 @@
 #include "cache_home.hpp"
-#include "child.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,7 +8,6 @@ using base::Digest;
 using base::DigestAlgorithm;
 using base::ErrorKind;
 using test::CacheHome;
-using test::Child;
 using test::entries_in;
 using test::error_of;
 
@@ -19,18 +17,6 @@ Digest digest_of(const std::string& text, DigestAlgorithm algorithm) {
   base::Hasher hasher(algorithm);
   hasher.update(text);
   return hasher.finish();
-}
-
-/// A process that stages `content` under `key` and is killed before it publishes.
-void abandon(CacheHome& home, const std::string& key, const std::string& content) {
-  Child child([&]() -> std::string {
-    auto cache = home.open();
-    auto staging = cache.stage(key);
-    staging->write_at(0, as_bytes(content));
-    ::raise(SIGKILL);
-    return "not killed";
-  });
-  REQUIRE(child.wait() == "killed");
 }
 
 }  // namespace
@@ -130,6 +116,35 @@ TEST_CASE("cache: a file with a gap is not published") {
   CHECK(error->kind() == ErrorKind::integrity);
   CHECK(std::string(error->what()).find("byte 3 of 8") != std::string::npos);
   CHECK(entries_in(home.root() / "objects") == 0);
+  CHECK(cache.stage("key")->present_bytes() == 6);
+}
+
+TEST_CASE("cache: a file that is shorter than announced is not published, and stays") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->reserve(10);
+  staging->write_at(0, as_bytes("12345"));
+  CHECK(staging->matches() == base::DigestMatch::unknown);
+  const auto error = error_of([&] { cache.publish(std::move(staging), {}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(std::string(error->what()).find("byte 5 of 10") != std::string::npos);
+  staging = cache.stage("key");
+  CHECK(staging->present_bytes() == 5);
+  staging->write_at(5, as_bytes("67890"));
+  CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of("1234567890"));
+}
+
+TEST_CASE("cache: more bytes than were announced are refused") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->reserve(10);
+  const auto error = error_of([&] { staging->write_at(8, as_bytes("abc")); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(staging->present_bytes() == 0);
 }
 
 TEST_CASE("cache: restart forgets what was written") {
@@ -139,6 +154,7 @@ TEST_CASE("cache: restart forgets what was written") {
   staging->write_at(0, as_bytes("a longer first version"));
   staging->restart();
   CHECK(staging->contiguous_bytes() == 0);
+  CHECK(staging->sources().empty());
   staging->write_at(0, as_bytes("second"));
   CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of("second"));
 }
@@ -160,116 +176,9 @@ TEST_CASE("cache: a link that a tool left in place of the file is not followed")
   base::write_file_atomically(home / "secret", "secret");
   auto staging = cache.stage("key");
   const auto path = staging->lend("tool");
-  std::filesystem::remove(path);
   std::filesystem::create_symlink(home / "secret", path);
   CHECK(error_of([&] { cache.publish(std::move(staging), {}); }));
   CHECK_FALSE(cache.find(base::sha256_of("secret")));
-}
-
-TEST_CASE("cache: a staged file that was given up is gone on with under the same key") {
-  CacheHome home;
-  auto cache = home.open();
-  const Digest wanted = base::sha256_of("first half, second half");
-  cache.stage("key", {wanted})->write_at(0, as_bytes("first half, "));
-  CHECK(cache.stage("another key", {wanted})->contiguous_bytes() == 0);
-  auto staging = cache.stage("key", {wanted});
-  REQUIRE(staging->contiguous_bytes() == 12);
-  staging->write_at(12, as_bytes("second half"));
-  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
-  CHECK(entries_in(home.root() / "partial") == 0);
-}
-
-TEST_CASE("cache: only the bytes before the first gap are gone on with") {
-  CacheHome home;
-  auto cache = home.open();
-  const Digest wanted = base::sha256_of("abcdef");
-  {
-    auto staging = cache.stage("key", {wanted});
-    staging->write_at(0, as_bytes("ab"));
-    staging->write_at(4, as_bytes("ef"));
-  }
-  auto staging = cache.stage("key", {wanted});
-  CHECK(staging->contiguous_bytes() == 2);
-  staging->write_at(2, as_bytes("cdef"));
-  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
-}
-
-TEST_CASE("cache: the bytes of a killed process are adopted where a digest can prove them") {
-  CacheHome home;
-  auto cache = home.open();
-  const Digest wanted = base::sha256_of("first half, second half");
-  abandon(home, "key", "first half, ");
-  auto staging = cache.stage("key", {wanted});
-  REQUIRE(staging->contiguous_bytes() == 12);
-  staging->write_at(12, as_bytes("second half"));
-  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
-}
-
-TEST_CASE("cache: what a process had completed, but not published when it died, is adopted") {
-  CacheHome home;
-  auto cache = home.open();
-  const Digest wanted = base::sha256_of("all of it");
-  abandon(home, "key", "all of it");
-  const auto key_folder = *std::filesystem::directory_iterator(home.root() / "partial");
-  const auto attempt = *std::filesystem::directory_iterator(key_folder);
-  REQUIRE(::chmod((attempt.path() / "data").c_str(), 0444) == 0);
-  auto staging = cache.stage("key", {wanted});
-  CHECK(staging->contiguous_bytes() == 9);
-  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
-}
-
-TEST_CASE("cache: bytes that were adopted are hashed, not believed") {
-  CacheHome home;
-  auto cache = home.open();
-  const Digest wanted = base::sha256_of("first half, second half");
-  abandon(home, "key", "wrong half, ");
-  auto staging = cache.stage("key", {wanted});
-  REQUIRE(staging->contiguous_bytes() == 12);
-  staging->write_at(12, as_bytes("second half"));
-  const auto error = error_of([&] { cache.publish(std::move(staging), {wanted}); });
-  REQUIRE(error);
-  CHECK(error->kind() == ErrorKind::integrity);
-  CHECK(cache.stage("key", {wanted})->contiguous_bytes() == 0);
-}
-
-TEST_CASE("cache: without a digest that could prove them, the bytes of the dead are removed") {
-  CacheHome home;
-  auto cache = home.open();
-  abandon(home, "key", "bytes of yesterday's version");
-  CHECK(entries_in(home.root() / "partial") == 1);
-  CHECK(cache.stage("key")->contiguous_bytes() == 0);
-  CHECK(entries_in(home.root() / "partial") == 0);
-}
-
-TEST_CASE("cache: the dead one's file is not adopted where it may have gaps") {
-  CacheHome home;
-  auto cache = home.open();
-  Child child([&]() -> std::string {
-    auto own = home.open();
-    auto staging = own.stage("key");
-    staging->write_at(0, as_bytes("ab"));
-    staging->write_at(100, as_bytes("yz"));
-    ::raise(SIGKILL);
-    return "not killed";
-  });
-  REQUIRE(child.wait() == "killed");
-  CHECK(cache.stage("key", {base::sha256_of("x")})->contiguous_bytes() == 0);
-}
-
-TEST_CASE("cache: nothing is taken from a process that still runs") {
-  CacheHome home;
-  auto cache = home.open();
-  const Digest wanted = base::sha256_of("first half, second half");
-  auto mine = cache.stage("key", {wanted});
-  mine->write_at(0, as_bytes("first half, "));
-  Child child([&]() -> std::string {
-    auto own = home.open();
-    const auto present = own.stage("key", {wanted})->contiguous_bytes();
-    return present == 0 ? "" : "adopted " + std::to_string(present);
-  });
-  CHECK(child.wait().empty());
-  mine->write_at(12, as_bytes("second half"));
-  CHECK(cache.publish(std::move(mine), {wanted}).digest == wanted);
 }
 
 TEST_CASE("cache: a staged file of another cache is refused") {

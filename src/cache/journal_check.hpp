@@ -1,0 +1,13 @@
+#pragma once
+
+#include "journal.hpp"
+
+#include <filesystem>
+
+namespace sabath::cache {
+
+/// Only the ranges that the file still has, byte for byte, as far as their checksums tell: sorted
+/// and apart from each other. Reads with a thread a core. What cannot be read is not there.
+JournalContent only_intact(const std::filesystem::path& file, JournalContent content);
+
+}  // namespace sabath::cache

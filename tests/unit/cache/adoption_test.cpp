@@ -1,0 +1,332 @@
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <random>
+
+using namespace sabath;
+using base::as_bytes;
+using base::ByteSource;
+using base::DigestMatch;
+using base::ErrorKind;
+using base::SourcedRange;
+using test::CacheHome;
+using test::Child;
+using test::entries_in;
+using test::error_of;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t mebibyte = 1U << 20U;
+const ByteSource first{"https://one/file", "\"a\"", ""};
+const ByteSource second{"https://two/file", "\"b\"", "Fri, 20 Nov 2026 10:00:00 GMT"};
+
+std::string text_of(std::size_t bytes) {
+  std::mt19937 random(20261121);
+  std::string text(bytes, '\0');
+  for (char& c : text)
+    c = static_cast<char>(random());
+  return text;
+}
+
+base::ByteView part(const std::string& text, std::uint64_t begin, std::uint64_t end) {
+  return as_bytes(text).subspan(begin, end - begin);
+}
+
+/// A process that writes something and is killed before it can clean up.
+void die_after(CacheHome& home, const std::function<void(cache::Staging&)>& write) {
+  Child child([&]() -> std::string {
+    auto cache = home.open();
+    const auto staging = cache.stage("key");
+    write(*staging);
+    ::raise(SIGKILL);
+    return "not killed";
+  });
+  REQUIRE(child.wait() == "killed");
+}
+
+/// The only file of this name among the partials.
+fs::path partial_file(const CacheHome& home, const std::string& name) {
+  for (const auto& entry : fs::recursive_directory_iterator(home.root() / "partial")) {
+    if (entry.path().filename() == name) return entry.path();
+  }
+  FAIL("there is no partial " + name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("cache: all that was staged and given up is gone on with under the same key") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string text = text_of(5 * mebibyte + 1234);
+  const auto wanted = base::sha256_of(text);
+  {
+    auto staging = cache.stage("key", {wanted});
+    staging->reserve(text.size());
+    const auto one = staging->number_of(first);
+    const auto two = staging->number_of(second);
+    staging->write_at(0, part(text, 0, 700), one);
+    staging->write_at(3 * mebibyte + 5, part(text, 3 * mebibyte + 5, text.size()), two);
+    staging->write_at(2 * mebibyte, part(text, 2 * mebibyte, 2 * mebibyte + 9), two);
+  }
+  CHECK(cache.stage("another key", {wanted})->present_bytes() == 0);
+  auto staging = cache.stage("key", {wanted});
+  CHECK(staging->sources() == std::vector<ByteSource>{first, second});
+  CHECK(staging->present() == std::vector<SourcedRange>{{{0, 700}, 0},
+                                                        {{2 * mebibyte, 2 * mebibyte + 9}, 1},
+                                                        {{3 * mebibyte + 5, text.size()}, 1}});
+  CHECK(staging->contiguous_bytes() == 700);
+  staging->reserve(text.size());
+  CHECK(staging->present_bytes() > 2 * mebibyte);
+  staging->write_at(700, part(text, 700, 3 * mebibyte + 5), staging->number_of(first));
+  CHECK(staging->matches() == DigestMatch::right);
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: a stream of unknown length is gone on with too, with or without a digest") {
+  CacheHome home;
+  auto cache = home.open();
+  cache.stage("key")->write_at(0, as_bytes("first half, "));
+  auto staging = cache.stage("key");
+  REQUIRE(staging->contiguous_bytes() == 12);
+  CHECK(staging->sources() == std::vector<ByteSource>{{}});
+  staging->write_at(12, as_bytes("second half"));
+  CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of("first half, second half"));
+}
+
+TEST_CASE("cache: who is killed loses the pieces that were not complete, and nothing else") {
+  CacheHome home;
+  const std::string text = text_of(6 * mebibyte);
+  const auto wanted = base::sha256_of(text);
+  die_after(home, [&](cache::Staging& staging) {
+    staging.reserve(text.size());
+    const auto one = staging.number_of(first);
+    for (std::uint64_t at = 0; at < 100'000; at += 20'000) {
+      staging.write_at(at, part(text, at, at + 20'000), one);
+      staging.write_at(
+          3 * mebibyte + at, part(text, 3 * mebibyte + at, 3 * mebibyte + at + 20'000), one);
+    }
+    staging.write_at(100'000, part(text, 100'000, mebibyte + 500), one);
+    staging.write_at(5 * mebibyte, part(text, 5 * mebibyte, 6 * mebibyte), one);
+  });
+  auto cache = home.open();
+  auto staging = cache.stage("key", {wanted});
+  CHECK(staging->present() ==
+        std::vector<SourcedRange>{{{0, mebibyte}, 0}, {{5 * mebibyte, 6 * mebibyte}, 0}});
+  staging->write_at(mebibyte, part(text, mebibyte, 5 * mebibyte), 0);
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+}
+
+TEST_CASE("cache: what a process had sealed, but not published when it died, is adopted") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string text = text_of(mebibyte);
+  die_after(home, [&](cache::Staging& staging) { staging.write_at(0, as_bytes(text)); });
+  REQUIRE(::chmod(partial_file(home, "data").c_str(), 0444) == 0);
+  auto staging = cache.stage("key");
+  CHECK(staging->contiguous_bytes() == text.size());
+  CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of(text));
+}
+
+TEST_CASE("cache: bytes that the disk lost or changed are not adopted") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string text = text_of(4 * mebibyte);
+  {
+    auto staging = cache.stage("key");
+    staging->reserve(text.size());
+    staging->write_at(0, as_bytes(text));
+  }
+  const fs::path data = partial_file(home, "data");
+  {
+    const base::UniqueFd fd(::open(data.c_str(), O_WRONLY | O_CLOEXEC));
+    const std::string hole(4096, '\0');
+    REQUIRE(::pwrite(fd.get(), hole.data(), hole.size(), mebibyte + 8192) == 4096);
+    REQUIRE(::ftruncate(fd.get(), 3 * mebibyte + 100) == 0);
+  }
+  CHECK(cache.stage("key")->present() ==
+        std::vector<SourcedRange>{{{0, mebibyte}, 0}, {{2 * mebibyte, 3 * mebibyte}, 0}});
+}
+
+TEST_CASE("cache: without its journal a partial is nothing") {
+  CacheHome home;
+  auto cache = home.open();
+  cache.stage("key")->write_at(0, as_bytes("bytes of yesterday's version"));
+  SECTION("it is gone") {
+    fs::remove(partial_file(home, "journal"));
+  }
+  SECTION("it is of another version") {
+    base::write_file_atomically(partial_file(home, "journal"), "sabath journal 2\n");
+  }
+  CHECK(cache.stage("key")->present_bytes() == 0);
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: nothing is taken from a process that still runs") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto wanted = base::sha256_of("first half, second half");
+  auto mine = cache.stage("key", {wanted});
+  mine->write_at(0, as_bytes("first half, "));
+  Child child([&]() -> std::string {
+    auto own = home.open();
+    const auto present = own.stage("key", {wanted})->present_bytes();
+    return present == 0 ? "" : "adopted " + std::to_string(present);
+  });
+  CHECK(child.wait().empty());
+  mine->write_at(12, as_bytes("second half"));
+  CHECK(cache.publish(std::move(mine), {wanted}).digest == wanted);
+}
+
+TEST_CASE("cache: a partial of a file of another size is dropped, its sources are still known") {
+  CacheHome home;
+  auto cache = home.open();
+  {
+    auto staging = cache.stage("key");
+    staging->reserve(100);
+    staging->write_at(0, as_bytes("old bytes"), staging->number_of(first));
+  }
+  auto staging = cache.stage("key");
+  CHECK(staging->present_bytes() == 9);
+  SECTION("another size is announced") {
+    staging->reserve(99);
+    CHECK(staging->present_bytes() == 0);
+  }
+  SECTION("it is longer than what is announced") {
+    staging->reserve(8);
+    CHECK(staging->present_bytes() == 0);
+  }
+  SECTION("it is started again") {
+    staging->restart();
+    CHECK(staging->sources().empty());
+    staging->write_at(0, as_bytes("n"));
+    staging.reset();
+    staging = cache.stage("key");
+    CHECK(staging->present_bytes() == 1);
+    return;
+  }
+  CHECK(staging->number_of(first) == 0);
+  staging->write_at(0, as_bytes("new"));
+  staging.reset();
+  CHECK(cache.stage("key")->present() == std::vector<SourcedRange>{{{0, 3}, 0}});
+}
+
+TEST_CASE("cache: bytes of another version of the same URL are dropped, those of others stay") {
+  CacheHome home;
+  auto cache = home.open();
+  {
+    auto staging = cache.stage("key");
+    staging->write_at(0, as_bytes("abc"), staging->number_of(first));
+    staging->write_at(3, as_bytes("def"), staging->number_of(second));
+    staging->write_at(6, as_bytes("ghi"), staging->number_of(first));
+  }
+  auto staging = cache.stage("key");
+  CHECK(staging->number_of(second) == 1);
+  CHECK(staging->present_bytes() == 9);
+  const ByteSource changed{first.url, "\"other\"", ""};
+  CHECK(staging->number_of(changed) == 2);
+  CHECK(staging->present() == std::vector<SourcedRange>{{{3, 6}, 1}});
+  staging.reset();
+  CHECK(cache.stage("key")->present() == std::vector<SourcedRange>{{{3, 6}, 1}});
+}
+
+TEST_CASE(
+    "cache: wrong pieces are dropped, fetched again from elsewhere, and the digest is right") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string text = text_of(12 * mebibyte);
+  std::string evil = text;
+  evil[5 * mebibyte + 77] ^= 1;
+  const auto wanted = base::sha256_of(text);
+  auto staging = cache.stage("key", {wanted});
+  staging->reserve(text.size());
+  const auto good = staging->number_of(first);
+  const auto bad = staging->number_of(second);
+  staging->write_at(0, part(text, 0, 5 * mebibyte), good);
+  staging->write_at(5 * mebibyte, part(evil, 5 * mebibyte, 7 * mebibyte), bad);
+  staging->write_at(7 * mebibyte, part(text, 7 * mebibyte, 12 * mebibyte), good);
+  CHECK(staging->matches() == DigestMatch::wrong);
+  for (const auto& [range, source] : staging->present()) {
+    if (source == bad) staging->drop(range);
+  }
+  CHECK(staging->matches() == DigestMatch::unknown);
+  CHECK(staging->present_bytes() == 10 * mebibyte);
+  staging.reset();
+  staging = cache.stage("key", {wanted});
+  CHECK(staging->present_bytes() == 10 * mebibyte);
+  staging->write_at(5 * mebibyte, part(text, 5 * mebibyte, 7 * mebibyte), good);
+  CHECK(staging->matches() == DigestMatch::right);
+  CHECK(cache.publish(std::move(staging), {wanted}).digest == wanted);
+}
+
+TEST_CASE("cache: a piece is dropped as a whole") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  const std::string text = text_of(4 * mebibyte);
+  staging->reserve(text.size());
+  CHECK(staging->piece_bytes() == mebibyte);
+  staging->write_at(0, as_bytes(text));
+  staging->drop({mebibyte + 5, mebibyte + 6});
+  CHECK(staging->present() ==
+        std::vector<SourcedRange>{{{0, mebibyte}, 0}, {{2 * mebibyte, 4 * mebibyte}, 0}});
+}
+
+TEST_CASE("cache: pieces are as large as the file asks for") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  CHECK(staging->piece_bytes() == mebibyte);
+  staging->reserve(2048 * mebibyte);
+  CHECK(staging->piece_bytes() == mebibyte);
+  staging->reserve(2048 * mebibyte + 1);
+  CHECK(staging->piece_bytes() == 2 * mebibyte);
+}
+
+TEST_CASE("cache: a tool finds again what it left, control files too, and nobody else's") {
+  CacheHome home;
+  auto cache = home.open();
+  die_after(home, [](cache::Staging& staging) {
+    staging.write_at(0, as_bytes("the engine's bytes"));
+    const auto path = staging.lend("aria2c");
+    base::write_file_atomically(path, "half");
+    base::write_file_atomically(path.string() + ".aria2", "control");
+  });
+  auto staging = cache.stage("key");
+  CHECK_FALSE(fs::exists(staging->lend("curl")));
+  const auto path = staging->lend("aria2c");
+  CHECK(base::read_file(path) == "half");
+  CHECK(base::read_file(path.string() + ".aria2") == "control");
+  base::write_file_atomically(path, "half and half");
+  CHECK(staging->matches() == DigestMatch::unknown);
+  CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of("half and half"));
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: after a tool failed, the file is taken back by who writes again") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  staging->write_at(0, as_bytes("abc"));
+  base::write_file_atomically(staging->lend("wget"), "an error page");
+  staging->write_at(3, as_bytes("def"));
+  CHECK(cache.publish(std::move(staging), {}).digest == base::sha256_of("abcdef"));
+}
+
+TEST_CASE("cache: nothing that a borrower is called leads out of the attempt's folder") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage("key");
+  const std::vector<std::string> names{"../..", "/etc", "", "a/b", std::string(300, 'x')};
+  for (const std::string& borrower : names) {
+    const auto path = staging->lend(borrower);
+    CHECK(path.lexically_relative(home.root() / "partial").begin()->string() != "..");
+    CHECK(path.parent_path().parent_path().parent_path().parent_path() == home.root() / "partial");
+  }
+}
