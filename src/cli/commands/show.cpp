@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace sabath::cli {
@@ -75,26 +76,52 @@ std::string recipe_text(const spec::Recipe& recipe) {
   return text;
 }
 
-std::string asset_text(const spec::Asset& asset) {
-  std::string text = line(spec::to_string(asset.kind), asset.name) +
-                     line("version", asset.version) + line("title", asset.title) +
-                     line("", asset.description) + line("license", asset.license) +
-                     line("citation", asset.citation) + line("homepage", asset.homepage) +
-                     line("keywords", joined(asset.keywords)) + line("withdrawn", asset.withdrawn);
-  if (asset.access.policy != "open") text += line("access", asset.access.policy);
-  if (asset.generate) {
-    text +=
-        line("made by", "stage " + asset.generate->stage + " of recipe " + asset.generate->recipe);
-  }
-  for (const spec::AssetFile& file : asset.files) {
-    text += line("file",
-                 file.path + (file.size_bytes ? "  " + base::format_bytes(*file.size_bytes) : ""));
+std::string files_text(const std::vector<spec::AssetFile>& files) {
+  constexpr std::size_t shown = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, files.size()); ++i) {
+    const spec::AssetFile& file = files[i];
+    std::string what = file.path;
+    if (file.size_bytes) what += "  " + base::format_bytes(*file.size_bytes);
+    if (!file.unpack.empty()) what += "  unpacked as " + file.unpack;
+    text += line("file", what);
     for (const base::Digest& digest : file.digests)
       text += line("", digest.text());
     for (const std::string& source : file.sources)
       text += line("", source);
   }
+  if (files.size() > shown) {
+    text += line("", "and " + std::to_string(files.size() - shown) + " more files");
+  }
   return text;
+}
+
+std::string origin_text(const spec::Asset& asset) {
+  std::string text;
+  if (asset.generate) {
+    text +=
+        line("made by", "stage " + asset.generate->stage + " of recipe " + asset.generate->recipe);
+  }
+  if (asset.code) text += line("code", asset.code->git) + line("", asset.code->commit);
+  text += files_text(asset.files) + line("list", asset.list) + line("base", asset.base);
+  if (asset.limit) text += line("limit", std::to_string(*asset.limit) + " files");
+  return text + files_text(asset.manifest);
+}
+
+std::string asset_text(const spec::Asset& asset) {
+  std::string text = line(spec::to_string(asset.kind), asset.name) +
+                     line("version", asset.version) + line("title", asset.title) +
+                     line("", asset.description) + line("license", asset.license) +
+                     line("citation", asset.citation) + line("homepage", asset.homepage) +
+                     line("identifier", asset.identifier) + line("task", asset.task) +
+                     line("framework", asset.framework) + line("format", asset.format) +
+                     line("keywords", joined(asset.keywords)) + line("withdrawn", asset.withdrawn);
+  if (asset.access.policy != "open") {
+    text += line("access", asset.access.policy);
+    for (const std::string& step : asset.access.steps)
+      text += line("", step);
+  }
+  return text + origin_text(asset);
 }
 
 int show_run(const std::string& name, Workspace& workspace) {
