@@ -6,6 +6,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 
+#include <algorithm>
 #include <cerrno>
 
 #include <sys/stat.h>
@@ -48,6 +49,17 @@ std::uint64_t size_of_regular_file(const std::filesystem::path& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+/// libarchive's name of the filter.
+std::string filter_of(std::string_view kind) {
+  if (kind == "gz") return "gzip";
+  if (kind == "bz2") return "bzip2";
+  if (kind == "xz") return "xz";
+  if (kind == "zst") return "zstd";
+  throw Error(ErrorKind::usage,
+              "'" + std::string(kind) + "' is no kind of compressed file",
+              "known kinds are gz, bz2, xz, zst");
+}
+
 }  // namespace
 
 std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
@@ -78,7 +90,48 @@ std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
     throw;
   }
   progress.finish(true);
+  if (!extraction.case_clash().empty()) {
+    observer.warn(printable(archive.filename().string()) + ":" + extraction.case_clash() +
+                      ": another entry has the same name but for upper and lower case",
+                  "where file systems do not tell them apart, one of them would be lost");
+  }
   return extraction.take_entries();
+}
+
+void decompress_file(const std::filesystem::path& packed,
+                     std::string_view kind,
+                     const std::function<void(ByteView)>& write,
+                     const ArchiveLimits& limits,
+                     Observer& observer,
+                     std::stop_token stop) {
+  const std::string filter = filter_of(kind);
+  const std::uint64_t packed_bytes = size_of_regular_file(packed);
+  const auto refuse = [&](const std::string& cause) {
+    throw Error(ErrorKind::integrity, packed.string() + ": cannot be unpacked: " + cause);
+  };
+  UnpackProgress progress(packed, packed_bytes, observer);
+  try {
+    ArchiveReader reader(packed, ArchiveReader::Format::single_file);
+    if (!reader.next() || reader.compression() != filter) refuse("it is not a " + filter + " file");
+    std::uint64_t size = 0;
+    for (ByteView bytes = reader.read(); !bytes.empty(); bytes = reader.read()) {
+      if (stop.stop_requested()) {
+        throw Error(ErrorKind::interrupted, packed.string() + ": unpacking was stopped");
+      }
+      size += bytes.size();
+      const bool is_bomb = size > limits.ratio_floor_bytes &&
+                           size / limits.ratio > std::max<std::uint64_t>(packed_bytes, 1);
+      if (size > limits.total_bytes || is_bomb) {
+        refuse("it grows to more than " + format_bytes(size) + " when it is unpacked");
+      }
+      write(bytes);
+      progress.at(reader.consumed_bytes());
+    }
+  } catch (...) {
+    progress.finish(false);
+    throw;
+  }
+  progress.finish(true);
 }
 
 }  // namespace sabath::base

@@ -58,7 +58,7 @@ class ArchiveReader::Utf8Names {
   locale_t old_ = nullptr;
 };
 
-ArchiveReader::ArchiveReader(const std::filesystem::path& path)
+ArchiveReader::ArchiveReader(const std::filesystem::path& path, Format format)
     : path_(path),
       names_(std::make_unique<Utf8Names>()),
       archive_(archive_read_new(), archive_read_free),
@@ -70,8 +70,12 @@ ArchiveReader::ArchiveReader(const std::filesystem::path& path)
   archive_read_support_filter_bzip2(handle);
   archive_read_support_filter_xz(handle);
   archive_read_support_filter_zstd(handle);
-  archive_read_support_format_tar(handle);
-  archive_read_support_format_zip(handle);
+  if (format == Format::single_file) {
+    archive_read_support_format_raw(handle);
+  } else {
+    archive_read_support_format_tar(handle);
+    archive_read_support_format_zip(handle);
+  }
   if (archive_read_open_filename(handle, path.c_str(), buffer_bytes) != ARCHIVE_OK) fail();
 }
 
@@ -105,6 +109,10 @@ ByteView ArchiveReader::read() {
   if (got == ARCHIVE_RETRY || got == ARCHIVE_WARN) return read();
   if (got < 0) fail();
   return ByteView(buffer_).first(static_cast<std::size_t>(got));
+}
+
+std::string ArchiveReader::compression() const {
+  return text_or_empty(archive_filter_name(archive_.get(), 0));
 }
 
 std::uint64_t ArchiveReader::consumed_bytes() const {

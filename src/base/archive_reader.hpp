@@ -29,7 +29,9 @@ struct StatedEntry {
 /// written, and where, is ours to decide. All failures are Error{integrity} that name the archive.
 class ArchiveReader {
  public:
-  explicit ArchiveReader(const std::filesystem::path& path);
+  enum class Format { archive, single_file };
+  /// As `single_file` what the filters give is the content of one entry.
+  explicit ArchiveReader(const std::filesystem::path& path, Format format = Format::archive);
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
@@ -39,6 +41,8 @@ class ArchiveReader {
   /// The next bytes of the current entry's content, holes as zeros; empty at its end. Valid until
   /// the next call.
   ByteView read();
+  /// The outermost compression, once `next` was called: "gzip", "bzip2", "xz", "zstd" or "none".
+  std::string compression() const;
   /// Packed bytes that have been read so far.
   std::uint64_t consumed_bytes() const;
 

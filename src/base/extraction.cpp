@@ -74,6 +74,7 @@ void Extraction::put(const StatedEntry& stated, const std::function<ByteView()>&
     return;
   }
   if (path.empty()) refuse(stated, "it has no name");
+  note_case(path);
   switch (stated.kind) {
     case StatedEntry::Kind::file:
       return put_file(stated, path, read);
@@ -196,6 +197,16 @@ void Extraction::put_hard_link(const StatedEntry& stated, const std::string& pat
     fail(stated, errno);
   }
   entries_[path] = entry;
+}
+
+/// Letters beyond ASCII are left as they are: what is the same there depends on the file system.
+void Extraction::note_case(const std::string& path) {
+  std::string folded = path;
+  std::transform(folded.begin(), folded.end(), folded.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (folded_.insert(std::hash<std::string>()(folded)).second || !case_clash_.empty()) return;
+  case_clash_ = path;
 }
 
 void Extraction::count_bytes(const StatedEntry& stated, std::uint64_t size_bytes) const {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_set>
 
 namespace sabath::base {
 
@@ -25,6 +26,9 @@ class Extraction {
   void put(const StatedEntry& stated, const std::function<ByteView()>& read);
   /// Regular files and links, sorted by path.
   std::vector<ArchiveEntry> take_entries();
+  /// A path that differs from an earlier one only in the case of letters; empty where none does.
+  /// Where file systems do not tell them apart, one of them would be lost.
+  const std::string& case_clash() const { return case_clash_; }
 
  private:
   struct Place {
@@ -44,6 +48,7 @@ class Extraction {
   void put_symbolic_link(const StatedEntry& stated, const std::string& path);
   void put_hard_link(const StatedEntry& stated, const std::string& path);
 
+  void note_case(const std::string& path);
   void count_bytes(const StatedEntry& stated, std::uint64_t size_bytes) const;
   [[noreturn]] void refuse(const StatedEntry& stated, const std::string& cause) const;
   [[noreturn]] void fail(const StatedEntry& stated, int code) const;
@@ -58,6 +63,8 @@ class Extraction {
   UniqueFd folder_;  ///< the last one that was opened: entries come folder by folder
   std::string folder_path_{};
   std::map<std::string, ArchiveEntry> entries_;
+  std::unordered_set<std::size_t> folded_{};  ///< hashes of the paths in lower case
+  std::string case_clash_{};
 };
 
 }  // namespace sabath::base

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <sabath/base/bytes.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/observer.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::base {
@@ -35,7 +38,8 @@ struct ArchiveEntry {
 /// Only regular files, folders, symbolic links that stay beneath (".." only in front of a target),
 /// and hard links to earlier files are accepted, each name once and as printable UTF-8; owners,
 /// ACLs, set-id bits and times are dropped (modes become 0644 or 0755). Every
-/// file is hashed as it is written. Returns regular files and links sorted by path. Throws
+/// file is hashed as it is written. Returns regular files and links sorted by path; warns of
+/// names that differ only in case. Throws
 /// Error{integrity} for a damaged or hostile archive, naming the entry; Error{storage};
 /// Error{interrupted}. What was written until then is the caller's to remove. Not every format has
 /// a checksum, and libarchive does not check that of gzip: compare the archive's own digest first.
@@ -45,5 +49,16 @@ std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
                                           const ArchiveLimits& limits,
                                           Observer& observer,
                                           std::stop_token stop = {});
+
+/// Gives the content of a single compressed file to `write`, in order. `kind` is "gz", "bz2", "xz"
+/// or "zst", and must be what the file is. Throws Error{integrity} for a damaged file, for one that
+/// is not of that kind, and beyond the limits; Error{usage} for another kind; Error{interrupted};
+/// and what `write` throws.
+void decompress_file(const std::filesystem::path& packed,
+                     std::string_view kind,
+                     const std::function<void(ByteView)>& write,
+                     const ArchiveLimits& limits,
+                     Observer& observer,
+                     std::stop_token stop = {});
 
 }  // namespace sabath::base

@@ -484,3 +484,132 @@ TEST_CASE("archive: progress is told in packed bytes and comes to its end") {
   place.refused();
   CHECK(place.observer.progresses.back().finished);
 }
+
+TEST_CASE("archive: names that differ only in case are told, because not every disk keeps both") {
+  Place place;
+  ArchiveWriter writer(place.archive);
+  writer.file("a/README", "1");
+  writer.file("a/readme", "2");
+  writer.close();
+  CHECK(place.extract().size() == 2);
+  REQUIRE(place.observer.warnings.size() == 1);
+  CHECK(contains(place.observer.warnings.front(), "a/readme"));
+}
+
+TEST_CASE("archive: a link and a file cannot take each other's place, in any order or guise") {
+  // Each of these would write outside, or over what is there, if one check were missing.
+  const std::vector<std::vector<std::pair<std::string, std::string>>> attacks{
+      {{"x", "@../evil"}},
+      {{"x", "@/tmp/sabath-evil"}},
+      {{"x", "@."}, {"x/evil", "1"}},
+      {{"x", "@y"}, {"y", "@../evil"}, {"x", "1"}},
+      {{"d/x", "@../.."}, {"d/x/evil", "1"}},
+      {{"d/x", "@.."}, {"d/x/e", "@../evil"}},
+      {{"d/x", "@../d"}, {"d/x/x", "1"}},
+      {{"./../evil", "1"}},
+      {{"d/./.././../evil", "1"}},
+      {{"//tmp/sabath-evil", "1"}},
+      {{"d//..//..//evil", "1"}},
+      {{"d", "1"}, {"d/evil", "1"}},
+      {{"d/evil", "1"}, {"d", "@.."}},
+      {{"a\\..\\..\\evil", "1"}, {"a\\..\\..\\evil", "2"}},
+      {{"x", "@d/../../evil"}},
+      {{"x", "@d/.."}, {"x/evil", "1"}},
+      {{"x", "@"}},
+      {{std::string(1100, 'n'), "1"}},
+      {{"new\nline", "1"}},
+      {{"\x1b[2Jclear", "1"}},
+      {{"x", "@a\nb"}},
+      {{"..", "1"}},
+      {{".", "1"}},
+      {{"...", "@..../../.."}},
+  };
+  std::size_t number = 0;
+  for (const auto& attack : attacks) {
+    INFO("attack " << number++ << ": " << attack.front().first);
+    Place place;
+    {
+      ArchiveWriter writer(place.archive);
+      for (const auto& [path, content] : attack) {
+        if (content.starts_with("@")) {
+          writer.symbolic_link(path, content.substr(1));
+        } else {
+          writer.file(path, content);
+        }
+      }
+      writer.close();
+    }
+    place.refused();
+    CHECK_FALSE(fs::exists(place.home / "evil"));
+    CHECK_FALSE(fs::exists("/tmp/sabath-evil"));
+    std::size_t beside = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(place.home.path()))
+      ++beside;
+    CHECK(beside == 2);  // the archive and the destination
+  }
+}
+
+namespace {
+
+fs::path compressed(const Place& place, const std::string& program, const std::string& content) {
+  const fs::path file = place.home / "content";
+  write_file_atomically(file, content);
+  Command command = test::shell(program + " -c content > packed");
+  command.working_directory = place.home.path();
+  REQUIRE(SystemProcessRunner().run(command).ok());
+  return place.home / "packed";
+}
+
+std::string decompressed(Place& place, const fs::path& packed, const std::string& kind) {
+  std::string text;
+  decompress_file(
+      packed, kind, [&](ByteView bytes) { text += as_text(bytes); }, {}, place.observer);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("archive: a single compressed file gives what went in") {
+  Place place;
+  const auto& [program, kind] = GENERATE(table<std::string, std::string>(
+      {{"gzip", "gz"}, {"bzip2", "bz2"}, {"xz", "xz"}, {"zstd", "zst"}}));
+  if (!find_program(program)) {
+    WARN("skipped: there is no " + program);
+    return;
+  }
+  const std::string content = GENERATE(std::string("short"), noise(700'000));
+  CHECK(decompressed(place, compressed(place, program, content), kind) == content);
+}
+
+TEST_CASE("archive: a compressed file that is torn, of another kind, or none is refused") {
+  Place place;
+  const fs::path packed = compressed(place, "gzip", noise(100'000));
+  const auto refusal = [&](const std::string& kind) {
+    const Error error = error_of([&] { decompressed(place, packed, kind); });
+    CHECK(error.kind() == ErrorKind::integrity);
+    return std::string(error.what());
+  };
+  CHECK(contains(refusal("xz"), "it is not a xz file"));
+  cut(packed, 50'000);
+  CHECK(contains(refusal("gz"), "cannot be unpacked"));
+  write_file_atomically(packed, "plain text");
+  CHECK(contains(refusal("gz"), "it is not a gzip file"));
+  write_file_atomically(packed, "");
+  CHECK(contains(refusal("gz"), "it is not a gzip file"));
+  CHECK(error_of([&] { decompressed(place, packed, "rar"); }).kind() == ErrorKind::usage);
+}
+
+TEST_CASE("archive: a compressed bomb is stopped while it grows") {
+  Place place;
+  const fs::path packed = compressed(place, "gzip", std::string(3'000'000, '\0'));
+  ArchiveLimits limits;
+  limits.ratio = 100;
+  limits.ratio_floor_bytes = 1'000'000;
+  std::uint64_t written = 0;
+  const Error error = error_of([&] {
+    decompress_file(
+        packed, "gz", [&](ByteView bytes) { written += bytes.size(); }, limits, place.observer);
+  });
+  CHECK(error.kind() == ErrorKind::integrity);
+  CHECK(written < 2'000'000);
+}
