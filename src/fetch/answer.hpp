@@ -20,6 +20,7 @@ struct Asked {
   Validators validators{};                    ///< of the source's bytes that are there already
   /// There are such bytes, wherever they are: also what begins at 0 must be of their version.
   bool continues = false;
+  Validators unless_it_is{};  ///< nothing but a 304 is wanted where it still is this version
   /// A digest will prove what the validators cannot.
   bool is_proved_later = false;
 

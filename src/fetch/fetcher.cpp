@@ -3,6 +3,12 @@
 
 namespace sabath::fetch {
 
+std::optional<bool> Fetcher::still_has(const std::string&,
+                                       const base::ByteSource&,
+                                       std::stop_token) {
+  return std::nullopt;
+}
+
 bool Fetcher::names_many(const std::string&) const {
   return false;
 }

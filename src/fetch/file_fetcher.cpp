@@ -133,4 +133,15 @@ Outcome FileFetcher::fetch(const std::vector<std::string>& urls,
   });
 }
 
+std::optional<bool> FileFetcher::still_has(const std::string& url,
+                                           const base::ByteSource& version,
+                                           std::stop_token) {
+  if (scheme_of(url) != "file" || !allowed_) return std::nullopt;
+  const auto parsed = parse_source_url(url);
+  if (std::holds_alternative<Failure>(parsed)) return std::nullopt;
+  const auto opened = open_file(std::get<SourceUrl>(parsed).path);
+  if (std::holds_alternative<Failure>(opened)) return std::nullopt;
+  return std::get<OpenFile>(opened).validators.etag == version.etag;
+}
+
 }  // namespace sabath::fetch

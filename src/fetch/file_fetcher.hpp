@@ -23,6 +23,9 @@ class FileFetcher final : public Fetcher {
                 base::StagedFile& to,
                 base::Observer& observer,
                 std::stop_token stop) override;
+  std::optional<bool> still_has(const std::string& url,
+                                const base::ByteSource& version,
+                                std::stop_token stop) override;
 
  private:
   bool allowed_;

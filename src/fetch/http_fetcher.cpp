@@ -1,5 +1,6 @@
 #include "http_fetcher.hpp"
 
+#include "api_request.hpp"
 #include "file_transfer.hpp"
 
 #include <cstdlib>
@@ -22,6 +23,15 @@ Outcome HttpFetcher::fetch(const std::vector<std::string>& urls,
   if (named.label.empty()) named.label = displayed_url(urls.front());
   FileTransfer transfer({loop_, options_, clock_, observer, std::move(stop)}, named, to);
   return transfer.run(urls);
+}
+
+std::optional<bool> HttpFetcher::still_has(const std::string& url,
+                                           const base::ByteSource& version,
+                                           std::stop_token stop) {
+  const std::string scheme = scheme_of(url);
+  if (scheme != "https" && scheme != "http") return std::nullopt;
+  return ask_version(
+      {loop_, options_, clock_}, url, {version.etag, version.last_modified}, std::move(stop));
 }
 
 }  // namespace sabath::fetch

@@ -118,6 +118,11 @@ class Fetcher {
                           const RetryPolicy& policy,
                           base::Observer& observer,
                           std::stop_token stop);
+  /// Does `url` still give `version`? Asks the source without fetching; nothing where it does not
+  /// say, is of another scheme, or cannot be reached.
+  virtual std::optional<bool> still_has(const std::string& url,
+                                        const base::ByteSource& version,
+                                        std::stop_token stop);
   /// Does `url` name many files (a prefix, a folder, a repository)?
   virtual bool names_many(const std::string& url) const;
   /// The first `limit` files beneath `url`, sorted by path. Throws Error{usage} where this fetcher
