@@ -54,6 +54,42 @@ void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& ex
   }
 }
 
+/// What names a tree of archives and files before it is unpacked.
+base::Digest identity_of(const std::vector<PackedPart>& archives,
+                         const std::vector<base::ArchiveEntry>& files) {
+  std::string text;
+  for (const PackedPart& part : archives)
+    text += part.kind + " " + part.archive.digest.text() + " " + part.folder + "\n";
+  return base::sha256_of(text + manifest_text(files));
+}
+
+void unpack_part(const PackedPart& part,
+                 const fs::path& folder,
+                 std::vector<base::ArchiveEntry>& entries,
+                 base::Observer& observer,
+                 const std::stop_token& stop) {
+  const fs::path destination = folder / part.folder;
+  base::make_directories(destination);
+  for (auto& entry : base::extract_archive(part.archive.path, destination, {}, observer, stop)) {
+    if (!part.folder.empty()) entry.path = part.folder + "/" + entry.path;
+    entries.push_back(std::move(entry));
+  }
+}
+
+/// Sorts by path. The manifest is made of them.
+void check_distinct(std::vector<base::ArchiveEntry>& entries) {
+  const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
+  std::sort(entries.begin(), entries.end(), by_path);
+  const auto twice =
+      std::adjacent_find(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return a.path == b.path;
+      });
+  if (twice == entries.end()) return;
+  throw Error(ErrorKind::integrity,
+              twice->path + ": stands in two of the parts that make one tree",
+              "give each archive a folder of its own in the document");
+}
+
 }  // namespace
 
 std::string_view to_string(Placement placement) {
@@ -185,6 +221,35 @@ Tree Cache::publish_archive(const Object& archive,
     auto entries = base::extract_archive(archive.path, folder, {}, observer, std::move(stop));
     Tree tree = state_->trees.adopt(folder, std::move(entries));
     write_record(record, unpacked_text(archive.digest, tree.digest));
+    return tree;
+  });
+}
+
+Tree Cache::publish_archives(const std::vector<PackedPart>& archives,
+                             const std::map<std::string, Object>& files,
+                             base::Observer& observer,
+                             std::stop_token stop) {
+  if (archives.size() == 1 && archives.front().folder.empty() && files.empty()) {
+    const PackedPart& only = archives.front();
+    return publish_archive(only.archive, only.kind, observer, std::move(stop));
+  }
+  std::vector<base::ArchiveEntry> entries = entries_of(files);
+  const base::Digest key = identity_of(archives, entries);
+  const fs::path record = state_->layout.unpacked(key);
+  if (const auto digest = read_record(record, parse_unpacked)) {
+    if (auto tree = state_->trees.find(*digest)) return *tree;
+  }
+  return storing_in(root(), [&] {
+    const Attempt attempt = state_->begin_attempt("archives:" + key.text());
+    const fs::path folder = attempt.folder() / "tree";
+    base::make_directories(folder);
+    for (const PackedPart& part : archives)
+      unpack_part(part, folder, entries, observer, stop);
+    check_distinct(entries);
+    const base::Digest digest = base::sha256_of(manifest_text(entries));
+    fill_tree(state_->layout, folder, state_->layout.tree(digest), files);
+    Tree tree = state_->trees.adopt(folder, std::move(entries));
+    write_record(record, unpacked_text(key, tree.digest));
     return tree;
   });
 }

@@ -64,13 +64,15 @@ base::ArchiveEntry read_entry(JsonReader reader) {
 }  // namespace
 
 std::string source_text(const SourceRecord& record) {
-  return base::pretty_json({{"schema", schema},
-                            {"url", without_query(record.url)},
-                            {"digest", record.digest.text()},
-                            {"size", record.size_bytes},
-                            {"etag", record.etag},
-                            {"last_modified", record.last_modified},
-                            {"fetched", record.fetched}});
+  nlohmann::ordered_json json = {{"schema", schema},
+                                 {"url", without_query(record.url)},
+                                 {"digest", record.digest.text()},
+                                 {"size", record.size_bytes},
+                                 {"etag", record.etag},
+                                 {"last_modified", record.last_modified},
+                                 {"fetched", record.fetched}};
+  if (!record.path.empty()) json["path"] = record.path;
+  return base::pretty_json(json);
 }
 
 SourceRecord parse_source(std::string_view text, const std::string& origin) {
@@ -83,6 +85,7 @@ SourceRecord parse_source(std::string_view text, const std::string& origin) {
   record.etag = root.required("etag").string();
   record.last_modified = root.required("last_modified").string();
   record.fetched = root.required("fetched").string();
+  record.path = root.optional("path").string();
   finish(document, root);
   return record;
 }

@@ -55,7 +55,10 @@ std::optional<std::string> problem_of_file(const fs::path& path,
     return "has " + std::to_string(status->st_size) + " bytes instead of " +
            std::to_string(entry.size_bytes);
   }
-  if (((status->st_mode & S_IXUSR) != 0) != entry.executable) {
+  // Of a link the mode is that of what it leads to, which may be anything outside of the cache.
+  const auto own = link_status(path);
+  const bool is_link = own && S_ISLNK(own->st_mode);
+  if (!is_link && ((status->st_mode & S_IXUSR) != 0) != entry.executable) {
     return entry.executable ? "is not executable" : "is executable";
   }
   const base::Digest actual = digest_of(path, *status);

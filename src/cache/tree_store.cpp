@@ -217,10 +217,12 @@ void fill_tree(const Layout& layout,
     const fs::path file = folder / path;
     if (!link_status(object.path)) base::throw_errno(object.path.string(), "cannot read", ENOENT);
     base::make_directories(file.parent_path());
-    // The first failure decides for all.
-    can_share = can_share && share_into(file, object);
-    if (can_share) continue;
     const fs::path target = link_text(layout, destination, path, object);
+    // What lies outside of the cache is only referred to. The first failure decides for all.
+    if (target.is_relative()) {
+      can_share = can_share && share_into(file, object);
+      if (can_share) continue;
+    }
     if (::symlink(target.c_str(), file.c_str()) != 0) {
       base::throw_errno(file.string(), "cannot make the link", errno);
     }

@@ -28,7 +28,6 @@ struct Check {
 std::string json_answer(const std::vector<catalog::RunRow>& rows);
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
-std::string json_answer(const std::vector<app::FetchedAsset>& assets);
 std::string json_answer(const std::vector<app::RunOutcome>& outcomes);
 std::string json_answer(const std::vector<Check>& checks);
 std::string json_answer(const catalog::CatalogStats& stats);
@@ -38,6 +37,8 @@ std::string json_answer(const spec::Asset& asset);
 std::string json_answer(const spec::BuiltEnvironment& environment);
 std::string json_answer(const spec::EnvironmentLock& lock);
 std::string json_answer(const spec::RunRecord& record);
+/// One line with "type": "result", which ends the events of `fetch`.
+std::string json_result_line(const std::vector<app::FetchedAsset>& assets);
 std::string json_dry_run(const spec::RunPlan& plan, int repeat);
 /// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
 std::string json_error(const base::Error& error);

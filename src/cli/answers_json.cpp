@@ -25,7 +25,8 @@ ordered_json file_json(const app::FetchedFile& file) {
           {"object", file.object.path.string()},
           {"was_there", file.was_there},
           {"source", file.source},
-          {"transferred", file.transferred}};
+          {"transferred", file.transferred},
+          {"linked", file.linked}};
 }
 
 std::string_view kind_name(base::ErrorKind kind) {
@@ -97,19 +98,22 @@ std::string json_answer(const std::vector<env::EnvironmentEntry>& entries) {
   });
 }
 
-std::string json_answer(const std::vector<app::FetchedAsset>& assets) {
-  return list_answer("fetched", assets, [](const app::FetchedAsset& asset) {
+std::string json_result_line(const std::vector<app::FetchedAsset>& assets) {
+  ordered_json fetched = ordered_json::array();
+  for (const app::FetchedAsset& asset : assets) {
     ordered_json files = ordered_json::array();
     for (const app::FetchedFile& file : asset.files)
       files.push_back(file_json(file));
-    return ordered_json{{"name", asset.name},
-                        {"version", asset.version},
-                        {"digest", asset.digest.hex.empty() ? "" : asset.digest.text()},
-                        {"path", asset.path.string()},
-                        {"made_by_run", asset.made_by_run},
-                        {"made_on_host", asset.made_on_host},
-                        {"files", files}};
-  });
+    fetched.push_back({{"name", asset.name},
+                       {"version", asset.version},
+                       {"digest", asset.digest.hex.empty() ? "" : asset.digest.text()},
+                       {"path", asset.path.string()},
+                       {"made_by_run", asset.made_by_run},
+                       {"made_on_host", asset.made_on_host},
+                       {"files", files}});
+  }
+  const ordered_json result = {{"type", "result"}, {"schema", 1}, {"fetched", fetched}};
+  return result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string json_answer(const std::vector<app::RunOutcome>& outcomes) {

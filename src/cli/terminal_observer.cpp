@@ -1,10 +1,9 @@
 #include "terminal_observer.hpp"
 
+#include "display_width.hpp"
 #include "log.hpp"
 
 #include <sabath/base/text_table.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -18,35 +17,53 @@ namespace {
 
 constexpr std::chrono::nanoseconds redraw = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds plain_line = std::chrono::seconds(10);
+constexpr std::size_t most_lines = 5;
+constexpr std::size_t no_limit = 4096;
 
-std::size_t terminal_width() {
+struct Screen {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
+
+/// Asked at every drawing: a window may have been resized.
+Screen screen() {
   winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {};
+  return {size.ws_col, std::max<std::size_t>(size.ws_row, 2)};
 }
 
-std::string amount(std::uint64_t value, bool in_bytes) {
-  return in_bytes ? base::format_bytes(value) : std::to_string(value);
+bool can_draw() {
+  const char* const kind = std::getenv("TERM");
+  const bool is_dumb = kind == nullptr || std::string_view(kind) == "dumb";
+  return ::isatty(STDERR_FILENO) == 1 && !is_dumb;
 }
 
 }  // namespace
 
 TerminalObserver::TerminalObserver(bool quiet, base::Clock& clock)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1), clock_(clock) {}
+    : quiet_(quiet), terminal_(can_draw()), clock_(clock) {}
 
 TerminalObserver::~TerminalObserver() {
-  clear_line();
+  clear();
+  std::fflush(stderr);
 }
 
-void TerminalObserver::clear_line() {
-  if (!line_is_drawn_) return;
-  std::fputs("\r\x1b[K", stderr);
-  std::fflush(stderr);
-  line_is_drawn_ = false;
+/// Lines that a narrower window has wrapped take more rows than were drawn.
+void TerminalObserver::clear() {
+  if (drawn_widths_.empty()) return;
+  const std::size_t columns = screen().columns;
+  std::size_t rows = 0;
+  for (const std::size_t width : drawn_widths_)
+    rows += std::max<std::size_t>(1, (width + columns - 1) / columns);
+  std::string text = "\r";
+  if (rows > 1) text += "\x1b[" + std::to_string(rows - 1) + "A";
+  text += "\x1b[J";
+  std::fputs(text.c_str(), stderr);
+  drawn_widths_.clear();
 }
 
 void TerminalObserver::write_line(const std::string& line) {
-  clear_line();
+  clear();
   std::fputs((line + "\n").c_str(), stderr);
 }
 
@@ -63,53 +80,72 @@ void TerminalObserver::warn(std::string_view text, std::string_view hint) {
   if (!hint.empty()) write_line("  hint: " + base::printable(hint, true));
 }
 
-std::string TerminalObserver::line_of(const base::Progress& progress,
-                                      const Task& task,
-                                      base::SteadyTime now) {
-  std::string line =
-      base::printable(progress.task) + "  " + amount(progress.done, progress.in_bytes);
-  if (progress.total) line += " of " + amount(*progress.total, progress.in_bytes);
-  const double elapsed = std::chrono::duration<double>(now - task.began).count();
-  const double moved =
-      static_cast<double>(progress.done - std::min(progress.done, task.done_at_begin));
-  if (elapsed < 0.5 || moved <= 0) return line;
-  const double rate = moved / elapsed;
-  line += fmt::format("  {}/s", amount(static_cast<std::uint64_t>(rate), progress.in_bytes));
-  if (progress.total && *progress.total > progress.done) {
-    const double left = static_cast<double>(*progress.total - progress.done) / rate;
-    line += "  " +
-            base::format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9))) +
-            " left";
+TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress,
+                                                  base::SteadyTime now) {
+  const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) {
+    return task.last.task == progress.task;
+  });
+  Task& task = found == tasks_.end() ? tasks_.emplace_back() : *found;
+  if (found == tasks_.end()) task.told = now;
+  task.last = progress;
+  task.pace.note(now, progress.done);
+  return task;
+}
+
+void TerminalObserver::end(const std::string& name) {
+  std::erase_if(tasks_, [&](const Task& task) { return task.last.task == name; });
+}
+
+void TerminalObserver::tell_plainly(Task& task, base::SteadyTime now) {
+  if (task.last.finished) {
+    // What took long enough to be shown gets a last line, so that a log tells that it ended.
+    if (task.shown) write_line(progress_line(task.last, task.pace, no_limit));
+    return;
   }
-  return line;
+  if (now - task.told < plain_line) return;
+  task.told = now;
+  task.shown = true;
+  write_line(progress_line(task.last, task.pace, no_limit));
+}
+
+void TerminalObserver::draw(base::SteadyTime now) {
+  drawn_ = now;
+  const Screen size = screen();
+  // One column less: a character in the last one makes some terminals wrap.
+  const std::size_t columns = size.columns - 1;
+  const std::size_t lines = std::min({most_lines, size.rows - 1, tasks_.size()});
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < lines; ++i)
+    texts.push_back(progress_line(tasks_[i].last, tasks_[i].pace, columns));
+  if (tasks_.size() > lines && lines > 0) {
+    texts.back() =
+        cut_to_width("and " + std::to_string(tasks_.size() - lines + 1) + " more", columns);
+  }
+  clear();
+  std::string all;
+  for (const std::string& text : texts) {
+    if (!drawn_widths_.empty()) all += '\n';
+    all += text;
+    drawn_widths_.push_back(display_width(text));
+  }
+  std::fputs(all.c_str(), stderr);
+  std::fflush(stderr);
 }
 
 void TerminalObserver::progress(const base::Progress& progress) {
   const std::lock_guard lock(mutex_);
   if (quiet_) return;
   const base::SteadyTime now = clock_.steady();
-  const auto [found, is_new] =
-      tasks_.try_emplace(progress.task, Task{now, now, progress.done, false});
-  Task& task = found->second;
-  if (progress.finished) {
-    clear_line();
-    // What took long enough to be shown gets a last line, so that a log tells that it ended.
-    if (task.shown && !terminal_) write_line(line_of(progress, task, now));
-    tasks_.erase(found);
-    return;
+  Task& task = task_of(progress, now);
+  if (!terminal_) tell_plainly(task, now);
+  if (progress.finished) end(progress.task);
+  if (!terminal_) return;
+  if (tasks_.empty()) {
+    clear();
+    std::fflush(stderr);
+  } else if (now - drawn_ >= redraw) {
+    draw(now);
   }
-  if (now - task.drawn < (terminal_ ? redraw : plain_line)) return;
-  task.drawn = now;
-  task.shown = true;
-  std::string line = line_of(progress, task, now);
-  if (!terminal_) {
-    write_line(line);
-    return;
-  }
-  line.resize(std::min(line.size(), terminal_width() - 1));
-  std::fputs(("\r\x1b[K" + line).c_str(), stderr);
-  std::fflush(stderr);
-  line_is_drawn_ = true;
 }
 
 }  // namespace sabath::cli

@@ -1,16 +1,19 @@
 #pragma once
 
+#include "progress_line.hpp"
+
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 
-#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace sabath::cli {
 
-/// Tells people on stderr, and the log, what the library does. On a terminal progress is one line
-/// that is drawn over; elsewhere a plain line every ten seconds. Messages are made printable.
+/// Tells people on stderr, and the log, what the library does. On a terminal progress is a few
+/// lines that are drawn over and leave nothing behind; elsewhere a plain line every ten seconds.
+/// No colours. Messages are made printable.
 class TerminalObserver final : public base::Observer {
  public:
   TerminalObserver(bool quiet, base::Clock& clock);
@@ -24,23 +27,26 @@ class TerminalObserver final : public base::Observer {
 
  private:
   struct Task {
-    base::SteadyTime began{};
-    base::SteadyTime drawn{};
-    std::uint64_t done_at_begin = 0;
+    base::Progress last{};
+    Pace pace{};
+    base::SteadyTime told{};  ///< when it last got a plain line; its begin, before it did
     bool shown = false;
   };
+  Task& task_of(const base::Progress& progress, base::SteadyTime now);
+  void end(const std::string& name);
   void write_line(const std::string& line);
-  void clear_line();
-  static std::string line_of(const base::Progress& progress,
-                             const Task& task,
-                             base::SteadyTime now);
+  void tell_plainly(Task& task, base::SteadyTime now);
+  void draw(base::SteadyTime now);
+  void clear();
 
   const bool quiet_;
   const bool terminal_;
   base::Clock& clock_;
   std::mutex mutex_;
-  std::map<std::string, Task> tasks_;
-  bool line_is_drawn_ = false;
+  std::vector<Task> tasks_{};  ///< in the order they began
+  base::SteadyTime drawn_{};
+  std::vector<std::size_t>
+      drawn_widths_{};  ///< of the lines on the terminal, the cursor at the last
 };
 
 }  // namespace sabath::cli

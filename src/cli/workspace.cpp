@@ -7,6 +7,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
+#include <sabath/fetch/resolvers.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -15,6 +16,37 @@ namespace sabath::cli {
 
 using base::Error;
 using base::ErrorKind;
+
+namespace {
+
+std::string variable(const char* name) {
+  const auto environment = base::current_environment();
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+/// As configured; HF_ENDPOINT is what huggingface_hub knows too.
+fetch::ServiceEndpoints service_endpoints(const spec::Configuration& configuration) {
+  fetch::ServiceEndpoints endpoints{
+      configuration.endpoints.hf, configuration.endpoints.doi, configuration.endpoints.zenodo};
+  if (const std::string hub = variable("HF_ENDPOINT"); !hub.empty()) endpoints.hf = hub;
+  while (endpoints.hf.ends_with('/'))
+    endpoints.hf.pop_back();
+  return endpoints;
+}
+
+void leave_only(std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers, const std::string& name) {
+  std::string known;
+  for (const auto& fetcher : fetchers)
+    known += (known.empty() ? "" : ", ") + std::string(fetcher->name());
+  std::erase_if(fetchers, [&](const auto& fetcher) { return fetcher->name() != name; });
+  if (!fetchers.empty()) return;
+  throw Error(ErrorKind::usage,
+              "--fetcher: there is no fetcher '" + base::printable(name) + "'",
+              "there are " + known);
+}
+
+}  // namespace
 
 Workspace::Workspace(const GlobalOptions& options)
     : options_(options), observer_(options.quiet, clock_) {}
@@ -57,9 +89,23 @@ const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
   if (fetchers_.empty()) {
     fetch::EngineOptions options;
     options.user_agent = "sabath/" + std::string(base::version());
+    const int configured = configuration().connections_per_host;
+    if (configured > 0) options.connections_per_host = static_cast<unsigned>(configured);
+    if (connections_ > 0) options.connections_per_host = connections_;
+    const fetch::ServiceEndpoints endpoints = service_endpoints(configuration());
+    fetch::give_hub_token(options, endpoints.hf, variable("HF_TOKEN"));
+    options.secrets_on_loopback = true;
     fetchers_ = fetch::builtin_fetchers(options, clock_);
+    for (auto& fetcher : fetch::resolving_fetchers(options, endpoints, clock_))
+      fetchers_.push_back(std::move(fetcher));
+    if (!chosen_fetcher_.empty()) leave_only(fetchers_, chosen_fetcher_);
   }
   return fetchers_;
+}
+
+void Workspace::choose_fetchers(std::string name, unsigned connections) {
+  chosen_fetcher_ = std::move(name);
+  connections_ = connections;
 }
 
 catalog::Catalog& Workspace::catalog_as_it_is() {

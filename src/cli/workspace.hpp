@@ -41,6 +41,9 @@ class Workspace {
   cache::Cache& cache();
   env::EnvironmentStore& environments();
   const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers();
+  /// Before the first use of fetchers(): only the one of that name (empty: all), and at most so
+  /// many connections to a host (0: as configured).
+  void choose_fetchers(std::string name, unsigned connections);
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
   /// The same as it is: for `catalog reindex`.
@@ -65,6 +68,8 @@ class Workspace {
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<env::EnvironmentStore> environments_;
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
+  std::string chosen_fetcher_{};
+  unsigned connections_ = 0;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;
   std::unique_ptr<app::RecipeRunner> runner_;

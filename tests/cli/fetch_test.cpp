@@ -6,6 +6,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <sstream>
+
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
@@ -21,8 +24,27 @@ std::string make_source(const Sabath& sabath, const std::string& content) {
   return "file://" + (sabath.folder() / "source.txt").string();
 }
 
+json result_of(const Answer& answer) {
+  return json::parse(last_line(answer.output));
+}
+
+/// A data set "NAME" of these files (JSON objects).
+void dataset(const Sabath& sabath, const std::string& name, const std::string& files) {
+  sabath.asset(
+      name,
+      R"({"schema": 1, "kind": "dataset", "name": ")" + name + R"(", "files": [)" + files + "]}");
+}
+
+std::string file_entry(const std::string& path, const std::string& url, const std::string& more) {
+  return R"({"path": ")" + path + R"(", "sources": [")" + url + R"("])" + more + "}";
+}
+
+fs::path tree_of(const Answer& answer) {
+  return result_of(answer)["fetched"][0]["path"].get<std::string>();
+}
+
 fs::path object_of(const Answer& answer) {
-  return json::parse(answer.output)["fetched"][0]["files"][0]["object"].get<std::string>();
+  return result_of(answer)["fetched"][0]["files"][0]["object"].get<std::string>();
 }
 
 }  // namespace
@@ -137,4 +159,202 @@ TEST_CASE("cli: -o puts the files into a folder") {
   const std::string url = make_source(sabath, "bytes");
   CHECK(sabath({"fetch", url, "-o", "there"}).status == 0);
   CHECK(text_of(sabath.folder() / "there/source.txt") == "bytes");
+}
+
+TEST_CASE("cli: bytes that came under one name are not fetched again under another") {
+  Sabath sabath;
+  const std::string url = make_source(sabath, "bytes");
+  const std::string digest = sabath::base::sha256_of("bytes").hex;
+  REQUIRE(sabath({"fetch", url}).status == 0);
+  dataset(sabath,
+          "renamed",
+          file_entry("other.txt",
+                     "https://example.invalid/x",
+                     R"(, "digest": {"sha256": ")" + digest + R"("})"));
+  const Answer answer = sabath({"fetch", "renamed"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output, Contains("1 already there, 0 B downloaded"));
+}
+
+TEST_CASE("cli: bytes that are known by their md5 are not fetched again under another URL") {
+  Sabath sabath;
+  const std::string md5 = R"(, "digest": {"md5": "4b3a6218bb3e3a7303e8a171a60fcf92"})";  // "bytes"
+  dataset(sabath, "first", file_entry("a", make_source(sabath, "bytes"), md5));
+  dataset(sabath, "second", file_entry("b", "https://example.invalid/x", md5));
+  REQUIRE(sabath({"fetch", "first"}).status == 0);
+  CHECK_THAT(sabath({"fetch", "second"}).output, Contains("1 already there"));
+}
+
+TEST_CASE("cli: --offline gives what is there, and names what is not") {
+  Sabath sabath;
+  const std::string url = make_source(sabath, "bytes");
+  const Answer missing = sabath({"fetch", url, "--offline"});
+  CHECK(missing.status == 10);
+  CHECK_THAT(missing.errors, Contains("source.txt") && Contains("--offline"));
+  REQUIRE(sabath({"fetch", url}).status == 0);
+  CHECK(sabath({"fetch", url, "--offline"}).status == 0);
+  CHECK(sabath({"fetch", url, "--offline", "--refresh"}).status == 2);
+}
+
+TEST_CASE("cli: --path brings a file in that its document knows") {
+  Sabath sabath;
+  write_text(sabath.folder() / "mine.csv", "1,2\n");
+  const std::string right = sabath::base::sha256_of("1,2\n").hex;
+  sabath.asset("guarded",
+               R"({"schema": 1, "kind": "dataset", "name": "guarded",
+      "access": {"policy": "login", "steps": ["log in"]},
+      "files": [{"path": "data.csv", "size": 4, "digest": {"sha256": ")" +
+                   right + R"("}}]})");
+  const Answer answer = sabath({"--json", "fetch", "guarded", "--path", "mine.csv"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(text_of(tree_of(answer) / "data.csv") == "1,2\n");
+  fs::remove(sabath.folder() / "mine.csv");
+  CHECK_THAT(sabath({"fetch", "guarded"}).output, Contains("1 already there"));
+}
+
+TEST_CASE("cli: --path refuses a file that is not the document's, and keeps nothing") {
+  Sabath sabath;
+  write_text(sabath.folder() / "mine.csv", "1,2\n");
+  dataset(sabath,
+          "pinned",
+          file_entry("x",
+                     "https://example.invalid/x",
+                     std::string(R"(, "digest": {"sha256": ")") + zeros + R"("})"));
+  const Answer answer = sabath({"fetch", "pinned", "--path", "mine.csv"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(
+      answer.errors,
+      Contains("mine.csv") && Contains(zeros) && Contains(sabath::base::sha256_of("1,2\n").hex));
+  CHECK_THAT(sabath({"verify"}).output, Contains("0 objects"));
+  CHECK(sabath({"fetch", "pinned", "--path", "gone.csv"}).status == 10);
+}
+
+TEST_CASE("cli: --path takes a folder that holds the files under their paths") {
+  Sabath sabath;
+  fs::create_directories(sabath.folder() / "mine/a");
+  write_text(sabath.folder() / "mine/a/1", "one");
+  write_text(sabath.folder() / "mine/2", "two");
+  dataset(sabath,
+          "pair",
+          file_entry("a/1", "https://example.invalid/1", "") + "," +
+              file_entry("2", "https://example.invalid/2", ""));
+  const Answer answer = sabath({"--json", "fetch", "pair", "--path", "mine"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(text_of(tree_of(answer) / "a/1") == "one");
+  CHECK(sabath({"fetch", "pair", "--path", "mine/2"}).status == 2);
+}
+
+TEST_CASE("cli: --link refers to the data where they lie, and notices when they change") {
+  Sabath sabath;
+  const fs::path mine = sabath.folder() / "mine.bin";
+  write_text(mine, "large data");
+  dataset(sabath, "large", file_entry("data.bin", "https://example.invalid/x", ""));
+  const Answer answer = sabath({"--json", "fetch", "large", "--path", "mine.bin", "--link"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(fs::read_symlink(tree_of(answer) / "data.bin") == mine);
+  CHECK_THAT(sabath({"verify"}).output, Contains("0 objects"));
+  CHECK_THAT(sabath({"fetch", "large"}).output, Contains("linked"));
+
+  write_text(mine, "other data");
+  const Answer changed = sabath({"fetch", "large"});
+  CHECK(changed.status == 11);
+  CHECK_THAT(changed.errors,
+             Contains("mine.bin") && Contains("has changed") &&
+                 Contains(sabath::base::sha256_of("large data").hex) &&
+                 Contains(sabath::base::sha256_of("other data").hex));
+  fs::remove(mine);
+  const Answer gone = sabath({"fetch", "large"});
+  CHECK(gone.status == 11);
+  CHECK_THAT(gone.errors, Contains("mine.bin") && Contains("is gone"));
+  CHECK(sabath({"fetch", "large", "--link"}).status == 2);
+}
+
+TEST_CASE("cli: --fetcher uses no other than that one") {
+  Sabath sabath;
+  const std::string url = make_source(sabath, "bytes");
+  CHECK(sabath({"fetch", url, "--fetcher", "file"}).status == 0);
+  const Answer unknown = sabath({"fetch", url, "--fetcher", "pigeon"});
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.errors, Contains("pigeon") && Contains("there are"));
+}
+
+TEST_CASE("cli: with --json the events come first and the result last") {
+  Sabath sabath;
+  const std::string url = make_source(sabath, "bytes");
+  const Answer answer = sabath({"--json", "fetch", url, "-o", "there"});
+  REQUIRE(answer.status == 0);
+  std::istringstream lines(answer.output);
+  std::vector<std::string> types;
+  for (std::string line; std::getline(lines, line);)
+    types.push_back(json::parse(line)["type"]);
+  REQUIRE(types.size() >= 2);
+  CHECK(types.back() == "result");
+  CHECK(std::count(types.begin(), types.end(), "result") == 1);
+  CHECK(std::count(types.begin(), types.end(), "note") == 1);
+}
+
+TEST_CASE("cli: a single compressed file becomes the file that it holds") {
+  Sabath sabath;
+  write_text(sabath.folder() / "labels", std::string(100'000, 'x'));
+  for (const char* program : {"gzip", "bzip2", "xz"})
+    REQUIRE(sabath.program({program, "-k", (sabath.folder() / "labels").string()}).status == 0);
+  const std::string url = "file://" + (sabath.folder() / "labels").string();
+  dataset(sabath,
+          "packed",
+          file_entry("g/labels.gz", url + ".gz", R"(, "unpack": "gz")") + "," +
+              file_entry("b/labels.bz2", url + ".bz2", R"(, "unpack": "bz2")") + "," +
+              file_entry("x/labels.xz", url + ".xz", R"(, "unpack": "xz")"));
+  const Answer answer = sabath({"--json", "fetch", "packed"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  for (const char* folder : {"g", "b", "x"})
+    CHECK(text_of(tree_of(answer) / folder / "labels") == std::string(100'000, 'x'));
+  const Answer again = sabath({"--json", "fetch", "packed"});
+  CHECK(tree_of(again) == tree_of(answer));
+  CHECK(again.output.find("unpacking") == std::string::npos);
+}
+
+TEST_CASE("cli: what is said to be compressed must be") {
+  Sabath sabath;
+  dataset(sabath, "plain", file_entry("x.gz", make_source(sabath, "plain"), R"(, "unpack": "gz")"));
+  const Answer answer = sabath({"fetch", "plain"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors, Contains("it is not a gzip file"));
+}
+
+TEST_CASE("cli: archives that lie in one folder are merged, beside plain files") {
+  Sabath sabath;
+  const fs::path folder = sabath.folder();
+  for (const std::string name : {"a", "b"}) {
+    write_text(folder / (name + ".txt"), name);
+    REQUIRE(sabath.program({"tar", "-C", folder, "-cf", folder / (name + ".tar"), name + ".txt"})
+                .status == 0);
+  }
+  const auto url = [&](const std::string& name) { return "file://" + (folder / name).string(); };
+  dataset(sabath,
+          "both",
+          file_entry("a.tar", url("a.tar"), R"(, "unpack": "tar")") + "," +
+              file_entry("b.tar", url("b.tar"), R"(, "unpack": "tar")") + "," +
+              file_entry("in/a.tar", url("a.tar"), R"(, "unpack": "tar")") + "," +
+              file_entry("plain.txt", url("a.txt"), ""));
+  const Answer answer = sabath({"--json", "fetch", "both"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  for (const char* path : {"a.txt", "in/a.txt", "plain.txt"})
+    CHECK(text_of(tree_of(answer) / path) == "a");
+  CHECK(text_of(tree_of(answer) / "b.txt") == "b");
+  CHECK(tree_of(sabath({"--json", "fetch", "both"})) == tree_of(answer));
+  CHECK(sabath({"verify", "--full"}).status == 0);
+
+  dataset(sabath,
+          "clash",
+          file_entry("a.tar", url("a.tar"), R"(, "unpack": "tar")") + "," +
+              file_entry("a.txt", url("b.txt"), ""));
+  const Answer clash = sabath({"fetch", "clash"});
+  CHECK(clash.status == 11);
+  CHECK_THAT(clash.errors, Contains("a.txt"));
 }

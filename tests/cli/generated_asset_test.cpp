@@ -36,7 +36,7 @@ TEST_CASE("cli: a generated asset is made by its stage alone, and is reused") {
   const Answer answer = sabath({"--json", "fetch", "made"});
   INFO(answer.errors);
   REQUIRE(answer.status == 0);
-  const json asset = json::parse(answer.output)["fetched"][0];
+  const json asset = json::parse(last_line(answer.output))["fetched"][0];
   CHECK(text_of(fs::path(asset["path"].get<std::string>()) / "made.txt") == "made\n");
   const json record = json::parse(sabath.newest());
   CHECK(asset["made_by_run"] == record["run_id"]);
@@ -45,8 +45,8 @@ TEST_CASE("cli: a generated asset is made by its stage alone, and is reused") {
 
   const Answer again = sabath({"--json", "fetch", "made"});
   REQUIRE(again.status == 0);
-  CHECK(json::parse(again.output)["fetched"][0]["digest"] == asset["digest"]);
-  CHECK(json::parse(again.output)["fetched"][0]["made_by_run"] == record["run_id"]);
+  CHECK(json::parse(last_line(again.output))["fetched"][0]["digest"] == asset["digest"]);
+  CHECK(json::parse(last_line(again.output))["fetched"][0]["made_by_run"] == record["run_id"]);
 }
 
 TEST_CASE("cli: a run uses a generated asset by its role") {

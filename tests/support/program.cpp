@@ -189,6 +189,12 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
+std::string last_line(const std::string& text) {
+  const std::string lines = text.ends_with('\n') ? text.substr(0, text.size() - 1) : text;
+  const auto end = lines.rfind('\n');
+  return end == std::string::npos ? lines : lines.substr(end + 1);
+}
+
 void write_text(const fs::path& file, const std::string& text) {
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   stream << text;

@@ -86,6 +86,8 @@ class Sabath {
 };
 
 std::string text_of(const std::filesystem::path& file);
+/// Without its line end: what `fetch --json` ends with.
+std::string last_line(const std::string& text);
 void write_text(const std::filesystem::path& file, const std::string& text);
 /// Looks again and again until it holds, or the time is over.
 bool eventually(const std::function<bool()>& holds,

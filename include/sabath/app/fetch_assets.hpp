@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::app {
@@ -23,9 +24,10 @@ struct FetchedFile {
   std::string path{};  ///< within the asset
   cache::Object object{};
   bool was_there = false;
-  std::string source{};  ///< the URL that gave it; empty when it was there
+  std::string source{};  ///< the URL or local path that gave it; empty when it was there
   std::uint64_t transferred = 0;
   std::vector<base::Digest> verified{};  ///< digests that were asked for and hold
+  bool linked = false;  ///< `object` lies outside of the cache and is only referred to
 };
 
 struct FetchedAsset {
@@ -49,7 +51,13 @@ using Generate = std::function<Generated(const spec::Asset& asset)>;
 
 struct FetchOptions {
   fetch::RetryPolicy retries{};
-  bool refresh = false;  ///< ask the source again although it was fetched before
+  bool refresh = false;                  ///< ask the source whether it still has what it gave
+  bool offline = false;                  ///< what is not here is an error
+  std::optional<std::uint64_t> limit{};  ///< only the first so many of a list
+  std::filesystem::path local{};         ///< a file or a folder of this machine to take instead
+  bool link = false;                     ///< of `local`: refer to it where it lies
+  /// Is there a login for this host? Then sources behind a login are tried.
+  std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
 };
 
 /// From a name or a URL to verified bytes in the cache.
@@ -61,28 +69,21 @@ class AssetFetcher {
                Generate generate);
 
   /// Throws Error{transfer|not_found|integrity|storage|access|interrupted}; what was verified until
-  /// then stays in the cache.
+  /// then stays in the cache. Of many files all are tried before it throws.
   FetchedAsset fetch(const spec::Asset& asset,
                      const FetchOptions& options,
                      base::Observer& observer,
                      std::stop_token stop);
-  /// One file by its URL, without any document; `digests` are checked.
-  FetchedFile fetch_url(const std::string& url,
-                        const std::vector<base::Digest>& digests,
-                        const FetchOptions& options,
-                        base::Observer& observer,
-                        std::stop_token stop);
-
- private:
-  FetchedFile fetch_file(const spec::AssetFile& file,
+  /// What a URL names, without any document: one file, or all files beneath a folder that a fetcher
+  /// can list. `digests` are checked; they go with one file.
+  FetchedAsset fetch_url(const std::string& url,
+                         const std::vector<base::Digest>& digests,
                          const FetchOptions& options,
                          base::Observer& observer,
                          std::stop_token stop);
-  std::optional<FetchedFile> find_known(const spec::AssetFile& file, const FetchOptions& options);
-  cache::Tree unpack_or_gather(const spec::Asset& asset,
-                               const std::vector<FetchedFile>& files,
-                               base::Observer& observer,
-                               std::stop_token stop);
+
+ private:
+  FetchedAsset generated(const spec::Asset& asset);
 
   cache::Cache& cache_;
   const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers_;

@@ -43,6 +43,7 @@ struct SourceRecord {
   std::string etag{};
   std::string last_modified{};
   std::string fetched{};  ///< RFC 3339
+  std::string path{};     ///< of a file outside of the cache that is only referred to; else empty
 };
 
 /// Outputs of a cached stage, with the run and host that made them.
@@ -85,6 +86,13 @@ struct CacheOptions {
 struct LowerCache {
   std::filesystem::path root{};
   std::string problem{};  ///< why it is not used; empty where it is
+};
+
+/// An archive and the folder of a tree that its entries come into ("" for the tree itself).
+struct PackedPart {
+  Object archive{};
+  std::string kind{};  ///< "tar" or "zip"
+  std::string folder{};
 };
 
 /// Where a file is written before it is published. Obtained from Cache::stage. Destroyed
@@ -183,6 +191,12 @@ class Cache {
                        std::string_view kind,
                        base::Observer& observer,
                        std::stop_token stop = {});
+  /// One tree of several archives and of `files`, as publish_tree takes them; once, too. Throws
+  /// Error{integrity} where two of them have the same path.
+  Tree publish_archives(const std::vector<PackedPart>& archives,
+                        const std::map<std::string, Object>& files,
+                        base::Observer& observer,
+                        std::stop_token stop = {});
   /// Makes a tree of objects (an asset of several files): relative path -> object. Files share
   /// their blocks with the objects where the file system can (reflink), else they are relative
   /// symbolic links to them; hard links would let one chmod reach both. Throws Error{usage} for a

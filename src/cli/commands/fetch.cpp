@@ -1,5 +1,6 @@
 #include "answers.hpp"
 #include "commands.hpp"
+#include "event_lines.hpp"
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
@@ -9,8 +10,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace sabath::cli {
 namespace {
@@ -19,12 +22,19 @@ struct FetchCommandOptions {
   std::vector<std::string> names{};
   std::string sha256{};
   std::string output{};
+  std::string path{};
+  std::string fetcher{};
+  std::uint64_t limit = 0;
+  unsigned connections = 0;
   int retries = 4;
   bool refresh = false;
+  bool offline = false;
+  bool link = false;
 };
 
+/// A name is an asset's; whatever has a colon cannot be one.
 bool is_url(const std::string& name) {
-  return name.find("://") != std::string::npos || name.starts_with("file:");
+  return name.find(':') != std::string::npos;
 }
 
 std::vector<base::Digest> wanted_digests(const FetchCommandOptions& options) {
@@ -41,76 +51,146 @@ std::vector<base::Digest> wanted_digests(const FetchCommandOptions& options) {
   return {*digest};
 }
 
-app::FetchedAsset fetch_one(const std::string& name,
-                            const FetchCommandOptions& options,
-                            Workspace& workspace) {
+void check_options(const FetchCommandOptions& options) {
+  wanted_digests(options);
+  const auto complain = [](const std::string& problem) {
+    throw base::Error(base::ErrorKind::usage, problem);
+  };
+  if (!options.path.empty() && options.names.size() != 1) complain("--path: goes with one name");
+  if (options.link && options.path.empty()) {
+    complain("--link: goes with --path, which says where the data are");
+  }
+  if (options.offline && options.refresh) complain("--refresh: asks the network, --offline not");
+}
+
+app::FetchOptions fetch_options(const FetchCommandOptions& options) {
   app::FetchOptions how;
   how.refresh = options.refresh;
+  how.offline = options.offline;
   how.retries.attempts = options.retries + 1;
+  how.local = options.path;
+  how.link = options.link;
+  if (options.limit > 0) how.limit = options.limit;
+  return how;
+}
+
+app::FetchedAsset fetch_one(const std::string& name,
+                            const FetchCommandOptions& options,
+                            Workspace& workspace,
+                            base::Observer& observer) {
+  const app::FetchOptions how = fetch_options(options);
   // Documents are read before anything is made.
-  std::optional<spec::Asset> asset_of_name;
-  if (!is_url(name)) asset_of_name = workspace.documents().asset(name);
-  app::AssetFetcher fetcher = workspace.runner().fetcher(workspace.observer(), workspace.stop());
-  if (asset_of_name) {
-    return fetcher.fetch(*asset_of_name, how, workspace.observer(), workspace.stop());
-  }
-  const app::FetchedFile file =
-      fetcher.fetch_url(name, wanted_digests(options), how, workspace.observer(), workspace.stop());
-  app::FetchedAsset asset;
-  asset.name = file.path;
-  asset.digest = file.object.digest;
-  asset.path = file.object.path;
-  asset.files.push_back(file);
-  return asset;
+  std::optional<spec::Asset> asset;
+  if (!is_url(name)) asset = workspace.documents().asset(name);
+  app::AssetFetcher fetcher = workspace.runner().fetcher(observer, workspace.stop());
+  if (asset) return fetcher.fetch(*asset, how, observer, workspace.stop());
+  return fetcher.fetch_url(name, wanted_digests(options), how, observer, workspace.stop());
 }
 
 /// Puts the files where the user wants them and says how they came there.
-void place(const app::FetchedAsset& asset, const std::string& folder, Workspace& workspace) {
+void place(const app::FetchedAsset& asset,
+           const std::string& folder,
+           Workspace& workspace,
+           base::Observer& observer) {
+  std::set<std::string> ways;
   for (const app::FetchedFile& file : asset.files) {
     const std::filesystem::path destination = std::filesystem::path(folder) / file.path;
     base::make_directories(destination.parent_path());
     const cache::Placement how = workspace.cache().materialise(file.object, destination);
-    workspace.observer().note(destination.string() + ": " + std::string(cache::to_string(how)));
+    ways.emplace(cache::to_string(how));
+    if (asset.files.size() == 1) {
+      observer.note(destination.string() + ": " + std::string(cache::to_string(how)));
+    }
   }
+  if (asset.files.size() < 2) return;
+  std::string text;
+  for (const std::string& way : ways)
+    text += (text.empty() ? "" : ", ") + way;
+  observer.note(folder + ": " + std::to_string(asset.files.size()) + " files: " + text);
 }
 
 std::string file_line(const app::FetchedFile& file) {
   std::string line = "  " + base::printable(file.path) + "  " +
                      base::format_bytes(file.object.size_bytes) + "  " + file.object.digest.text();
-  if (file.was_there) line += "  already there";
-  if (!file.source.empty()) line += "  from " + base::printable(file.source);
+  if (file.was_there) line += file.linked ? "  linked" : "  already there";
+  if (!file.source.empty()) {
+    line += (file.linked ? "  linked to " : "  from ") + base::printable(file.source);
+  }
   return line + "\n";
 }
 
-std::string text_answer(const app::FetchedAsset& asset) {
-  std::string text;
+/// "portal.nersc.gov" of a URL, this machine's path as it is.
+std::string place_of(const std::string& source) {
+  const auto begin = source.find("://");
+  if (begin == std::string::npos || source.starts_with("file:")) return source;
+  return source.substr(begin + 3, source.find_first_of("/?#", begin + 3) - begin - 3);
+}
+
+struct Summary {
   std::uint64_t there = 0;
   std::uint64_t transferred = 0;
+  std::set<std::string> places{};
+};
+
+Summary summary_of(const app::FetchedAsset& asset) {
+  Summary summary;
   for (const app::FetchedFile& file : asset.files) {
-    there += file.was_there ? 1 : 0;
-    transferred += file.transferred;
-    text += file_line(file);
+    summary.there += file.was_there ? 1 : 0;
+    summary.transferred += file.transferred;
+    if (!file.source.empty()) summary.places.insert(place_of(file.source));
   }
-  std::string head =
-      base::printable(asset.name) + ": " + std::to_string(asset.files.size()) + " file(s)";
-  if (asset.made_by_run.empty()) {
-    head += ", " + std::to_string(there) + " already there, " + base::format_bytes(transferred) +
-            " downloaded";
-  } else {
-    head += ", made by " + asset.made_by_run + " on " + asset.made_on_host;
+  return summary;
+}
+
+std::string how_it_came(const app::FetchedAsset& asset, std::chrono::nanoseconds took) {
+  if (!asset.made_by_run.empty()) {
+    return "made by " + asset.made_by_run + " on " + asset.made_on_host;
   }
-  return head + "\n" + text + "  at " + asset.path.string() + "\n";
+  const Summary summary = summary_of(asset);
+  std::string text = std::to_string(summary.there) + " already there, " +
+                     base::format_bytes(summary.transferred) + " downloaded";
+  const double seconds = std::chrono::duration<double>(took).count();
+  if (summary.transferred > 0 && seconds > 0) {
+    const double rate = static_cast<double>(summary.transferred) / seconds;
+    text += " in " + base::format_duration(took) + " (" +
+            base::format_bytes(static_cast<std::uint64_t>(rate)) + "/s)";
+  }
+  constexpr std::size_t told_places = 3;
+  std::size_t count = 0;
+  for (const std::string& place : summary.places) {
+    if (++count > told_places) break;
+    text += (count == 1 ? " from " : ", ") + base::printable(place);
+  }
+  if (count > told_places) text += " and others";
+  return text;
+}
+
+std::string text_answer(const app::FetchedAsset& asset, std::chrono::nanoseconds took) {
+  constexpr std::size_t told_files = 20;
+  const std::size_t count = asset.files.size();
+  std::string text = base::printable(asset.name) + ": " + std::to_string(count) +
+                     (count == 1 ? " file, " : " files, ") + how_it_came(asset, took) + "\n";
+  for (std::size_t i = 0; i < std::min(count, told_files); ++i)
+    text += file_line(asset.files[i]);
+  if (count > told_files) text += "  and " + std::to_string(count - told_files) + " more\n";
+  return text + "  at " + asset.path.string() + "\n";
 }
 
 int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
-  wanted_digests(options);
+  check_options(options);
+  workspace.choose_fetchers(options.fetcher, options.connections);
+  const bool json = workspace.options().json;
+  EventLines events([&](std::string_view line) { workspace.answer(line); }, workspace.clock());
+  base::Observer& observer = json ? static_cast<base::Observer&>(events) : workspace.observer();
   std::vector<app::FetchedAsset> fetched;
   for (const std::string& name : options.names) {
-    fetched.push_back(fetch_one(name, options, workspace));
-    if (!options.output.empty()) place(fetched.back(), options.output, workspace);
-    if (!workspace.options().json) workspace.answer(text_answer(fetched.back()));
+    const base::SteadyTime began = workspace.clock().steady();
+    fetched.push_back(fetch_one(name, options, workspace, observer));
+    const auto took = workspace.clock().steady() - began;
+    if (!options.output.empty()) place(fetched.back(), options.output, workspace, observer);
+    if (!json) workspace.answer(text_answer(fetched.back(), took));
   }
-  if (workspace.options().json) workspace.answer(json_answer(fetched));
+  if (json) workspace.answer(json_result_line(fetched));
   return exit_done;
 }
 
@@ -119,15 +199,26 @@ int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
 void setup_fetch(CLI::App& app, Action& action) {
   auto options = std::make_shared<FetchCommandOptions>();
   CLI::App* command = app.add_subcommand("fetch", "bring assets or URLs into the cache, verified");
-  command->add_option("names", options->names, "names of assets, or URLs (https, http, ftp, file)")
-      ->required();
+  command->add_option("names", options->names, "names of assets, or URLs")->required();
   command->add_option("--sha256", options->sha256, "digest that the one URL's bytes must have");
   command->add_option("-o,--output", options->output, "also put the files into this folder");
+  command->add_option("--path", options->path, "take them from this file or folder instead")
+      ->type_name("FILE|FOLDER");
+  command->add_flag("--link", options->link, "with --path: refer to them there, copy nothing");
+  command->add_flag(
+      "--refresh", options->refresh, "ask the source whether it still has what it gave before");
+  command->add_flag("--offline", options->offline, "never touch the network");
+  command->add_option("--limit", options->limit, "only the first N files of a list")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command->add_option("-j,--connections", options->connections, "connections to a host, at most")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N");
+  command->add_option("--fetcher", options->fetcher, "only the fetcher of this name")
+      ->type_name("NAME");
   command->add_option("--retries", options->retries, "further attempts for each source")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  command->add_flag(
-      "--refresh", options->refresh, "ask the source again although it was fetched before");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_fetch(*options, workspace); };
   });

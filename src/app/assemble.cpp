@@ -1,0 +1,65 @@
+#include "assemble.hpp"
+
+#include <sabath/base/archive.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace sabath::app {
+namespace {
+
+/// The one file that a compressed one holds, unpacked once.
+cache::Object unpacked_object(const cache::Object& packed,
+                              const spec::AssetFile& file,
+                              const FetchTools& tools) {
+  const std::string key = "unpacked:" + file.unpack + ":" + packed.digest.text();
+  if (const auto record = tools.cache.source(key)) {
+    if (auto object = tools.cache.find(record->digest)) return *std::move(object);
+  }
+  tools.observer.note("unpacking " + file.path);
+  auto staging = tools.cache.stage(key);
+  std::uint64_t offset = 0;
+  base::decompress_file(
+      packed.path,
+      file.unpack,
+      [&](base::ByteView bytes) {
+        staging->write_at(offset, bytes);
+        offset += bytes.size();
+      },
+      {},
+      tools.observer,
+      tools.stop);
+  const cache::Object object = tools.cache.publish(std::move(staging), {});
+  cache::SourceRecord record;
+  record.url = key;
+  record.digest = object.digest;
+  record.size_bytes = object.size_bytes;
+  record.fetched = base::format_rfc3339(tools.clock.now());
+  tools.cache.remember_source(record);
+  return object;
+}
+
+}  // namespace
+
+cache::Tree assemble(const std::vector<spec::AssetFile>& files,
+                     const std::vector<FetchedFile>& fetched,
+                     const FetchTools& tools) {
+  std::map<std::string, cache::Object> plain;
+  std::vector<cache::PackedPart> packed;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const cache::Object& object = fetched[i].object;
+    const std::string path = spec::unpacked_path(files[i]);
+    if (spec::is_archive(files[i])) {
+      packed.push_back({object, files[i].unpack, path});
+    } else if (!files[i].unpack.empty()) {
+      plain.emplace(path, unpacked_object(object, files[i], tools));
+    } else {
+      plain.emplace(path, object);
+    }
+  }
+  if (packed.empty()) return tools.cache.publish_tree(plain);
+  return tools.cache.publish_archives(packed, plain, tools.observer, tools.stop);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "fetch_tools.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Does a fetcher list what is beneath `url`?
+bool names_many(const std::string& url, const FetchTools& tools);
+
+/// The files of an asset: its own, its manifest's, or those that its list names, of which the
+/// first `limit`. A list is remembered, and asked for again only with `refresh`.
+std::vector<spec::AssetFile> files_of(const spec::Asset& asset, const FetchTools& tools);
+
+/// A listing as it is remembered, and back: an asset's manifest.
+std::string listing_text(const std::vector<spec::AssetFile>& files);
+std::vector<spec::AssetFile> parse_listing(const std::string& text, const std::string& origin);
+
+}  // namespace sabath::app

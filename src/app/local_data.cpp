@@ -1,0 +1,163 @@
+#include "local_data.hpp"
+
+#include "fetch_one.hpp"
+#include "known_content.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include <sys/stat.h>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Digest;
+using base::DigestAlgorithm;
+using base::Error;
+using base::ErrorKind;
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) base::throw_errno(path.string(), "cannot be read", errno);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::usage, base::printable(path.string()) + ": is not a file");
+  }
+  return status;
+}
+
+/// Whatever changes when the file does.
+std::string fingerprint(const struct stat& status) {
+  return fmt::format("{}-{}-{}-{}.{:09}-{}.{:09}",
+                     status.st_dev,
+                     status.st_ino,
+                     status.st_size,
+                     status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec,
+                     status.st_ctim.tv_sec,
+                     status.st_ctim.tv_nsec);
+}
+
+std::string link_key(const spec::AssetFile& file) {
+  const bool has_key = sha256_among(file.digests) || !file.sources.empty();
+  return "link:" + (has_key ? staging_key(file) : file.path);
+}
+
+/// The digests of the file, of which those in the document must hold. The first is its sha256.
+std::vector<Digest> checked_digests(const spec::AssetFile& file,
+                                    const fs::path& path,
+                                    const struct stat& status) {
+  const std::string place = base::printable(path.string());
+  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (file.size_bytes && *file.size_bytes != size_bytes) {
+    throw Error(ErrorKind::integrity,
+                place + ": has " + std::to_string(size_bytes) + " bytes where '" + file.path +
+                    "' has " + std::to_string(*file.size_bytes));
+  }
+  std::vector<Digest> digests{base::digest_file(path)};
+  for (const Digest& wanted : file.digests) {
+    const Digest actual = wanted.algorithm == DigestAlgorithm::sha256
+                              ? digests.front()
+                              : base::digest_file(path, wanted.algorithm);
+    if (actual != wanted) {
+      throw Error(ErrorKind::integrity,
+                  place + ": does not match '" + file.path + "': expected " + wanted.text() +
+                      ", got " + actual.text());
+    }
+  }
+  return digests;
+}
+
+FetchedFile linked_file(const spec::AssetFile& file,
+                        const Digest& digest,
+                        const struct stat& status,
+                        const fs::path& path) {
+  FetchedFile linked;
+  linked.path = file.path;
+  linked.object = {digest, static_cast<std::uint64_t>(status.st_size), path};
+  linked.verified = file.digests;
+  linked.linked = true;
+  return linked;
+}
+
+}  // namespace
+
+fs::path local_path(const spec::AssetFile& file, std::size_t files, const FetchTools& tools) {
+  const fs::path& local = tools.options.local;
+  std::error_code code;
+  if (fs::is_directory(local, code)) return local / file.path;
+  if (files == 1) return local;
+  throw Error(ErrorKind::usage,
+              base::printable(local.string()) + ": is not a folder, and the asset has " +
+                  std::to_string(files) + " files",
+              "give --path the folder that holds them");
+}
+
+FetchedFile take_local(const spec::AssetFile& file, const fs::path& path, const FetchTools& tools) {
+  const fs::path absolute = fs::absolute(path).lexically_normal();
+  const struct stat status = status_of(absolute);
+  const Digest digest = checked_digests(file, absolute, status).front();
+  if (!tools.options.link) {
+    FetchedFile taken = linked_file(file, digest, status, {});
+    taken.object = tools.cache.publish_file(absolute);
+    if (taken.object.digest != digest) {
+      throw Error(ErrorKind::integrity,
+                  base::printable(absolute.string()) + ": changed while it was copied");
+    }
+    taken.linked = false;
+    taken.source = absolute.string();
+    remember_digests(taken, tools);
+    if (!file.sources.empty() && !sha256_among(file.digests)) {
+      cache::SourceRecord record;
+      record.url = file.sources.front();
+      record.digest = digest;
+      record.size_bytes = taken.object.size_bytes;
+      record.fetched = base::format_rfc3339(tools.clock.now());
+      tools.cache.remember_source(record);
+    }
+    return taken;
+  }
+  cache::SourceRecord record;
+  record.url = link_key(file);
+  record.digest = digest;
+  record.size_bytes = static_cast<std::uint64_t>(status.st_size);
+  record.etag = fingerprint(status);
+  record.path = absolute.string();
+  record.fetched = base::format_rfc3339(tools.clock.now());
+  tools.cache.remember_source(record);
+  FetchedFile linked = linked_file(file, digest, status, absolute);
+  linked.source = absolute.string();
+  return linked;
+}
+
+std::optional<FetchedFile> find_linked(const spec::AssetFile& file, const FetchTools& tools) {
+  const auto record = tools.cache.source(link_key(file));
+  if (!record || record->path.empty()) return std::nullopt;
+  const std::string hint =
+      "link it again with --link --path, bring it in with --path, or fetch it with --refresh";
+  struct stat status {};
+  if (::stat(record->path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (tools.options.refresh) return std::nullopt;
+    throw Error(ErrorKind::integrity,
+                base::printable(record->path) + ": was linked as '" + file.path + "' on " +
+                    record->fetched + " and is gone",
+                hint);
+  }
+  if (fingerprint(status) != record->etag && base::digest_file(record->path) != record->digest) {
+    if (tools.options.refresh) return std::nullopt;
+    throw Error(ErrorKind::integrity,
+                base::printable(record->path) + ": was linked as '" + file.path + "' on " +
+                    record->fetched + " and has changed: expected " + record->digest.text() +
+                    ", got " + base::digest_file(record->path).text(),
+                hint);
+  }
+  FetchedFile found = linked_file(file, record->digest, status, record->path);
+  found.was_there = true;
+  return found;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sabath::cli {
+
+/// Columns that printable UTF-8 takes on a terminal: wide characters take two, combining ones none.
+std::size_t display_width(std::string_view text);
+
+/// `text` cut in the middle, with "…" there, to at most `columns` columns; never within a
+/// character.
+std::string cut_to_width(std::string_view text, std::size_t columns);
+
+}  // namespace sabath::cli

@@ -1,0 +1,232 @@
+// Assets of many files.
+#include "support/fault_server.hpp"
+#include "support/program.hpp"
+
+#include <sabath/base/digest.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string name_of(int number) {
+  return "maps/" + std::to_string(number) + ".txt";
+}
+
+/// A list of so many files; number n has the text "n".
+void put_list(FaultServer& server, int count) {
+  std::string list = "# a list\n\n";
+  for (int i = 0; i < count; ++i) {
+    const std::string text = std::to_string(i);
+    server.put("/set/" + name_of(i), text);
+    list += sabath::base::sha256_of(text).hex + "  " + name_of(i) + "\n";
+  }
+  server.put("/set/SHA256SUMS", list);
+}
+
+void listed(const Sabath& sabath, const std::string& list, const std::string& more = "") {
+  sabath.asset(
+      "many",
+      R"({"schema": 1, "kind": "dataset", "name": "many", "list": ")" + list + R"(")" + more + "}");
+}
+
+fs::path tree_of(const Answer& answer) {
+  return json::parse(last_line(answer.output))["fetched"][0]["path"].get<std::string>();
+}
+
+std::size_t files_in(const fs::path& tree) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(tree))
+    count += entry.path().filename() != ".sabath-tree.json" && !entry.is_directory() ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("cli: a list is fetched file by file, and is there the second time") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 40);
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  const Answer answer = sabath({"--json", "fetch", "many"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(files_in(tree_of(answer)) == 40);
+  CHECK(text_of(tree_of(answer) / name_of(17)) == "17");
+  const std::size_t requests = server.requests().size();
+  const Answer again = sabath({"fetch", "many"});
+  CHECK_THAT(again.output, Contains("40 files, 40 already there, 0 B downloaded"));
+  CHECK(sabath({"fetch", "many", "--offline"}).status == 0);
+  CHECK(server.requests().size() == requests);
+}
+
+TEST_CASE("cli: of 300 files one that is gone does not stop the others") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 300);
+  server.once("/set/" + name_of(123), {404, {}, "gone"});
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  const Answer answer = sabath({"fetch", "many"});
+  CHECK(answer.status == 10);
+  CHECK_THAT(
+      answer.errors,
+      Contains("1 of 300 files could not be fetched") && Contains(name_of(123)) && Contains("404"));
+  const std::size_t requests = server.requests().size();
+  const Answer again = sabath({"fetch", "many"});
+  INFO(again.errors);
+  CHECK(again.status == 0);
+  CHECK_THAT(again.output, Contains("299 already there"));
+  CHECK(server.requests().size() == requests + 1);
+}
+
+TEST_CASE("cli: files of a list that have other bytes are named, and not kept") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 10);
+  for (int i = 0; i < 5; ++i)
+    server.put("/set/" + name_of(i), "wrong");
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  const Answer answer = sabath({"fetch", "many", "--retries", "0"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors,
+             Contains("5 of 10 files") && Contains(sabath::base::sha256_of("wrong").hex) &&
+                 Contains("and 2 more"));
+  CHECK_THAT(sabath({"verify", "--full"}).output, Contains("6 objects"));  // and the list
+}
+
+TEST_CASE("cli: a limit takes the first files of a list") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 20);
+  listed(sabath, server.url("/set/SHA256SUMS"), R"(, "limit": 5)");
+  CHECK(files_in(tree_of(sabath({"--json", "fetch", "many"}))) == 5);
+  CHECK(files_in(tree_of(sabath({"--json", "fetch", "many", "--limit", "3"}))) == 3);
+  CHECK(files_in(tree_of(sabath({"--json", "fetch", "many", "--limit", "9"}))) == 5);
+}
+
+TEST_CASE("cli: a list may name URLs, and a base from which their paths are told") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/a/1%20one.txt", "one");
+  server.put("/b/2.txt", "two");
+  server.put("/lists/list",
+             server.url("/a/1%20one.txt") + "\r\n" + server.url("/b/2.txt") + "\r\n");
+  listed(sabath, server.url("/lists/list"));
+  const Answer flat = sabath({"--json", "fetch", "many"});
+  INFO(flat.errors);
+  REQUIRE(flat.status == 0);
+  CHECK(text_of(tree_of(flat) / "1 one.txt") == "one");
+  listed(sabath, server.url("/lists/list"), R"(, "base": ")" + server.url("/") + R"(")");
+  CHECK(text_of(tree_of(sabath({"--json", "fetch", "many"})) / "b/2.txt") == "two");
+}
+
+TEST_CASE("cli: a list that leads out of its folder is refused before anything is fetched") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/set/list", "../../etc/passwd\nfine\n/etc/shadow\n");
+  listed(sabath, server.url("/set/list"));
+  const Answer answer = sabath({"fetch", "many"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors, Contains("list:1: '../../etc/passwd'") && Contains("list:3"));
+  CHECK(server.requests().size() == 1);
+}
+
+TEST_CASE("cli: a manifest takes what has no source of its own from its base") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/base/a/1.txt", "one");
+  server.put("/other/two", "two");
+  sabath.asset("few",
+               R"({"schema": 1, "kind": "dataset", "name": "few", "base": ")" +
+                   server.url("/base/") + R"(", "manifest": [
+      {"path": "a/1.txt", "size": 3}, {"path": "2.txt", "sources": [")" +
+                   server.url("/other/two") + R"("]}]})");
+  const Answer answer = sabath({"--json", "fetch", "few"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(text_of(tree_of(answer) / "a/1.txt") == "one");
+  CHECK(text_of(tree_of(answer) / "2.txt") == "two");
+}
+
+TEST_CASE("cli: --refresh tells what a file was before and what it is now") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/x", "old");
+  REQUIRE(sabath({"fetch", server.url("/x")}).status == 0);
+  server.put("/x", "new");
+  const Answer answer = sabath({"fetch", server.url("/x"), "--refresh"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(
+      answer.errors,
+      Contains(sabath::base::sha256_of("old").hex) && Contains(sabath::base::sha256_of("new").hex));
+}
+
+TEST_CASE("cli: --refresh downloads nothing where the server says that nothing changed") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/x", std::string(100'000, 'x'));
+  REQUIRE(sabath({"fetch", server.url("/x")}).status == 0);
+  const Answer answer = sabath({"fetch", server.url("/x"), "--refresh"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output, Contains("1 already there, 0 B downloaded"));
+  CHECK_THAT(answer.errors, Contains("unchanged since"));
+  CHECK_FALSE(server.requests().back().header("if-none-match").empty());
+}
+
+TEST_CASE("cli: what --refresh finds changed is an error where the document has a digest") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/x", "old");
+  const std::string old = sabath::base::sha256_of("old").hex;
+  sabath.asset("pinned",
+               R"({"schema": 1, "kind": "dataset", "name": "pinned", "files": [{"path": "x",
+      "digest": {"sha256": ")" +
+                   old + R"("}, "sources": [")" + server.url("/x") + R"("]}]})");
+  REQUIRE(sabath({"fetch", "pinned"}).status == 0);
+  server.put("/x", "new");
+  const Answer answer = sabath({"fetch", "pinned", "--refresh", "--retries", "0"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors, Contains(old) && Contains(sabath::base::sha256_of("new").hex));
+  CHECK(sabath({"fetch", "pinned"}).status == 0);
+}
+
+TEST_CASE("cli: of several processes that want one file, one downloads it") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/x", std::string(500'000, 'x'));
+  const std::vector<std::string> command{"fetch", server.url("/x")};
+  std::vector<std::unique_ptr<Running>> processes;
+  for (int i = 0; i < 6; ++i)
+    processes.emplace_back(new Running(sabath.start(command)));
+  for (const auto& process : processes)
+    CHECK(process->wait().status == 0);
+  CHECK(server.requests().size() == 1);
+}
+
+TEST_CASE("cli: a list that was interrupted goes on with what is missing") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 30);
+  Reply stalled = server.whole("/set/" + name_of(20));
+  stalled.stall_after_bytes = 1;
+  server.once("/set/" + name_of(20), stalled);
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  Running first = sabath.start({"fetch", "many"});
+  REQUIRE(eventually([&] { return server.requests().size() >= 15; }));
+  first.signal(9);
+  first.wait();
+  const Answer again = sabath({"fetch", "many"});
+  INFO(again.errors);
+  CHECK(again.status == 0);
+  CHECK(again.output.find(" 0 already there") == std::string::npos);
+  CHECK(sabath({"verify", "--full"}).status == 0);
+}
