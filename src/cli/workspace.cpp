@@ -8,8 +8,10 @@
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 
 namespace sabath::cli {
 
@@ -31,6 +33,14 @@ const app::Folders& Workspace::folders() {
 const spec::Configuration& Workspace::configuration() {
   if (!configuration_) configuration_ = read_configuration(folders().configuration);
   return *configuration_;
+}
+
+fetch::CredentialStore& Workspace::credentials() {
+  if (!credentials_) {
+    auto secrets = fetch::load_secrets(folders().configuration / "credentials.json");
+    credentials_ = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes_);
+  }
+  return *credentials_;
 }
 
 app::Documents& Workspace::documents() {
@@ -57,7 +67,17 @@ const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
   if (fetchers_.empty()) {
     fetch::EngineOptions options;
     options.user_agent = "sabath/" + std::string(base::version());
+    options.credentials_for = [this](std::string_view scheme, std::string_view host) {
+      return credentials().for_host(scheme, host);
+    };
+    options.secrets_on_loopback = true;
+    if (configuration().connections_per_host > 0) {
+      options.connections_per_host = static_cast<unsigned>(configuration().connections_per_host);
+    }
     fetchers_ = fetch::builtin_fetchers(options, clock_);
+    auto tools = fetch::tool_fetchers({processes_, credentials(), configuration()}, clock_);
+    std::move(tools.begin(), tools.end(), std::back_inserter(fetchers_));
+    fetch::choose_fetchers(fetchers_, configuration().prefer, forced_fetcher_);
   }
   return fetchers_;
 }

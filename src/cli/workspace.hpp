@@ -12,7 +12,9 @@
 #include <sabath/cache/cache.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/fetch/credential_store.hpp>
 #include <sabath/fetch/fetcher.hpp>
+#include <sabath/fetch/tools.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <memory>
@@ -37,9 +39,13 @@ class Workspace {
 
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
+  /// credentials.json. Throws Error{usage|access}.
+  fetch::CredentialStore& credentials();
   app::Documents& documents();
   cache::Cache& cache();
   env::EnvironmentStore& environments();
+  /// --fetcher: only the one of this name fetches. To be said before anything is fetched.
+  void force_fetcher(std::string name) { forced_fetcher_ = std::move(name); }
   const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
@@ -64,6 +70,8 @@ class Workspace {
   std::optional<app::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<env::EnvironmentStore> environments_;
+  std::unique_ptr<fetch::CredentialStore> credentials_;
+  std::string forced_fetcher_{};
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;

@@ -71,7 +71,6 @@ class Aria2Tool final : public FileTool {
                  "--no-conf=true",
                  "--input-file=-",
                  "--dir=" + job.output.parent_path().string(),
-                 "--out=" + job.output.filename().string(),
                  "--max-connection-per-server=" + std::to_string(connections),
                  "--split=" + std::to_string(connections * static_cast<int>(job.urls.size())),
                  "--min-split-size=1M",
@@ -99,7 +98,7 @@ class Aria2Tool final : public FileTool {
     }
     for (const ToolUrl& url : job.urls)
       call.input += (call.input.empty() ? "" : "\t") + url.plain;
-    call.input += "\n";
+    call.input += "\n out=" + job.output.filename().string() + "\n";
     call.grows = job.output;
     call.has_holes = true;
     call.total_bytes = job.size_bytes;

@@ -195,8 +195,9 @@ class CurlTool final : public FileTool {
     return std::nullopt;
   }
 
-  static void start_again(const ToolJob& job) {
+  void start_again(const ToolJob& job) {
     std::error_code code;
+    drop_partial();
     for (const char* suffix : {"", ".headers", ".headers-new"})
       fs::remove(beside(job, suffix), code);
   }

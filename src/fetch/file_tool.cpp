@@ -174,6 +174,7 @@ Outcome FileTool::fetch(const std::vector<std::string>& urls,
   }
   const auto& job = std::get<ToolJob>(prepared);
   const std::string& task = request.label.empty() ? job.url().displayed : request.label;
+  dropped_ = false;
   auto failure = bring(job, task, observer, stop);
   const auto there = size_of(job.output);
   if (!failure && !there) {
@@ -188,7 +189,7 @@ Outcome FileTool::fetch(const std::vector<std::string>& urls,
   outcome.url = job.url().plain;
   outcome.effective_url = job.url().displayed;
   const std::uint64_t bytes = there.value_or(0);
-  outcome.transferred = bytes - std::min(bytes, job.partial_bytes);
+  outcome.transferred = bytes - (dropped_ ? 0 : std::min(bytes, job.partial_bytes));
   if (outcome.ok) outcome.bytes = bytes;
   return outcome;
 }

@@ -68,6 +68,9 @@ class FileTool : public Fetcher {
                                        base::Observer& observer,
                                        const std::stop_token& stop);
 
+  /// What was there is of no use and will be brought again.
+  void drop_partial() { dropped_ = true; }
+
   const ToolContext& context() const { return context_; }
   const ToolTraits& traits() const { return traits_; }
   Failure missing_program() const;
@@ -85,6 +88,7 @@ class FileTool : public Fetcher {
                                          const Request& request,
                                          base::StagedFile& to);
 
+  bool dropped_ = false;
   ToolTraits traits_;
   ToolContext context_;
 };

@@ -144,13 +144,6 @@ struct Credentials {
   std::vector<std::string> headers{};  ///< "X-Api-Key: secret"
 };
 
-struct Credentials {
-  std::string user{};
-  std::string password{};
-  std::string bearer{};                ///< a token (RFC 6750)
-  std::vector<std::string> headers{};  ///< "X-Api-Key: secret"
-};
-
 struct EngineOptions {
   std::chrono::seconds connect_timeout{30};
   std::chrono::seconds silence{60};  ///< no byte for so long: the attempt has failed
