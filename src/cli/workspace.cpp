@@ -77,7 +77,7 @@ const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
     fetchers_ = fetch::builtin_fetchers(options, clock_);
     auto tools = fetch::tool_fetchers({processes_, credentials(), configuration()}, clock_);
     std::move(tools.begin(), tools.end(), std::back_inserter(fetchers_));
-    fetch::choose_fetchers(fetchers_, configuration().prefer, forced_fetcher_);
+    fetch::choose_fetchers(fetchers_, configuration().prefer);
   }
   return fetchers_;
 }

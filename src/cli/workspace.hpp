@@ -44,8 +44,6 @@ class Workspace {
   app::Documents& documents();
   cache::Cache& cache();
   env::EnvironmentStore& environments();
-  /// --fetcher: only the one of this name fetches. To be said before anything is fetched.
-  void force_fetcher(std::string name) { forced_fetcher_ = std::move(name); }
   const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
@@ -71,7 +69,6 @@ class Workspace {
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<env::EnvironmentStore> environments_;
   std::unique_ptr<fetch::CredentialStore> credentials_;
-  std::string forced_fetcher_{};
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;

@@ -30,6 +30,8 @@ struct Words {
 constexpr std::array words{
     Words{"no space left on device", Meaning::storage},
     Words{"disk quota exceeded", Meaning::storage},
+    Words{"no such identity", Meaning::access},
+    Words{"permission denied (publickey", Meaning::access},
     Words{"no such file", Meaning::not_found},
     Words{"does not exist", Meaning::not_found},
     Words{"not found", Meaning::not_found},

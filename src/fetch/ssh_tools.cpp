@@ -37,7 +37,7 @@ class SshTool : public FileTool {
  protected:
   ToolCall basic_call(const ToolJob& job) const {
     ToolCall call;
-    call.argv = {traits().program, "-q"};
+    call.argv = {traits().program};
     for (std::string& option : ssh_options(context()))
       call.argv.push_back(std::move(option));
     if (!job.url().port.empty()) {

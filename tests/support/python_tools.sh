@@ -4,7 +4,7 @@
 # the S3 server that it talks to, globus-cli the client that the stand-in of the Transfer service answers.
 set -euo pipefail
 folder=$1
-packages=(awscli==1.44.49 'moto[server,s3]==5.1.21' globus-cli==3.42.0)
+packages=(awscli==1.46.3 moto[s3]==5.2.5 flask==3.1.3 flask-cors==6.0.5 globus-cli==3.43.0)
 stamp=$folder/complete
 wanted="${packages[*]}"
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
