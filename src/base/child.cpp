@@ -3,6 +3,7 @@
 #include "launch_failure.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 
 #include <dirent.h>
 
@@ -14,6 +15,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,6 +64,17 @@ UniqueFd out_of_the_way(int fd) {
   UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, failure_fd + 1));
   if (!copy) throw_errno("descriptor", "cannot duplicate", errno);
   return copy;
+}
+
+/// A file in memory: nobody has to feed it while the command runs, and nothing lies on a disk.
+UniqueFd open_input(const std::string& input) {
+  UniqueFd file(input.empty() ? ::open("/dev/null", O_RDONLY | O_CLOEXEC)
+                              : ::memfd_create("stdin", MFD_CLOEXEC));
+  if (!file) throw_errno("standard input", "cannot open", errno);
+  if (input.empty()) return file;
+  write_all(file.get(), as_bytes(input), "standard input");
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) throw_errno("standard input", "cannot rewind", errno);
+  return file;
 }
 
 int highest_open_descriptor() {
@@ -122,9 +135,8 @@ Child::Child(const Command& command, int stdout_fd, int stderr_fd)
     environment_.push_back(key + "=" + value);
   argv_pointers_ = pointers_to(argv_);
   environment_pointers_ = pointers_to(environment_);
-  UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!null) throw_errno("/dev/null", "cannot open", errno);
-  null_ = out_of_the_way(null.get());
+  const UniqueFd input = open_input(command.input);
+  stdin_ = out_of_the_way(input.get());
   stdout_ = out_of_the_way(stdout_fd);
   stderr_ = out_of_the_way(stderr_fd);
   std::array<int, 2> ends{};
@@ -144,6 +156,7 @@ int Child::fork() {
     code = errno;
     if (pid == 0) become_program();
   }
+  stdin_.reset();
   stdout_.reset();
   stderr_.reset();
   failure_writer_.reset();
@@ -160,7 +173,7 @@ void Child::become_program() const noexcept {
     if (::getppid() != caller_) ::_exit(127);
   }
   ::setsid();
-  if (::dup2(null_.get(), 0) < 0 || ::dup2(stdout_.get(), 1) < 0 || ::dup2(stderr_.get(), 2) < 0 ||
+  if (::dup2(stdin_.get(), 0) < 0 || ::dup2(stdout_.get(), 1) < 0 || ::dup2(stderr_.get(), 2) < 0 ||
       ::dup3(failure_writer_.get(), failure_fd, O_CLOEXEC) < 0) {
     fail(failure_writer_.get(), Step::descriptors);
   }

@@ -39,7 +39,7 @@ class Child {
   std::vector<std::string> environment_;
   std::vector<char*> argv_pointers_;
   std::vector<char*> environment_pointers_;
-  UniqueFd null_;
+  UniqueFd stdin_;
   UniqueFd stdout_;
   UniqueFd stderr_;
   UniqueFd failure_reader_;

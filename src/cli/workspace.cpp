@@ -9,8 +9,10 @@
 #include <sabath/base/version.hpp>
 #include <sabath/fetch/resolvers.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 
 namespace sabath::cli {
 
@@ -35,17 +37,6 @@ fetch::ServiceEndpoints service_endpoints(const spec::Configuration& configurati
   return endpoints;
 }
 
-void leave_only(std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers, const std::string& name) {
-  std::string known;
-  for (const auto& fetcher : fetchers)
-    known += (known.empty() ? "" : ", ") + std::string(fetcher->name());
-  std::erase_if(fetchers, [&](const auto& fetcher) { return fetcher->name() != name; });
-  if (!fetchers.empty()) return;
-  throw Error(ErrorKind::usage,
-              "--fetcher: there is no fetcher '" + base::printable(name) + "'",
-              "there are " + known);
-}
-
 }  // namespace
 
 Workspace::Workspace(const GlobalOptions& options)
@@ -63,6 +54,14 @@ const app::Folders& Workspace::folders() {
 const spec::Configuration& Workspace::configuration() {
   if (!configuration_) configuration_ = read_configuration(folders().configuration);
   return *configuration_;
+}
+
+fetch::CredentialStore& Workspace::credentials() {
+  if (!credentials_) {
+    auto secrets = fetch::load_secrets(folders().configuration / "credentials.json");
+    credentials_ = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes_);
+  }
+  return *credentials_;
 }
 
 app::Documents& Workspace::documents() {
@@ -89,16 +88,22 @@ const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
   if (fetchers_.empty()) {
     fetch::EngineOptions options;
     options.user_agent = "sabath/" + std::string(base::version());
+    options.credentials_for = [this](std::string_view scheme, std::string_view host) {
+      return credentials().for_host(scheme, host);
+    };
+    options.secrets_on_loopback = true;
     const int configured = configuration().connections_per_host;
     if (configured > 0) options.connections_per_host = static_cast<unsigned>(configured);
     if (connections_ > 0) options.connections_per_host = connections_;
     const fetch::ServiceEndpoints endpoints = service_endpoints(configuration());
     fetch::give_hub_token(options, endpoints.hf, variable("HF_TOKEN"));
-    options.secrets_on_loopback = true;
     fetchers_ = fetch::builtin_fetchers(options, clock_);
-    for (auto& fetcher : fetch::resolving_fetchers(options, endpoints, clock_))
-      fetchers_.push_back(std::move(fetcher));
-    if (!chosen_fetcher_.empty()) leave_only(fetchers_, chosen_fetcher_);
+    const auto add = [this](fetch::FetcherList more) {
+      std::move(more.begin(), more.end(), std::back_inserter(fetchers_));
+    };
+    add(fetch::resolving_fetchers(options, endpoints, clock_));
+    add(fetch::tool_fetchers({processes_, credentials(), configuration()}, clock_));
+    fetch::choose_fetchers(fetchers_, configuration().prefer, chosen_fetcher_);
   }
   return fetchers_;
 }

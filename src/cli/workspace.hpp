@@ -12,7 +12,9 @@
 #include <sabath/cache/cache.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/fetch/credential_store.hpp>
 #include <sabath/fetch/fetcher.hpp>
+#include <sabath/fetch/tools.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <memory>
@@ -37,6 +39,8 @@ class Workspace {
 
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
+  /// credentials.json. Throws Error{usage|access}.
+  fetch::CredentialStore& credentials();
   app::Documents& documents();
   cache::Cache& cache();
   env::EnvironmentStore& environments();
@@ -67,6 +71,7 @@ class Workspace {
   std::optional<app::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<env::EnvironmentStore> environments_;
+  std::unique_ptr<fetch::CredentialStore> credentials_;
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
   std::string chosen_fetcher_{};
   unsigned connections_ = 0;

@@ -192,6 +192,9 @@ Configuration parse_configuration(std::string_view text, const std::string& orig
   configuration.fetchers = read_fetchers(root.optional("fetchers"));
   configuration.globus = read_globus(root.optional("globus"));
   configuration.cache = read_cache(root.optional("cache"));
+  JsonReader ssh_config = root.optional("ssh_config");
+  configuration.ssh_config = ssh_config.string();
+  if (ssh_config.is_string()) check_absolute(configuration.ssh_config, ssh_config);
   JsonReader connections = root.optional("connections_per_host");
   if (connections.exists()) {
     configuration.connections_per_host = read_count(connections, 1, 0);
@@ -213,6 +216,7 @@ nlohmann::ordered_json to_json(const Configuration& configuration) {
   json["globus"] = json_of(configuration.globus);
   json["cache"] = {{"shared", configuration.cache.shared}};
   if (!configuration.cache.lower.empty()) json["cache"]["lower"] = configuration.cache.lower;
+  if (!configuration.ssh_config.empty()) json["ssh_config"] = configuration.ssh_config;
   if (configuration.connections_per_host > 0) {
     json["connections_per_host"] = configuration.connections_per_host;
   }

@@ -15,7 +15,7 @@
 namespace sabath::test {
 
 /// A staged file in memory that remembers what was done to it.
-class MemoryStagedFile final : public base::StagedFile {
+class MemoryStagedFile : public base::StagedFile {
  public:
   MemoryStagedFile() = default;
   /// With a partial of an earlier attempt.

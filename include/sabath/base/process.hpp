@@ -24,6 +24,8 @@ struct Command {
   std::filesystem::path working_directory{};  ///< empty: the caller's
   /// The complete environment of the child; nothing means the caller's.
   std::optional<Environment> environment{};
+  /// What the command reads at stdin; empty: /dev/null. For secrets, which `argv` would show to all.
+  std::string input{};
   /// Where output goes; empty means that it is captured into the result (the last `capture_limit`
   /// bytes). A file is made or appended to; one path for both streams interleaves them, and then
   /// each counts the whole file's growth.
@@ -80,7 +82,7 @@ class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
   /// Runs to the end. The child gets its own session and process group (so no terminal to ask
-  /// questions at), stdin from /dev/null, no descriptor but 0, 1, 2, and default signal
+  /// questions at), stdin from `input`, no descriptor but 0, 1, 2, and default signal
   /// dispositions. When its own process has ended, all that it left behind is ended too, daemons
   /// included (the caller becomes their subreaper for the time being). What must be ended gets
   /// SIGTERM, and after `grace` SIGKILL. A non-zero exit is a result. A stop token that was

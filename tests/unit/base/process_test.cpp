@@ -53,6 +53,17 @@ void write_script(const std::filesystem::path& path, const std::string& text, un
 
 }  // namespace
 
+TEST_CASE("process: what is given as input is read at stdin, to its end") {
+  Command command = test::shell("wc -c; cat /dev/stdin | tail -c 3");
+  command.input = std::string(200'000, 'x') + "end";
+  const auto result = run(command);
+  CHECK(result.ok());
+  CHECK(contains(result.output, "200003"));
+  command = test::shell("head -c 3; cat");
+  command.input = "a\nb";
+  CHECK(run(command).output == "a\nb");
+}
+
 TEST_CASE("process: a command that succeeds is ok and its output is captured") {
   const auto result = run(test::shell("echo out; echo err >&2"));
   CHECK(result.ok());

@@ -42,6 +42,7 @@ TEST_CASE("configuration: what is written reads back as it was") {
                    {"s4", "s4", {"s4", "{host}{path}", "{output}"}, ""}};
   full.globus = {"6c54cade-bde5-45c1-bdea-f4bd71dba2cc", {{"/lustre", "/"}}, 3};
   full.cache = {{"/site/cache"}, true};
+  full.ssh_config = "/etc/ssh_config";
   full.connections_per_host = 4;
   full.prefer = {{"ftp", "curl"}};
   full.endpoints = {"http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"};
@@ -94,7 +95,7 @@ TEST_CASE("configuration: the other sections are checked too, all at once") {
     read(ordered_json::parse(R"({"schema": 1,
       "globus": {"local_collection": "mine", "paths": {"relative": "also"}, "deadline_hours": 0},
       "cache": {"lower": ["here"], "shared": 1},
-      "connections_per_host": 65,
+      "ssh_config": "here", "connections_per_host": 65,
       "prefer": {"HTTPS": "curl"},
       "endpoints": {"hf": "hf.example.org"}})"));
   });
@@ -104,8 +105,9 @@ TEST_CASE("configuration: the other sections are checked too, all at once") {
   CHECK(problem.says("/globus/deadline_hours: 0 is out of range"));
   CHECK(problem.says("/cache/lower/0: 'here' is not an absolute path"));
   CHECK(problem.says("/cache/shared"));
+  CHECK(problem.says("/ssh_config: 'here' is not an absolute path"));
   CHECK(problem.says("/connections_per_host: at most 64"));
   CHECK(problem.says("/prefer/HTTPS: 'HTTPS' is not a scheme"));
   CHECK(problem.says("/endpoints/hf: 'hf.example.org' is not a URL of https or http"));
-  CHECK(problem.lines() == 9);
+  CHECK(problem.lines() == 10);
 }

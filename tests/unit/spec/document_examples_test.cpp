@@ -5,6 +5,7 @@
 #include <sabath/base/json_reader.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/secret.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -124,6 +125,15 @@ TEST_CASE("formats: the example configuration uses every key there is, and parse
   CHECK(schema.unused() == Names{});
   CHECK(problems(schema, to_json(configuration)) == Texts{});
   CHECK(problems(schema, to_json(spec::Configuration{})) == Texts{});
+}
+
+TEST_CASE("formats: the example credentials use every key there is, and parse") {
+  SchemaChecker schema("credentials");
+  const Texts examples = examples_of("credentials");
+  REQUIRE(examples.size() == 1);
+  CHECK(spec::parse_secrets(examples[0], "credentials.md").size() == 4);
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{});
 }
 
 TEST_CASE("formats: the example record parses") {

@@ -1,0 +1,125 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/unique_fd.hpp>
+#include <sabath/fetch/credential_store.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::fetch {
+
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr auto command_deadline = std::chrono::minutes(2);
+constexpr std::size_t longest_token = 64U * 1024U;
+/// Shorter ones would be found in texts where they mean nothing.
+constexpr std::size_t shortest_masked = 4;
+
+bool is_loopback(std::string_view host) {
+  if (host.starts_with("[::1]")) return true;
+  const std::string_view name = host.substr(0, host.find(':'));
+  return name == "localhost" || name == "127.0.0.1";
+}
+
+/// Schemes whose way is encrypted from end to end, or whose tool encrypts it.
+bool is_encrypted(std::string_view scheme) {
+  constexpr std::array<std::string_view, 4> encrypted{"https", "s3", "git+https", "sftp"};
+  return std::find(encrypted.begin(), encrypted.end(), scheme) != encrypted.end();
+}
+
+void mask(std::string& text, const std::string& secret) {
+  if (secret.size() < shortest_masked) return;
+  for (auto at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+    text.replace(at, secret.size(), "***");
+  }
+}
+
+}  // namespace
+
+std::vector<spec::Secret> load_secrets(const std::filesystem::path& path) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file && errno == ENOENT) return {};
+  if (!file) base::throw_errno(path.string(), "cannot read", errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) base::throw_errno(path.string(), "cannot read", errno);
+  const auto refuse = [&](const std::string& problem, const std::string& hint) {
+    throw Error(ErrorKind::access, path.string() + ": " + problem, hint);
+  };
+  if (!S_ISREG(status.st_mode)) refuse("is not a regular file", "");
+  if (status.st_uid != ::geteuid()) {
+    refuse("belongs to user " + std::to_string(status.st_uid), "secrets must be your own");
+  }
+  if ((status.st_mode & 0077U) != 0) {
+    refuse("others than you can read it, and it has secrets", "chmod 600 " + path.string());
+  }
+  // Through the descriptor: what was checked is what is read.
+  const std::string text = base::read_file("/proc/self/fd/" + std::to_string(file.get()));
+  return spec::parse_secrets(text, path.string());
+}
+
+std::string CredentialStore::token_of(const spec::Secret& secret) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = tokens_.find(secret.command); known != tokens_.end()) return known->second;
+  base::Command command;
+  command.argv = secret.command;
+  command.deadline = command_deadline;
+  command.capture_limit = longest_token;
+  const auto refuse = [&](const std::string& cause) {
+    throw Error(ErrorKind::access,
+                "credentials for " + base::printable(secret.host) + ": command '" +
+                    base::printable(secret.command.front()) + "' gave no token: " + cause);
+  };
+  base::ProcessResult result;
+  try {
+    result = processes_.run(command);
+  } catch (const Error& error) {
+    refuse(error.what());
+  }
+  if (!result.ok()) refuse(result.describe());
+  std::string token = result.output.substr(0, result.output.find_first_of("\r\n"));
+  const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
+  if (token.empty() || !std::all_of(token.begin(), token.end(), is_plain)) {
+    refuse("its first line is not one");
+  }
+  tokens_[secret.command] = token;
+  return token;
+}
+
+Credentials CredentialStore::for_host(std::string_view scheme, std::string_view host) {
+  if (!is_encrypted(scheme) && !is_loopback(host)) return {};
+  const auto bound = std::find_if(secrets_.begin(), secrets_.end(), [&](const spec::Secret& each) {
+    return spec::is_bound_to(each.host, host);
+  });
+  if (bound == secrets_.end()) return {};
+  Credentials credentials;
+  credentials.user = bound->user;
+  credentials.password = bound->password;
+  credentials.bearer = bound->command.empty() ? bound->bearer : token_of(*bound);
+  if (!bound->header.first.empty()) {
+    credentials.headers.push_back(bound->header.first + ": " + bound->header.second);
+  }
+  return credentials;
+}
+
+std::string CredentialStore::masked(std::string text) const {
+  for (const spec::Secret& secret : secrets_) {
+    mask(text, secret.bearer);
+    mask(text, secret.header.second);
+    mask(text, secret.password);
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [command, token] : tokens_)
+    mask(text, token);
+  return text;
+}
+
+}  // namespace sabath::fetch

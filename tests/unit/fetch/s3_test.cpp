@@ -1,0 +1,119 @@
+// The real aws-cli against moto's S3 server.
+
+#include "conformance/tool_conformance.hpp"
+#include "support/daemon.hpp"
+#include "support/files_of_urls.hpp"
+#include "support/loopback.hpp"
+#include "support/python_tools.hpp"
+#include "support/variables.hpp"
+#include "tool_case.hpp"
+
+using namespace sabath;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The user's own settings are out of the way; the endpoint is given by a variable.
+struct S3Server {
+  test::TempHome home{};
+  std::uint16_t port = test::unused_port();
+  std::string endpoint = "http://127.0.0.1:" + std::to_string(port);
+  test::PythonToolsOnPath tools_on_path{};
+  test::Variables variables{{{"AWS_ENDPOINT_URL", endpoint},
+                             {"HOME", home.path().string()},
+                             {"AWS_ACCESS_KEY_ID", ""},
+                             {"AWS_SECRET_ACCESS_KEY", ""},
+                             {"AWS_PROFILE", ""},
+                             {"AWS_EC2_METADATA_DISABLED", "true"}}};
+  test::Daemon daemon{{"moto_server", "-H", "127.0.0.1", "-p", std::to_string(port)}, port};
+
+  S3Server() { aws({"s3", "mb", "s3://bucket"}); }
+  void aws(std::vector<std::string> arguments) const {
+    base::Command command;
+    command.argv = {"aws", "--endpoint-url", endpoint};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.environment = base::current_environment();
+    (*command.environment)["AWS_ACCESS_KEY_ID"] = "test";
+    (*command.environment)["AWS_SECRET_ACCESS_KEY"] = "test";
+    const auto result = base::SystemProcessRunner().run(command);
+    if (!result.ok()) throw std::runtime_error("aws: " + result.errors + result.output);
+  }
+  std::string put(const std::string& name, const std::string& content) const {
+    base::write_file_atomically(home / "object", content, base::Durability::ordered_only);
+    const std::string to = "s3://bucket/" + test::decoded(name);
+    aws({"s3", "cp", "--only-show-errors", "--acl", "public-read", home / "object", to});
+    return "s3://bucket/" + name;
+  }
+};
+
+}  // namespace
+
+// Each call of aws takes a second or two: the cases of the conformance suite that matter, at once.
+TEST_CASE("tools: s3 brings objects, anonymously where there are no credentials") {
+  const S3Server server;
+  test::Tools tools;
+  test::RecordingObserver observer;
+  auto& s3 = tools.get("s3");
+  const auto fetch = [&](const std::string& url, test::LentFile& to, fetch::Request request = {}) {
+    return s3.fetch({url}, request, to, observer, {});
+  };
+  test::LentFile to;
+  const auto content = conformance::random_bytes(2'000'000);
+  const auto url = server.put("data/100%25%20sure.bin", content);
+  fetch::Request request;
+  request.size_bytes = content.size();
+  const auto outcome = fetch(url, to, request);
+  CHECK(outcome.problem == "");
+  CHECK(outcome.ok);
+  CHECK(outcome.bytes == content.size());
+  CHECK((to.text() == content));
+  REQUIRE_FALSE(observer.progresses.empty());
+  CHECK(observer.progresses.back().done == content.size());
+
+  request.size_bytes = 100;
+  CHECK_THAT(fetch(url, to, request).problem, Catch::Contains("bytes where 100 are expected"));
+  const auto missing = fetch("s3://bucket/missing", to);
+  CHECK(missing.not_found);
+  CHECK_FALSE(missing.retryable);
+  CHECK_FALSE(fetch("s3://bucket/data/", to).ok);
+}
+
+TEST_CASE("tools: s3 lists prefixes page after page, and brings them") {
+  const S3Server server;
+  for (int i = 0; i < 3; ++i)
+    base::write_file_atomically(
+        server.home / ("f" + std::to_string(i)), "x", base::Durability::ordered_only);
+  base::make_directories(server.home / "tree" / "deep");
+  for (int i = 0; i < 1100; ++i) {
+    const auto name = "n" + std::to_string(10000 + i);
+    base::write_file_atomically(
+        server.home / "tree" / "deep" / name, name, base::Durability::ordered_only);
+  }
+  server.aws(
+      {"s3", "cp", "--recursive", "--only-show-errors", server.home / "tree", "s3://bucket/p"});
+  server.put("p.other", "not beneath it");
+  test::Tools tools;
+  base::SilentObserver observer;
+  auto& s3 = tools.get("s3");
+  CHECK(s3.names_many("s3://bucket/p/"));
+  CHECK(s3.names_many("s3://bucket"));
+  CHECK_FALSE(s3.names_many("s3://bucket/p"));
+  const auto all = s3.list("s3://bucket/p/", std::nullopt, observer, {});
+  REQUIRE(all.size() == 1100);  // a page has a thousand
+  CHECK(all.front().path == "deep/n10000");
+  CHECK(all.front().url == "s3://bucket/p/deep/n10000");
+  CHECK(all.front().size_bytes == 6U);
+  const auto some = s3.list("s3://bucket/p/deep/", 3, observer, {});
+  REQUIRE(some.size() == 3);
+  CHECK(some.back().path == "n10002");
+  CHECK(s3.list("s3://bucket/nothing/", std::nullopt, observer, {}).empty());
+
+  const test::TempHome folder;
+  server.put("small/a/b.txt", "b");
+  server.put("small/c.txt", "cc");
+  const auto outcome = s3.fetch_tree("s3://bucket/small/", folder.path(), observer, {});
+  CHECK(outcome.problem == "");
+  CHECK(outcome.bytes == 3);
+  CHECK(base::read_file(folder / "a/b.txt") == "b");
+  CHECK(s3.fetch_tree("s3://bucket/nothing/", folder.path(), observer, {}).not_found);
+}
