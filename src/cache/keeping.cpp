@@ -3,7 +3,9 @@
 #include "inventory.hpp"
 #include "listing.hpp"
 #include "pins.hpp"
+#include "records_json.hpp"
 #include "space.hpp"
+#include "tree_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -87,6 +89,42 @@ Inventory Keeping::inventory(base::Observer& observer, std::stop_token stop) con
   for (const Level& level : state_->lower)
     take_inventory(level, inventory, observer, stop);
   return inventory;
+}
+
+std::vector<SourceRecord> Keeping::sources() const {
+  std::vector<SourceRecord> records;
+  const auto add = [&](const Level& level) {
+    for (const fs::path& path : listing(level.layout.sources())) {
+      if (auto record = read_record(path, parse_source)) records.push_back(std::move(*record));
+    }
+  };
+  add(state_->own);
+  for (const Level& level : state_->lower)
+    add(level);
+  return records;
+}
+
+std::optional<TreeOrigin> Keeping::origin_of_tree(const base::Digest& digest) const {
+  const Layout& layout = state_->own.layout;
+  std::vector<fs::path> places{layout.tree(digest)};
+  for (const fs::path& path : listing(layout.damaged())) {
+    if (path.filename().string().starts_with(digest.hex + ".")) places.push_back(path);
+  }
+  for (const fs::path& place : places) {
+    const auto text = base::read_file_if_exists(place / tree_marker);
+    if (!text || base::sha256_of(*text) != digest) continue;
+    TreeOrigin origin;
+    for (const base::ArchiveEntry& entry : parse_manifest(*text, place.string())) {
+      origin.has_more = origin.has_more || !entry.link_target.empty() || entry.executable;
+      origin.files.emplace(entry.path, entry.digest);
+    }
+    for (const fs::path& path : listing(layout.unpacked())) {
+      const auto tree = read_record(path, parse_unpacked);
+      if (tree == digest) origin.archive = base::parse_digest(path.stem().string());
+    }
+    return origin;
+  }
+  return std::nullopt;
 }
 
 std::vector<Pin> Keeping::pins() const {

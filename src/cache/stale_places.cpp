@@ -1,10 +1,10 @@
 #include "file_status.hpp"
 #include "garbage.hpp"
 #include "inventory.hpp"
-#include "process_identity.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process_identity.hpp>
 
 #include <algorithm>
 #include <string>
@@ -59,14 +59,15 @@ bool is_long_unchanged(const GarbagePlace& place, const Place& attempt, base::Wa
 
 bool is_stale_attempt(const GarbagePlace& place,
                       const Place& attempt,
-                      const ProcessIdentity& self,
+                      const base::ProcessIdentity& self,
                       base::WallTime cut) {
   const std::string name = attempt.path.filename().string();
   const base::WallTime newest = newest_change(attempt.path);
-  const auto owner = ProcessIdentity::parse(name);
-  if (name.starts_with("left.") || (owner && is_provably_gone(*owner, self))) return newest < cut;
-  const bool is_elsewhere = !owner || owner->host != self.host;
-  return is_elsewhere && newest < cut && is_long_unchanged(place, attempt, newest);
+  const auto owner = base::ProcessIdentity::parse(name);
+  const auto liveness = owner ? base::liveness_of(*owner, self) : base::Liveness::unknown;
+  if (name.starts_with("left.") || liveness == base::Liveness::gone) return newest < cut;
+  return liveness == base::Liveness::unknown && newest < cut &&
+         is_long_unchanged(place, attempt, newest);
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ bool is_stale_attempt(const GarbagePlace& place,
 std::vector<Place> stale_places(const GarbagePlace& place,
                                 const Inventory& inventory,
                                 base::WallTime cut) {
-  const ProcessIdentity self = ProcessIdentity::current();
+  const base::ProcessIdentity self = base::ProcessIdentity::current();
   std::vector<Place> stale;
   for (const Place& one : inventory.places) {
     const auto status = link_status(one.path);

@@ -70,6 +70,13 @@ struct Pin {
   std::vector<base::Digest> digests{};
 };
 
+/// What a tree was made of.
+struct TreeOrigin {
+  std::map<std::string, base::Digest> files{};
+  bool has_more = false;                  ///< links or executable files: no objects make it again
+  std::optional<base::Digest> archive{};  ///< it was unpacked from
+};
+
 struct GarbageOptions {
   std::set<base::Digest> keep{};  ///< what runs and environments refer to
   /// Only until the cache takes no more than this on disk; without it all garbage goes.
@@ -113,6 +120,12 @@ class Keeping {
 
   /// Everything in the cache and those beneath it. Throws Error{storage|interrupted}.
   Inventory inventory(base::Observer& observer, std::stop_token stop = {}) const;
+
+  /// Every source that is remembered, here and beneath.
+  std::vector<SourceRecord> sources() const;
+  /// By the manifest of the tree, in its place or set aside as damaged; nothing where there is none
+  /// that is right.
+  std::optional<TreeOrigin> origin_of_tree(const base::Digest& digest) const;
 
   /// Sorted by name. A pin that is damaged counts as absent.
   std::vector<Pin> pins() const;
