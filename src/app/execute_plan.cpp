@@ -29,8 +29,13 @@ class Execution {
   Execution(const fs::path& run_directory,
             base::ProcessRunner& processes,
             base::Clock& clock,
-            base::Observer& observer)
-      : files_(run_directory), processes_(processes), clock_(clock), observer_(observer) {}
+            base::Observer& observer,
+            const cache::CacheOptions& cache_options)
+      : files_(run_directory),
+        processes_(processes),
+        clock_(clock),
+        observer_(observer),
+        cache_options_(cache_options) {}
 
   spec::RunRecord execute(std::stop_token stop) {
     begin();
@@ -86,7 +91,7 @@ class Execution {
         files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
         sample_interval,
         clock_);
-    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_);
+    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, cache_options_);
     StageRunner runner({processes_, cache, clock_, observer_}, plan_, files_, status_.attempt);
     for (const spec::PlannedStage& stage : plan_.stages) {
       if (record_.state != spec::RunState::ok || stop.stop_requested()) {
@@ -200,6 +205,7 @@ class Execution {
   base::ProcessRunner& processes_;
   base::Clock& clock_;
   base::Observer& observer_;
+  const cache::CacheOptions& cache_options_;
   spec::RunPlan plan_{};
   spec::Recipe recipe_{};
   spec::RunStatus status_{};
@@ -214,8 +220,9 @@ spec::RunRecord execute_plan(const fs::path& run_directory,
                              base::ProcessRunner& processes,
                              base::Clock& clock,
                              base::Observer& observer,
-                             std::stop_token stop) {
-  return Execution(run_directory, processes, clock, observer).execute(stop);
+                             std::stop_token stop,
+                             const cache::CacheOptions& cache) {
+  return Execution(run_directory, processes, clock, observer, cache).execute(stop);
 }
 
 }  // namespace sabath::app

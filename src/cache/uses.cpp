@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A process of another host cannot be proven gone; after this time it is taken for gone.
+/// A process of another host or container cannot be proven gone; after this time it is taken for
+/// gone.
 constexpr std::time_t longest_process_s = 30 * 86'400;
 
 bool is_before(const timespec& a, const timespec& b) {
@@ -81,7 +82,8 @@ std::optional<timespec> first_use_of_the_living(const Layout& layout) {
     const auto owner = base::ProcessIdentity::parse(path.filename().string());
     if (!status || !owner) continue;
     const bool is_too_old = status->st_mtim.tv_sec + longest_process_s < ::time(nullptr);
-    if (is_provably_gone(*owner, self) || (owner->host != self.host && is_too_old)) {
+    const base::Liveness liveness = base::liveness_of(*owner, self);
+    if (liveness == base::Liveness::gone || (liveness == base::Liveness::unknown && is_too_old)) {
       ::unlink(path.c_str());
     } else if (!first || is_before(status->st_mtim, *first)) {
       first = status->st_mtim;

@@ -25,6 +25,7 @@ void setup_run(CLI::App& app, Action& action);
 void setup_exec(CLI::App& app, Action& action);
 void setup_compare(CLI::App& app, Action& action);
 void setup_probe(CLI::App& app, Action& action);
+void setup_cache(CLI::App& app, Action& action);
 void setup_catalog(CLI::App& app, Action& action);
 void setup_completion(CLI::App& app, Action& action);
 void setup_doctor(CLI::App& app, Action& action);

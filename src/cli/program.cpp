@@ -27,13 +27,14 @@ namespace {
 using Setup = void (*)(CLI::App&, Action&);
 
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 14> commands{setup_fetch,
+constexpr std::array<Setup, 15> commands{setup_fetch,
                                          setup_run,
                                          setup_compare,
                                          setup_list,
                                          setup_search,
                                          setup_show,
                                          setup_verify,
+                                         setup_cache,
                                          setup_env,
                                          setup_probe,
                                          setup_catalog,

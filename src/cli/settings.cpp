@@ -3,6 +3,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
+#include <sstream>
+
 namespace sabath::cli {
 namespace {
 
@@ -46,6 +48,29 @@ spec::Configuration read_configuration(const fs::path& folder) {
                       "what stands there is executed: 'chmod go-w' the file and its folders");
   }
   return configuration;
+}
+
+cache::CacheOptions read_cache_options(const base::Environment& environment,
+                                       const spec::CacheSettings& settings) {
+  cache::CacheOptions options;
+  options.shared = settings.shared;
+  const std::string shared = value_of(environment, "SABATH_CACHE_SHARED");
+  if (!shared.empty() && shared != "0" && shared != "1") {
+    throw base::Error(base::ErrorKind::usage,
+                      "SABATH_CACHE_SHARED: '" + shared + "' is neither 1 nor 0");
+  }
+  if (!shared.empty()) options.shared = shared == "1";
+  const auto given = environment.find("SABATH_LOWER_CACHES");
+  if (given == environment.end()) {
+    for (const std::string& path : settings.lower)
+      options.lower.push_back(fs::absolute(path));
+    return options;
+  }
+  std::istringstream paths(given->second);
+  for (std::string path; std::getline(paths, path, ':');) {
+    if (!path.empty()) options.lower.push_back(fs::absolute(path));
+  }
+  return options;
 }
 
 fs::path program_path() {

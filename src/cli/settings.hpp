@@ -2,6 +2,7 @@
 
 #include <sabath/app/folders.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/cache/cache.hpp>
 #include <sabath/spec/configuration.hpp>
 
 #include <filesystem>
@@ -29,6 +30,12 @@ app::Folders read_folders(const base::Environment& environment,
 /// config.json in the configuration folder; what stands there by itself where there is none. Throws
 /// Error{usage}, also when it defines fetchers, which are executed, and others can write it.
 spec::Configuration read_configuration(const std::filesystem::path& folder);
+
+/// Which caches lie beneath the own one, and whether a new one is the group's: SABATH_LOWER_CACHES
+/// (paths with ':' between) and SABATH_CACHE_SHARED ("1" or "0"), else what the configuration says.
+/// Throws Error{usage}.
+cache::CacheOptions read_cache_options(const base::Environment& environment,
+                                       const spec::CacheSettings& settings);
 
 /// This program's own path.
 std::filesystem::path program_path();

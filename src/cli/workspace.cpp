@@ -71,9 +71,26 @@ app::Documents& Workspace::documents() {
 
 cache::Cache& Workspace::cache() {
   if (!cache_) {
-    cache_ = std::make_unique<cache::Cache>(folders().cache, folders().state(), clock_);
+    cache_ =
+        std::make_unique<cache::Cache>(folders().cache, folders().state(), clock_, cache_options());
   }
   return *cache_;
+}
+
+cache::Keeping& Workspace::keeping() {
+  if (!keeping_) {
+    keeping_ = std::make_unique<cache::Keeping>(
+        folders().cache, folders().state(), clock_, cache_options());
+  }
+  return *keeping_;
+}
+
+std::filesystem::path Workspace::keeping_root() {
+  return cache().root();
+}
+
+cache::CacheOptions Workspace::cache_options() {
+  return read_cache_options(base::current_environment(), configuration().cache);
 }
 
 env::EnvironmentStore& Workspace::environments() {

@@ -10,6 +10,7 @@
 #include <sabath/base/process.hpp>
 #include <sabath/base/stop_signal.hpp>
 #include <sabath/cache/cache.hpp>
+#include <sabath/cache/keeping.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/fetch/credential_store.hpp>
@@ -43,6 +44,11 @@ class Workspace {
   fetch::CredentialStore& credentials();
   app::Documents& documents();
   cache::Cache& cache();
+  /// Of the same cache.
+  cache::Keeping& keeping();
+  std::filesystem::path keeping_root();
+  /// From the configuration; SABATH_LOWER_CACHES and SABATH_CACHE_SHARED go before it.
+  cache::CacheOptions cache_options();
   env::EnvironmentStore& environments();
   const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers();
   /// Before the first use of fetchers(): only the one of that name (empty: all), and at most so
@@ -70,6 +76,7 @@ class Workspace {
   std::optional<spec::Configuration> configuration_;
   std::optional<app::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
+  std::unique_ptr<cache::Keeping> keeping_;
   std::unique_ptr<env::EnvironmentStore> environments_;
   std::unique_ptr<fetch::CredentialStore> credentials_;
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;

@@ -3,6 +3,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/cache/cache.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
@@ -18,6 +19,7 @@ spec::RunRecord execute_plan(const std::filesystem::path& run_directory,
                              base::ProcessRunner& processes,
                              base::Clock& clock,
                              base::Observer& observer,
-                             std::stop_token stop);
+                             std::stop_token stop,
+                             const cache::CacheOptions& cache = {});
 
 }  // namespace sabath::app

@@ -54,6 +54,29 @@ Check check_placement(Workspace& workspace) {
           {}};
 }
 
+/// What it means that others may write to the cache.
+Check check_sharing(Workspace& workspace) {
+  std::string beneath;
+  for (const cache::LowerCache& lower : workspace.cache().lower()) {
+    if (!lower.problem.empty()) {
+      return {"sharing",
+              "bad",
+              lower.root.string() + ": " + lower.problem + ", so that nothing is found in it",
+              "mend cache.lower in config.json, or SABATH_LOWER_CACHES"};
+    }
+    beneath += ", " + lower.root.string() + " beneath it";
+  }
+  if (!workspace.cache().is_shared()) {
+    return {"sharing", "ok", "the cache is written by its owner alone" + beneath, {}};
+  }
+  return {"sharing",
+          "note",
+          "the group may write to the cache" + beneath,
+          "data are safe: you use nothing that you have not hashed yourself. Anybody of the group "
+          "can remove what lies there. Environments in it are never executed: set SABATH_CACHE to "
+          "a folder of your own for what builds them, with this one as cache.lower"};
+}
+
 Check check_trust(Workspace& workspace) {
   std::error_code code;
   const std::filesystem::path path = workspace.folders().environments();
@@ -101,6 +124,7 @@ int run_doctor(Workspace& workspace) {
         "catalog", "ok", std::to_string(stats.runs) + " runs, SQLite " + stats.sqlite_version, {}};
   });
   add(checks, "placement", [&] { return check_placement(workspace); });
+  add(checks, "sharing", [&] { return check_sharing(workspace); });
   add(checks, "trust", [&] { return check_trust(workspace); });
   add(checks, "documents", [&] { return check_documents(workspace); });
   checks.push_back(check_program("c++", "recipes that compile C++ need it"));

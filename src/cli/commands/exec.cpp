@@ -21,8 +21,12 @@ void setup_exec(CLI::App& app, Action& action) {
       std::error_code code;
       const std::filesystem::path run = std::filesystem::canonical(*directory, code);
       if (code) base::throw_errno(*directory, "no such run directory", code.value());
-      const spec::RunRecord record = app::execute_plan(
-          run, workspace.processes(), workspace.clock(), workspace.observer(), workspace.stop());
+      const spec::RunRecord record = app::execute_plan(run,
+                                                       workspace.processes(),
+                                                       workspace.clock(),
+                                                       workspace.observer(),
+                                                       workspace.stop(),
+                                                       workspace.cache_options());
       return exit_status(record.state);
     };
   });

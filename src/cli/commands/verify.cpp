@@ -3,6 +3,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
@@ -24,7 +25,8 @@ Check summary_of(const std::string& what, const cache::VerifyReport& report) {
   return {what,
           report.damaged.empty() ? "ok" : "bad",
           std::to_string(report.objects) + " objects and " + std::to_string(report.trees) +
-              " trees, " + base::format_bytes(report.bytes_hashed) + " hashed, " +
+              " trees, " + base::format_bytes(report.size_bytes) + ", " +
+              base::format_bytes(report.bytes_hashed) + " hashed, " +
               std::to_string(report.damaged.size()) + " damaged",
           {}};
 }
@@ -33,8 +35,9 @@ void add_report(std::vector<Check>& checks,
                 const std::string& what,
                 const cache::VerifyReport& report) {
   checks.push_back(summary_of(what, report));
+  const std::string remedy = "'sabath cache repair' brings it back";
   for (const cache::VerifyFinding& finding : report.damaged) {
-    checks.push_back({finding.path.string(), "bad", finding.problem, "fetch it again"});
+    checks.push_back({finding.path.string(), "bad", finding.problem, remedy});
   }
 }
 
@@ -58,6 +61,33 @@ void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& 
   if (record->outputs.empty()) checks.push_back({row.id, "note", "the run has no outputs", {}});
 }
 
+void add_digest(std::vector<Check>& checks,
+                const std::string& what,
+                const base::Digest& digest,
+                bool full,
+                Workspace& workspace) {
+  add_report(checks,
+             what,
+             workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop()));
+}
+
+/// A URL or a digest.
+void verify_stored(const std::string& name,
+                   bool full,
+                   std::vector<Check>& checks,
+                   Workspace& workspace) {
+  const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
+  for (const base::Digest& digest :
+       app::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
+    add_digest(checks, name, digest, full, workspace);
+  }
+}
+
+bool names_bytes(const std::string& name) {
+  return name.find("://") != std::string::npos || name.starts_with("file:") ||
+         base::parse_digest(name).has_value();
+}
+
 void verify_asset(const spec::Asset& asset,
                   bool full,
                   std::vector<Check>& checks,
@@ -72,11 +102,12 @@ void verify_asset(const spec::Asset& asset,
       if (const auto known = workspace.cache().source(url)) digest = known->digest;
     }
     const std::string what = asset.name + ": " + file.path;
-    if (!digest || !workspace.cache().find(*digest)) {
+    const std::size_t before = checks.size();
+    if (digest) add_digest(checks, what, *digest, full, workspace);
+    if (!digest || checks.at(before).detail.starts_with("0 objects")) {
+      checks.resize(before);
       checks.push_back({what, "bad", "is not in the cache", "sabath fetch " + asset.name});
-      continue;
     }
-    add_report(checks, what, workspace.cache().verify_one(*digest, full));
   }
   if (asset.generate)
     checks.push_back(
@@ -98,9 +129,17 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     add_report(checks,
                "cache",
                workspace.cache().verify(options.full, workspace.observer(), workspace.stop()));
+    for (const cache::LowerCache& lower : workspace.cache().lower()) {
+      checks.push_back({lower.root.string(),
+                        lower.problem.empty() ? "ok" : "note",
+                        lower.problem.empty() ? "a cache beneath, checked too" : lower.problem,
+                        {}});
+    }
   }
   for (const std::string& name : options.names) {
-    if (names_a_run(name)) {
+    if (names_bytes(name)) {
+      verify_stored(name, options.full, checks, workspace);
+    } else if (names_a_run(name)) {
       verify_run(name, checks, workspace);
     } else if (const auto asset = asset_called(name, workspace)) {
       verify_asset(*asset, options.full, checks, workspace);
@@ -127,7 +166,8 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
 void setup_verify(CLI::App& app, Action& action) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand("verify", "check that bytes are still what they were");
-  command->add_option("names", options->names, "assets or runs; none: the whole cache");
+  command->add_option(
+      "names", options->names, "assets, runs, URLs or digests; none: the whole cache");
   command->add_flag("--full", options->full, "hash everything again, whatever was checked before");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_verify(*options, workspace); };

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sabath/app/documents.hpp>
+#include <sabath/app/folders.hpp>
+#include <sabath/base/digest.hpp>
+#include <sabath/cache/cache.hpp>
+#include <sabath/cache/keeping.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Digest -> runs whose plan or record names it, in any place. Nothing is parsed, so that a
+/// document of another version keeps its data, too. Throws Error{storage} for one that cannot be
+/// read: what it refers to is not known then.
+std::map<base::Digest, std::vector<std::string>> digests_of_runs(const std::filesystem::path& runs);
+
+/// The same of the environments beneath a folder.
+std::set<base::Digest> digests_of_environments(const std::filesystem::path& environments);
+
+/// Names of assets -> what the cache has of them: their files, and the trees made of them.
+std::map<std::string, std::vector<base::Digest>> digests_of_assets(
+    const Documents& documents, const cache::Cache& cache, const cache::Inventory& inventory);
+
+/// What a digest (whole or its first 8 digits at least), the name of an asset or a URL stands for
+/// in the cache. Throws Error{not_found|usage}.
+std::vector<base::Digest> digests_called(const std::string& name,
+                                         const Documents& documents,
+                                         const cache::Cache& cache,
+                                         const cache::Inventory& inventory);
+
+}  // namespace sabath::app

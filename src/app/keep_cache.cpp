@@ -1,0 +1,168 @@
+#include <sabath/app/keep_cache.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Digest;
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::size_t digest_digits = 64;
+constexpr std::size_t fewest_digits = 8;
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
+/// Every SHA-256 that a text spells.
+std::set<Digest> digests_in(std::string_view text) {
+  std::set<Digest> digests;
+  while (true) {
+    const std::size_t begin = text.find_first_of(hex_digits);
+    if (begin == std::string_view::npos) return digests;
+    text.remove_prefix(begin);
+    const std::size_t length = std::min(text.find_first_not_of(hex_digits), text.size());
+    if (length == digest_digits) {
+      digests.insert({base::DigestAlgorithm::sha256, std::string(text.substr(0, length))});
+    }
+    text.remove_prefix(length);
+  }
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code))
+    paths.push_back(it->path());
+  if (code && code != std::errc::no_such_file_or_directory && code != std::errc::not_a_directory) {
+    base::throw_errno(folder.string(), "cannot read", code.value());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// The digest of a file's bytes, where the document or an earlier fetch says.
+std::optional<Digest> digest_of(const spec::AssetFile& file, const cache::Cache& cache) {
+  for (const Digest& digest : file.digests) {
+    if (digest.algorithm == base::DigestAlgorithm::sha256) return digest;
+  }
+  for (const std::string& url : file.sources) {
+    if (const auto known = cache.source(url)) return known->digest;
+  }
+  return std::nullopt;
+}
+
+std::vector<Digest> digests_of(const spec::Asset& asset,
+                               const cache::Cache& cache,
+                               const cache::Inventory& inventory) {
+  std::set<Digest> wanted;
+  bool all_known = true;
+  for (const auto* const files : {&asset.files, &asset.manifest}) {
+    for (const spec::AssetFile& file : *files) {
+      const auto digest = digest_of(file, cache);
+      all_known = all_known && digest;
+      if (digest) wanted.insert(*digest);
+    }
+  }
+  std::vector<Digest> found;
+  for (const cache::Stored& stored : inventory.stored) {
+    if (stored.kind == cache::Stored::Kind::object) {
+      if (wanted.contains(stored.digest)) found.push_back(stored.digest);
+      continue;
+    }
+    const std::set<Digest> objects(stored.objects.begin(), stored.objects.end());
+    const bool is_of_it = stored.unpacked_from ? wanted.contains(*stored.unpacked_from)
+                                               : all_known && !wanted.empty() && objects == wanted;
+    if (is_of_it) found.push_back(stored.digest);
+  }
+  return found;
+}
+
+std::vector<Digest> beginning_with(const std::string& digits, const cache::Inventory& inventory) {
+  std::set<Digest> found;
+  for (const cache::Stored& stored : inventory.stored) {
+    if (stored.digest.hex.starts_with(digits)) found.insert(stored.digest);
+  }
+  if (found.size() > 1) {
+    throw Error(ErrorKind::usage,
+                digits + ": " + std::to_string(found.size()) + " digests begin so",
+                "give more of the digest");
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+std::map<Digest, std::vector<std::string>> digests_of_runs(const fs::path& runs) {
+  std::map<Digest, std::vector<std::string>> named;
+  for (const fs::path& directory : entries_of(runs)) {
+    if (!spec::is_run_id(directory.filename().string())) continue;
+    const RunFiles files(directory);
+    std::set<Digest> digests;
+    for (const fs::path& path : {files.plan(), files.record()}) {
+      if (const auto text = base::read_file_if_exists(path)) digests.merge(digests_in(*text));
+    }
+    for (const Digest& digest : digests)
+      named[digest].push_back(directory.filename().string());
+  }
+  return named;
+}
+
+std::set<Digest> digests_of_environments(const fs::path& environments) {
+  std::set<Digest> digests;
+  for (const fs::path& kind : entries_of(environments)) {
+    for (const fs::path& key : entries_of(kind)) {
+      for (const fs::path& attempt : entries_of(key)) {
+        const auto text = base::read_file_if_exists(attempt / "record.json");
+        if (text) digests.merge(digests_in(*text));
+      }
+    }
+  }
+  return digests;
+}
+
+std::map<std::string, std::vector<Digest>> digests_of_assets(const Documents& documents,
+                                                             const cache::Cache& cache,
+                                                             const cache::Inventory& inventory) {
+  std::map<std::string, std::vector<Digest>> named;
+  std::vector<BadDocument> bad;
+  for (const AssetDocument& document : documents.assets(bad)) {
+    auto digests = digests_of(document.asset, cache, inventory);
+    if (!digests.empty()) named.emplace(document.asset.name, std::move(digests));
+  }
+  return named;
+}
+
+std::vector<Digest> digests_called(const std::string& name,
+                                   const Documents& documents,
+                                   const cache::Cache& cache,
+                                   const cache::Inventory& inventory) {
+  std::vector<Digest> found;
+  if (name.find("://") != std::string::npos || name.starts_with("file:")) {
+    if (const auto known = cache.source(name)) found.push_back(known->digest);
+  } else {
+    std::string digits = name.starts_with("sha256:") ? name.substr(7) : name;
+    std::transform(digits.begin(), digits.end(), digits.begin(), [](unsigned char c) {
+      return static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
+    });
+    const bool may_be_digest =
+        digits.size() >= fewest_digits && digits.find_first_not_of(hex_digits) == std::string::npos;
+    if (may_be_digest) found = beginning_with(digits, inventory);
+    // A name may look like the beginning of a digest.
+    if (found.empty() && (!may_be_digest || digits.size() < digest_digits)) {
+      found = digests_of(documents.asset(name), cache, inventory);
+    }
+  }
+  if (!found.empty()) return found;
+  throw Error(ErrorKind::not_found,
+              base::printable(name) + ": nothing of it is in the cache",
+              "'sabath cache ls' shows what is; 'sabath fetch' brings it");
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,157 @@
+#include <sabath/app/keep_cache.hpp>
+#include <sabath/app/repair_cache.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace sabath::app {
+namespace {
+
+using base::Digest;
+using base::Error;
+using base::ErrorKind;
+using Kind = cache::Stored::Kind;
+using Damage = std::set<std::pair<Kind, Digest>>;
+
+/// What verify finds damaged, and what was set aside under damaged/<digest>.<time>.
+Damage damage_in(const cache::VerifyReport& report) {
+  Damage damage;
+  for (const cache::VerifyFinding& finding : report.damaged) {
+    if (!finding.digest) continue;
+    // A tree's finding lies beneath its folder, or is it; objects lie beneath objects/.
+    const std::string path = finding.path.string();
+    const bool is_tree = path.find("/trees/" + finding.digest->hex) != std::string::npos;
+    damage.emplace(is_tree ? Kind::tree : Kind::object, *finding.digest);
+  }
+  for (const std::filesystem::path& path : report.set_aside) {
+    const auto digest = base::parse_digest(path.stem().stem().string().substr(0, 64));
+    if (digest) damage.emplace(is_directory(path) ? Kind::tree : Kind::object, *digest);
+  }
+  return damage;
+}
+
+/// Every URL that gave the bytes, or that a document says would.
+std::map<Digest, std::vector<std::string>> urls_of(const cache::Keeping& keeping,
+                                                   const Documents& documents) {
+  std::map<Digest, std::vector<std::string>> urls;
+  const auto add = [&](const Digest& digest, const std::string& url) {
+    std::vector<std::string>& known = urls[digest];
+    if (std::find(known.begin(), known.end(), url) == known.end()) known.push_back(url);
+  };
+  std::vector<BadDocument> bad;
+  for (const AssetDocument& document : documents.assets(bad)) {
+    for (const auto* const files : {&document.asset.files, &document.asset.manifest}) {
+      for (const spec::AssetFile& file : *files) {
+        for (const Digest& digest : file.digests) {
+          for (const std::string& url : file.sources)
+            add(digest, url);
+        }
+      }
+    }
+  }
+  for (const cache::SourceRecord& record : keeping.sources())
+    add(record.digest, record.url);
+  return urls;
+}
+
+}  // namespace
+
+Repaired CacheRepairer::repair_object(const Digest& digest,
+                                      const std::vector<std::string>& urls,
+                                      std::stop_token stop) const {
+  Repaired result{Kind::object, digest, false, 0, 0, {}, {}};
+  // Looking moves it to damaged/; somebody may have brought it again meanwhile.
+  if (const auto object = tools_.cache.find(digest)) {
+    result.ok = true;
+    result.size_bytes = object->size_bytes;
+    return result;
+  }
+  if (urls.empty()) {
+    result.problem = "no source of it is known; make it again";
+    return result;
+  }
+  auto staging = tools_.cache.stage_repair(digest);
+  const fetch::Request request{urls, {}, {digest}, "repairing " + digest.hex.substr(0, 16)};
+  const fetch::Outcome outcome = fetch::fetch_file(
+      request, tools_.fetchers, *staging, {}, tools_.clock, tools_.observer, std::move(stop));
+  result.transferred = outcome.transferred;
+  result.source = outcome.url;
+  if (!outcome.ok) {
+    result.problem = outcome.problem;
+    return result;
+  }
+  result.size_bytes = tools_.cache.publish(std::move(staging), {digest}).size_bytes;
+  result.ok = true;
+  return result;
+}
+
+std::optional<cache::Tree> CacheRepairer::make_tree_again(const Digest& digest,
+                                                          std::stop_token stop) const {
+  const auto origin = tools_.keeping.origin_of_tree(digest);
+  if (!origin) return std::nullopt;
+  if (!origin->has_more) {
+    std::map<std::string, cache::Object> files;
+    for (const auto& [path, file] : origin->files) {
+      if (const auto object = tools_.cache.find(file)) files.emplace(path, *object);
+    }
+    if (files.size() == origin->files.size()) return tools_.cache.publish_tree(files);
+  }
+  const auto archive = origin->archive ? tools_.cache.find(*origin->archive) : std::nullopt;
+  if (!archive) return std::nullopt;
+  // The record does not say which kind it was; the wrong one is refused.
+  try {
+    return tools_.cache.publish_archive(*archive, "tar", tools_.observer, stop);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::integrity) throw;
+    return tools_.cache.publish_archive(*archive, "zip", tools_.observer, stop);
+  }
+}
+
+Repaired CacheRepairer::repair_tree(const Digest& digest, std::stop_token stop) const {
+  Repaired result{Kind::tree, digest, false, 0, 0, {}, {}};
+  auto tree = tools_.cache.find_tree(digest);
+  if (!tree) tree = make_tree_again(digest, std::move(stop));
+  result.ok = tree && tree->digest == digest;
+  if (result.ok) {
+    result.size_bytes = tree->size_bytes;
+  } else {
+    result.problem = "neither its objects nor its archive are there; fetch its asset again";
+  }
+  return result;
+}
+
+std::vector<Repaired> CacheRepairer::repair(const std::string& name, std::stop_token stop) const {
+  const cache::Inventory inventory = tools_.keeping.inventory(tools_.observer, stop);
+  Damage damage = damage_in(tools_.cache.verify(false, tools_.observer, stop));
+  if (!name.empty()) {
+    const auto wanted = digests_called(name, tools_.documents, tools_.cache, inventory);
+    std::erase_if(damage, [&](const auto& one) {
+      return std::find(wanted.begin(), wanted.end(), one.second) == wanted.end();
+    });
+  }
+  const auto urls = urls_of(tools_.keeping, tools_.documents);
+  std::vector<Repaired> repaired;
+  // Objects come first: trees are made of them.
+  for (const auto& [kind, digest] : damage) {
+    const auto known = urls.find(digest);
+    const auto mend = [&, kind = kind, &digest = digest] {
+      return kind == Kind::tree
+                 ? repair_tree(digest, stop)
+                 : repair_object(digest,
+                                 known == urls.end() ? std::vector<std::string>() : known->second,
+                                 stop);
+    };
+    try {
+      repaired.push_back(mend());
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::storage) throw;
+      repaired.push_back({kind, digest, false, 0, 0, {}, error.what()});
+    }
+  }
+  return repaired;
+}
+
+}  // namespace sabath::app

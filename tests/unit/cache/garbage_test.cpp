@@ -1,0 +1,379 @@
+// What is kept and what goes.
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <sabath/cache/keeping.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include <unistd.h>
+
+using namespace sabath;
+using test::CacheHome;
+using test::Child;
+using test::entries_in;
+using test::put;
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+
+namespace {
+
+struct Store {
+  CacheHome home{};
+  base::SystemClock clock{};
+  base::SilentObserver observer{};
+
+  cache::Keeping keeping() { return {home.root(), home.memo(), clock}; }
+  /// Everything unused goes, without grace.
+  cache::GarbageReport collect(const std::set<base::Digest>& keep = {},
+                               std::optional<std::uint64_t> max_bytes = {},
+                               bool dry_run = false) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // beyond the kernel's clock step
+    return keeping().collect({keep, max_bytes, seconds(0), dry_run}, observer);
+  }
+  std::set<std::string> present() {
+    std::set<std::string> all;
+    for (const cache::Stored& stored : keeping().inventory(observer).stored)
+      all.insert(std::string(to_string(stored.kind)) + " " + stored.digest.hex);
+    return all;
+  }
+};
+
+std::string object_name(const base::Digest& digest) {
+  return "object " + digest.hex;
+}
+
+std::string tree_name(const base::Digest& digest) {
+  return "tree " + digest.hex;
+}
+
+}  // namespace
+
+TEST_CASE("gc: what nothing refers to goes, and what was just used stays") {
+  Store store;
+  const auto digest = [&] {
+    auto cache = store.home.open();
+    return put(cache, "garbage").digest;
+  }();
+  const auto kept = store.keeping().collect({}, store.observer);
+  CHECK(kept.removed.empty());
+  CHECK(store.present().contains(object_name(digest)));
+  const auto report = store.collect();
+  REQUIRE(report.removed.size() == 1);
+  CHECK(report.removed.front().name == digest.text());
+  CHECK(report.freed_bytes >= 7);
+  CHECK(store.present().empty());
+  CHECK_FALSE(store.home.open().find(digest));
+  CHECK(entries_in(store.home.root() / "trash") == 0);
+}
+
+TEST_CASE("gc: a dry run says the same and removes nothing") {
+  Store store;
+  {
+    auto cache = store.home.open();
+    put(cache, "one");
+    put(cache, "two");
+    cache.publish_tree({{"x", put(cache, "three")}});
+  }
+  const auto before = store.present();
+  const auto dry = store.collect({}, {}, true);
+  CHECK(store.present() == before);
+  const auto real = store.collect();
+  CHECK(dry.removed.size() == real.removed.size());
+  CHECK(dry.freed_bytes == real.freed_bytes);
+  CHECK(real.removed.size() == 4);
+}
+
+TEST_CASE("gc: over random graphs just what is referred to stays, and it is whole") {
+  Store store;
+  std::mt19937 random(GENERATE(1U, 2U, 3U, 4U, 5U));
+  const auto one_of = [&](std::size_t count) { return random() % count; };
+  std::set<std::string> expected;
+  std::set<base::Digest> keep;
+  {
+    auto cache = store.home.open();
+    std::vector<cache::Object> objects;
+    for (int i = 0; i < 24; ++i)
+      objects.push_back(put(cache, "object " + std::to_string(random())));
+    std::map<std::string, std::vector<cache::Object>> trees;
+    std::vector<base::Digest> names;
+    for (int i = 0; i < 8; ++i) {
+      std::map<std::string, cache::Object> files;
+      for (std::size_t n = 1 + one_of(5); n > 0; --n)
+        files.emplace("f" + std::to_string(n), objects[one_of(objects.size())]);
+      const auto tree = cache.publish_tree(files);
+      names.push_back(tree.digest);
+      for (const auto& [path, object] : files)
+        trees[tree.digest.hex].push_back(object);
+    }
+    auto keeping = store.keeping();
+    const auto refer = [&](const base::Digest& digest) {
+      const bool is_tree = trees.contains(digest.hex);
+      expected.insert(is_tree ? tree_name(digest) : object_name(digest));
+      if (!is_tree) return;
+      for (const auto& object : trees.at(digest.hex))
+        expected.insert(object_name(object.digest));
+    };
+    for (int i = 0; i < 3; ++i) {
+      const base::Digest run = one_of(2) == 0 ? names[one_of(8)] : objects[one_of(24)].digest;
+      keep.insert(run);
+      refer(run);
+      const base::Digest pinned = one_of(2) == 0 ? names[one_of(8)] : objects[one_of(24)].digest;
+      keeping.pin({"pin " + std::to_string(i), "", "", "", {pinned}});
+      refer(pinned);
+      const auto& output = objects[one_of(24)];
+      cache.remember_stage(
+          {"key" + std::to_string(i), "run", "host", "now", {{"o", output.digest}}});
+      refer(output.digest);
+    }
+  }
+  store.collect(keep);
+  CHECK(store.present() == expected);
+  CHECK(store.home.open().verify(true, store.observer).damaged.empty());
+}
+
+TEST_CASE("gc: what a living process uses stays until it ends") {
+  Store store;
+  base::Digest digest;
+  {
+    auto cache = store.home.open();
+    digest = put(cache, "in use").digest;
+    CHECK(store.collect().removed.empty());
+  }
+  {
+    auto reader = store.home.open();
+    REQUIRE(reader.find(digest));
+    CHECK(store.collect().removed.empty());
+    CHECK(reader.find(digest));
+  }
+  CHECK(store.collect().removed.size() == 1);
+}
+
+TEST_CASE("gc: the registration of a process that was killed holds nothing back") {
+  Store store;
+  const auto content = std::string("left by the dead");
+  {
+    Child child([&] {
+      auto cache = store.home.open();
+      put(cache, content);
+      ::pause();
+      return std::string();
+    });
+    const auto is_there = [&] { return store.present().size() == 1; };
+    for (int tries = 0; tries < 500 && !is_there(); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(is_there());
+    CHECK(store.collect().removed.empty());
+    child.kill();
+    child.wait();
+  }
+  CHECK(store.collect().removed.size() == 1);
+  CHECK(entries_in(store.home.root() / "users") == 0);
+}
+
+TEST_CASE("gc: --max-size stops as soon as the cache is small enough, the oldest first") {
+  Store store;
+  std::vector<base::Digest> digests;
+  for (int i = 0; i < 4; ++i) {
+    {
+      auto cache = store.home.open();
+      digests.push_back(put(cache, std::string(1U << 20U, static_cast<char>('a' + i))).digest);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  {
+    auto cache = store.home.open();
+    REQUIRE(cache.find(digests[0]));  // used last by now
+  }
+  const auto before = store.keeping().inventory(store.observer).disk_bytes(store.home.root());
+  const auto report = store.collect({}, before - (1U << 20U) - 1);
+  REQUIRE(report.removed.size() == 2);
+  CHECK(report.removed[0].name == digests[1].text());
+  CHECK(report.removed[1].name == digests[2].text());
+  CHECK(store.present() == std::set{object_name(digests[0]), object_name(digests[3])});
+  CHECK(store.collect({}, before).removed.empty());
+}
+
+TEST_CASE("gc: an object that was made again after it went is whole") {
+  Store store;
+  {
+    auto cache = store.home.open();
+    put(cache, "again and again");
+  }
+  REQUIRE(store.collect().removed.size() == 1);
+  auto cache = store.home.open();
+  const auto object = put(cache, "again and again");
+  CHECK(base::read_file(object.path) == "again and again");
+  CHECK(cache.find(object.digest));
+}
+
+TEST_CASE("gc: what processes publish and find meanwhile they keep") {
+  Store store;
+  store.home.open();
+  const auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    for (int round = 0; round < 12; ++round) {
+      base::SystemClock clock;
+      cache::Cache cache(store.home.root(), store.home / ("state-" + std::to_string(seed)), clock);
+      std::map<std::string, cache::Object> files;
+      for (int i = 0; i < 6; ++i) {
+        const std::string content = "shared " + std::to_string(random() % 12);
+        auto object = cache.find(base::sha256_of(content));
+        files.emplace("f" + std::to_string(i), object ? *object : put(cache, content));
+      }
+      const auto tree = cache.publish_tree(files);
+      for (const auto& [path, object] : files) {
+        if (base::sha256_of(base::read_file(tree.path / path)) != object.digest) {
+          return std::string("wrong bytes in ") + path;
+        }
+      }
+      if (!cache.find_tree(tree.digest)) return std::string("the tree is gone");
+    }
+    return std::string();
+  };
+  std::vector<Child> workers;
+  for (unsigned seed = 1; seed <= 3; ++seed)
+    workers.emplace_back([&work, seed] { return work(seed); });
+  Child collector([&] {
+    for (int round = 0; round < 60; ++round)
+      store.keeping().collect({{}, {}, seconds(0), false}, store.observer);
+    return std::string();
+  });
+  for (Child& worker : workers)
+    CHECK(worker.wait() == "");
+  CHECK(collector.wait() == "");
+  CHECK(store.home.open().verify(true, store.observer).damaged.empty());
+}
+
+TEST_CASE("gc: what a collection left in the trash when it was killed goes with the next") {
+  Store store;
+  store.home.open();
+  fs::create_directories(store.home.root() / "trash/tree.1/sub");
+  base::write_file_atomically(store.home.root() / "trash/tree.1/sub/file", "x");
+  ::chmod((store.home.root() / "trash/tree.1/sub").c_str(), 0555);
+  store.collect();
+  CHECK(entries_in(store.home.root() / "trash") == 0);
+}
+
+TEST_CASE("gc: what another user owns stays, and so do his pins") {
+  if (::geteuid() != 0) return;
+  Store store;
+  base::Digest theirs;
+  base::Digest ours;
+  base::Digest pinned;
+  {
+    auto cache = store.home.open();
+    const auto object = put(cache, "theirs");
+    theirs = object.digest;
+    REQUIRE(::chown(object.path.c_str(), 65534, 65534) == 0);
+    ours = put(cache, "ours").digest;
+    pinned = put(cache, "pinned by another").digest;
+    store.keeping().pin({"x", "", "", "", {pinned}});
+  }
+  for (const auto& file : fs::directory_iterator(store.home.root() / "pins"))
+    REQUIRE(::chown(file.path().c_str(), 65534, 65534) == 0);
+  const auto report = store.collect();
+  CHECK(store.present() == std::set{object_name(theirs), object_name(pinned)});
+  CHECK(report.kept.contains("another user's"));
+}
+
+TEST_CASE("gc: attempts of the dead and what is damaged go, attempts of the living stay") {
+  Store store;
+  {
+    auto cache = store.home.open();
+    const auto object = put(cache, "right bytes");
+    test::overwrite(object.path, "wrong bytes");
+    CHECK_FALSE(cache.find(object.digest));
+    auto left = cache.stage("left", {base::sha256_of("x")});
+    left->write_at(0, base::as_bytes("half of it"));
+  }
+  Child living([&] {
+    auto cache = store.home.open();
+    auto staging = cache.stage("living", {base::sha256_of("y")});
+    staging->write_at(0, base::as_bytes("half of it"));
+    ::pause();
+    return std::string();
+  });
+  const fs::path partials = store.home.root() / "partial";
+  for (int tries = 0; tries < 500 && entries_in(partials) < 2; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  REQUIRE(entries_in(partials) == 2);
+  REQUIRE(entries_in(store.home.root() / "damaged") == 1);
+  store.collect();
+  CHECK(entries_in(partials) == 1);
+  CHECK(entries_in(store.home.root() / "damaged") == 0);
+  living.kill();
+  living.wait();
+  store.collect();
+  CHECK(entries_in(partials) == 0);
+}
+
+TEST_CASE("gc: an attempt of another host goes only after it was seen unchanged for a week") {
+  Store store;
+  store.home.open();
+  const fs::path attempt = store.home.root() / "partial/key/0123.4567.89.10.11.ab";
+  fs::create_directories(attempt);
+  base::write_file_atomically(attempt / "data", "x");
+  class LaterClock final : public base::Clock {
+   public:
+    base::WallTime now() const override { return base::SystemClock().now() + ahead; }
+    base::SteadyTime steady() const override { return base::SystemClock().steady(); }
+    void sleep_for(std::chrono::nanoseconds) override {}
+    std::chrono::hours ahead{0};
+  } clock;
+  const auto collect = [&] {
+    cache::Keeping(store.home.root(), store.home.memo(), clock)
+        .collect({{}, {}, seconds(0), false}, store.observer);
+  };
+  clock.ahead = std::chrono::hours(24 * 365);  // whatever the clock says, it was not seen before
+  collect();
+  CHECK(fs::exists(attempt));
+  clock.ahead += std::chrono::hours(24 * 6);
+  collect();
+  CHECK(fs::exists(attempt));
+  clock.ahead += std::chrono::hours(24 * 2);
+  collect();
+  CHECK_FALSE(fs::exists(attempt));
+}
+
+TEST_CASE("inventory: what is shared is counted once, and everything has its origin") {
+  Store store;
+  auto cache = store.home.open();
+  const auto big = put(cache, std::string(1U << 20U, 'x'));
+  const auto tree = cache.publish_tree({{"a", big}, {"b", big}});
+  cache.remember_source({"https://host.example/x", big.digest, 1U << 20U, "", "", ""});
+  store.keeping().pin({"name", "why", "who", "when", {tree.digest}});
+  const auto inventory = store.keeping().inventory(store.observer);
+  REQUIRE(inventory.stored.size() == 2);
+  const cache::Stored& object = inventory.stored[0];
+  const cache::Stored& holder = inventory.stored[1];
+  CHECK(object.sources == std::vector<std::string>{"https://host.example/x"});
+  CHECK(object.trees == 1);
+  CHECK(object.disk_bytes >= (1U << 20U));
+  CHECK(holder.pins == std::vector<std::string>{"name"});
+  CHECK(holder.size_bytes == 2U << 20U);
+  CHECK(holder.disk_bytes < (1U << 19U));
+  CHECK(inventory.disk_bytes(store.home.root()) < (3U << 19U));
+}
+
+TEST_CASE("pins: the same name replaces, and only an own one is removed") {
+  Store store;
+  auto keeping = store.keeping();
+  const auto digest = base::sha256_of("x");
+  keeping.pin({"b", "first", "me", "now", {digest}});
+  keeping.pin({"b", "second", "me", "now", {digest}});
+  keeping.pin({"a", "", "me", "now", {}});
+  const auto pins = keeping.pins();
+  REQUIRE(pins.size() == 2);
+  CHECK(pins[0].name == "a");
+  CHECK(pins[1].reason == "second");
+  CHECK(pins[1].digests == std::vector{digest});
+  CHECK(keeping.unpin("b"));
+  CHECK_FALSE(keeping.unpin("b"));
+  CHECK(keeping.pins().size() == 1);
+}

@@ -1,0 +1,91 @@
+// A cache that its group may write.
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <sabath/cache/keeping.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+using namespace sabath;
+using test::Child;
+using test::put;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+mode_t mode_of(const fs::path& path) {
+  struct stat status {};
+  REQUIRE(::lstat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777U;
+}
+
+}  // namespace
+
+TEST_CASE("shared: folders are the group's whatever the umask, and files are read-only") {
+  test::TempHome home;
+  base::SystemClock clock;
+  const mode_t before = ::umask(GENERATE(0077U, 0002U, 0022U));
+  {
+    cache::Cache cache(home / "cache", home / "state", clock, {{}, true});
+    CHECK(cache.is_shared());
+    const auto object = put(cache, "twelve bytes");
+    cache.publish_tree({{"x", object}});
+    cache.remember_source({"https://host.example/x", object.digest, 12, "", "", ""});
+    CHECK(cache.find(object.digest));
+    CHECK(mode_of(object.path) == 0444);
+  }
+  ::umask(before);
+  for (const char* const folder : {"", "objects", "objects/sha256", "trees", "sources", "used"})
+    CHECK((mode_of(home / "cache" / folder) & 02775U) == 02775U);
+  CHECK(mode_of(*fs::directory_iterator(home / "cache/sources")) == 0644);
+  // Later ones open it as it is.
+  CHECK(cache::Cache(home / "cache", home / "state", clock).is_shared());
+}
+
+TEST_CASE("shared: a cache is the owner's alone unless it was asked for") {
+  test::TempHome home;
+  base::SystemClock clock;
+  cache::Cache cache(home / "cache", home / "state", clock);
+  CHECK_FALSE(cache.is_shared());
+  // What exists is not changed.
+  CHECK_FALSE(cache::Cache(home / "cache", home / "state", clock, {{}, true}).is_shared());
+  CHECK((mode_of(home / "cache") & 02020U) == 0);
+}
+
+TEST_CASE("shared: another member of the group adds, uses and pins, and hashes what he finds") {
+  if (::geteuid() != 0) return;
+  test::TempHome home;
+  REQUIRE(::chmod(home.path().c_str(), 0755) == 0);
+  base::SystemClock clock;
+  base::SilentObserver observer;
+  const gid_t group = 65534;
+  base::Digest digest;
+  {
+    cache::Cache cache(home / "cache", home / "state", clock, {{}, true});
+    REQUIRE(::chown((home / "cache").c_str(), 0, group) == 0);
+    REQUIRE(::chmod((home / "cache").c_str(), 02775) == 0);
+    digest = put(cache, "twelve bytes").digest;
+    REQUIRE(cache.find(digest));
+  }
+  fs::create_directory(home / "theirs");
+  REQUIRE(::chown((home / "theirs").c_str(), 65534, group) == 0);
+  Child other([&]() -> std::string {
+    if (::setgid(group) != 0 || ::setuid(65534) != 0) return "cannot become another";
+    cache::Cache cache(home / "cache", home / "theirs/state", clock);
+    if (cache.verify_one(digest, false).bytes_hashed != 12) return "did not hash";
+    if (!cache.find(digest)) return "not found";
+    put(cache, "of another");
+    cache::Keeping keeping(home / "cache", home / "theirs/state", clock);
+    keeping.pin({"x", "", "", "", {digest}});
+    const auto report = keeping.collect({{}, {}, std::chrono::seconds(0), false}, observer);
+    return report.kept.contains("another user's") || report.kept.contains("pinned") ? ""
+                                                                                    : "took it";
+  });
+  CHECK(other.wait() == "");
+  cache::Cache cache(home / "cache", home / "state", clock);
+  CHECK(cache.find(digest));
+  CHECK(cache.find(base::sha256_of("of another")));
+}
