@@ -6,6 +6,7 @@
 #include "single_flight.hpp"
 #include "space.hpp"
 #include "staged_object.hpp"
+#include "staged_tree.hpp"
 #include "verify.hpp"
 
 #include <sabath/base/error.hpp>
@@ -264,6 +265,24 @@ Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
     base::make_directories(folder);
     fill_tree(state_->layout, folder, state_->layout.tree(digest), files);
     return state_->trees.adopt(folder, std::move(entries));
+  });
+}
+
+std::unique_ptr<TreeStaging> Cache::stage_tree(std::string_view key) {
+  return storing_in(root(), [&]() -> std::unique_ptr<TreeStaging> {
+    return std::make_unique<StagedTree>(state_->layout,
+                                        state_->adopt_or_begin("staged tree:" + std::string(key)));
+  });
+}
+
+Tree Cache::publish(std::unique_ptr<TreeStaging> staging) {
+  auto* const staged = static_cast<StagedTree*>(staging.get());
+  if (staged == nullptr || staged->root() != root()) {
+    throw Error(ErrorKind::internal, "publish: the staged tree is not one of this cache");
+  }
+  return storing_in(root(), [&] {
+    auto entries = staged->seal();
+    return state_->trees.adopt(staged->folder(), std::move(entries));
   });
 }
 

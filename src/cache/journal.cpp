@@ -1,5 +1,7 @@
 #include "journal.hpp"
 
+#include "journal_fields.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -21,57 +23,6 @@ constexpr std::string_view first_line = "sabath journal 1";
 constexpr std::uint64_t longest_journal_bytes = 1U << 30U;
 constexpr std::uint64_t line_bytes = 72;
 constexpr std::size_t most_sources = 100'000;
-
-/// A field has no blanks and is never empty: "-" stands for nothing.
-std::string as_field(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  if (text.empty()) return "-";
-  std::string field;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte < 0x7f && c != '%' && (c != '-' || text.size() > 1)) {
-      field += c;
-    } else {
-      field += '%';
-      field += digits[byte >> 4U];
-      field += digits[byte & 15U];
-    }
-  }
-  return field;
-}
-
-std::string_view next_field(std::string_view& line) {
-  const auto blank = std::min(line.find(' '), line.size());
-  const auto field = line.substr(0, blank);
-  line.remove_prefix(std::min(blank + 1, line.size()));
-  return field;
-}
-
-template <class Number>
-bool read_number(std::string_view& line, Number& number, int base = 10) {
-  const auto field = next_field(line);
-  const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), number, base);
-  return code == std::errc{} && end == field.data() + field.size();
-}
-
-bool read_text(std::string_view& line, std::string& text) {
-  const auto field = next_field(line);
-  if (field.empty()) return false;
-  if (field == "-") return true;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    if (field[i] != '%') {
-      text += field[i];
-      continue;
-    }
-    unsigned byte = 0;
-    if (i + 2 >= field.size()) return false;
-    const char* const digits = field.data() + i + 1;
-    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return false;
-    text += static_cast<char>(byte);
-    i += 2;
-  }
-  return true;
-}
 
 std::string line_of(const RangeSum& part) {
   std::array<char, 16> digits{};

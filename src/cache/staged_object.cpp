@@ -6,6 +6,7 @@
 #include "placement.hpp"
 #include "read_range.hpp"
 #include "space.hpp"
+#include "staged_tree.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -386,6 +387,7 @@ SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) co
 std::uint64_t adoptable_bytes(const Attempt& attempt) {
   const auto journal = read_journal(attempt.folder() / journal_name);
   std::uint64_t bytes = journal ? journal->range_bytes() : 0;
+  bytes += bytes_beneath(attempt.folder() / staged_tree_name);
   for (const fs::path& folder : lent_folders(attempt.folder()))
     bytes = std::max(bytes, std::max<std::uint64_t>(bytes_beneath(folder), 1));
   return bytes;

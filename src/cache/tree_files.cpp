@@ -128,11 +128,27 @@ void make_read_only(const fs::path& root) {
       folders.push_back(file.path());
     } else if (fs::is_regular_file(status)) {
       const bool executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
-      change_mode(file.path(), executable ? 0555 : 0444);
+      const mode_t mode = executable ? 0555 : 0444;
+      if (status.permissions() != fs::perms(mode)) change_mode(file.path(), mode);
     }
   }
   for (const fs::path& folder : folders)
     change_mode(folder, 0555);
+}
+
+void make_writable(const fs::path& root) noexcept {
+  try {
+    std::error_code code;
+    fs::remove(root / tree_marker, code);
+    for (const fs::directory_entry& file : fs::recursive_directory_iterator(root, code)) {
+      const fs::file_status status = file.symlink_status();
+      if (fs::is_directory(status) && status.permissions() == fs::perms(0555)) {
+        ::chmod(file.path().c_str(), 0755);
+      }
+    }
+  } catch (const std::exception&) {
+    // What cannot be written is an error when somebody writes there.
+  }
 }
 
 void make_durable(const fs::path& root, std::size_t files) {

@@ -34,6 +34,10 @@ void find_strangers(const std::filesystem::path& root,
                     const std::vector<base::ArchiveEntry>& entries,
                     std::vector<VerifyFinding>& findings);
 
+/// Takes back what `make_read_only` did to the folders, and removes the marker: for what a process
+/// left that died while it published.
+void make_writable(const std::filesystem::path& root) noexcept;
+
 /// Files become 0444 or 0555, folders beneath `root` 0555.
 void make_read_only(const std::filesystem::path& root);
 

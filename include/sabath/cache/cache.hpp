@@ -104,6 +104,46 @@ class Staging : public base::StagedFile {
   Staging() = default;
 };
 
+/// A file of a tree that is complete.
+struct FinishedFile {
+  std::uint64_t size_bytes = 0;
+  base::Digest digest{};  ///< sha256
+  std::string url{};      ///< as it was given; fit to be kept
+
+  bool operator==(const FinishedFile&) const = default;
+};
+
+/// Where the files of a tree are written, one by one or by a tool, before it is published. Obtained
+/// from Cache::stage_tree. Each file costs one open, write and close; nothing is synced before the
+/// whole is. For small files: large ones (say 8 MiB and more) are better staged as objects, which
+/// are gone on with in the middle, and added. Destroyed unpublished, or killed, it leaves the files
+/// that are finished to a later `stage_tree` of the same key. Used by one thread at a time, with
+/// its files. Every member throws Error{storage} where the disk refuses.
+class TreeStaging {
+ public:
+  virtual ~TreeStaging() = default;
+  /// A file that is there already, of an earlier attempt, too (whose bytes were hashed again).
+  virtual std::optional<FinishedFile> finished(const std::string& path) const = 0;
+  /// Begins a file at a relative path; valid until `finish` or `abandon`. `expected` is checked
+  /// when it is finished. Throws Error{usage} for a path that leaves the tree or is in use.
+  virtual base::StagedFile& open(const std::string& path,
+                                 const std::vector<base::Digest>& expected = {}) = 0;
+  /// Throws Error{integrity} for bytes that are missing or not those that were expected; then the
+  /// file is gone.
+  virtual FinishedFile finish(const std::string& path, const std::string& url = {}) = 0;
+  virtual void abandon(const std::string& path) = 0;
+  /// Puts an object of the same cache at a path. Throws Error{usage} as `open`.
+  virtual void add(const std::string& path, const Object& object) = 0;
+  /// For tools that bring trees: a folder in which what the same borrower left in an earlier
+  /// attempt is there again. What it holds in the end, without the tool's control files, is the
+  /// tree, and nothing else: all of it is hashed by `publish`, with a thread a core.
+  virtual std::filesystem::path lend(std::string_view borrower) = 0;
+
+ private:
+  friend class StagedTree;  ///< the only implementation
+  TreeStaging() = default;
+};
+
 /// Something that many processes want done and one of them should do.
 struct Flight {
   std::string task{};  ///< for people: what it is
@@ -202,6 +242,13 @@ class Cache {
   /// symbolic links to them; hard links would let one chmod reach both. Throws Error{usage} for a
   /// path that leaves the tree, Error{not_found|storage}.
   Tree publish_tree(const std::map<std::string, Object>& files);
+  /// A place to write a tree; `key` is any text that names it. Adopts what an attempt of the same
+  /// key that nobody works on any more has finished. Throws Error{storage}.
+  std::unique_ptr<TreeStaging> stage_tree(std::string_view key);
+  /// Ends the writing: manifest, one sync of the file system, one rename. Throws Error{integrity}
+  /// for what a tree cannot hold (links that leave it, devices), Error{storage}, and then what was
+  /// staged is gone.
+  Tree publish(std::unique_ptr<TreeStaging> staging);
   /// Like `find`: by the private memo, else every file is hashed; a damaged tree is set aside.
   std::optional<Tree> find_tree(const base::Digest& digest);
 

@@ -13,8 +13,8 @@
 
 using namespace sabath;
 using base::as_bytes;
-using cache::ClaimRecord;
 using base::ProcessIdentity;
+using cache::ClaimRecord;
 using test::CacheHome;
 using test::Child;
 using test::entries_in;

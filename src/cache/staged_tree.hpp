@@ -1,0 +1,72 @@
+#pragma once
+
+#include "attempt.hpp"
+#include "layout.hpp"
+#include "small_file.hpp"
+#include "tree_journal.hpp"
+
+#include <sabath/base/archive.hpp>
+#include <sabath/cache/cache.hpp>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::cache {
+
+inline constexpr const char* staged_tree_name = "tree";
+
+/// In an attempt's folder: the folder `tree`, with a `files` journal of what is finished in it, and
+/// a folder for each borrower.
+class StagedTree final : public TreeStaging {
+ public:
+  /// Adopts what the attempt's folder has. `layout` must outlive it. Throws Error{storage}.
+  StagedTree(const Layout& layout, Attempt attempt);
+  ~StagedTree() override;
+  StagedTree(const StagedTree&) = delete;
+  StagedTree& operator=(const StagedTree&) = delete;
+
+  std::optional<FinishedFile> finished(const std::string& path) const override;
+  base::StagedFile& open(const std::string& path,
+                         const std::vector<base::Digest>& expected) override;
+  FinishedFile finish(const std::string& path, const std::string& url) override;
+  void abandon(const std::string& path) override;
+  void add(const std::string& path, const Object& object) override;
+  std::filesystem::path lend(std::string_view borrower) override;
+
+  /// Ends the writing; nothing may be called afterwards. Gives what `folder` holds.
+  std::vector<base::ArchiveEntry> seal();
+  /// What becomes the tree.
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+  const std::filesystem::path& root() const noexcept { return layout_.root(); }
+
+ private:
+  struct OpenFile {
+    std::vector<base::Digest> expected{};
+    std::unique_ptr<SmallFile> file{};
+  };
+
+  std::filesystem::path tree_folder() const { return attempt_.folder() / staged_tree_name; }
+  void check_free(const std::string& path) const;
+  void make_folder_of(const std::string& path);
+
+  const Layout& layout_;
+  Attempt attempt_;
+  std::filesystem::path folder_;
+  bool is_lent_ = false;
+  bool is_sealed_ = false;
+  FinishedFiles finished_;
+  TreeJournal journal_;
+  std::set<std::string> folders_{};  ///< that are there
+  std::map<std::string, OpenFile> open_{};
+  std::map<std::string, Object> objects_{};
+};
+
+/// What a tool has left beneath a folder, as a tree has it: files hashed with a thread a core,
+/// links that stay beneath. Throws Error{integrity} for anything else, Error{storage}.
+std::vector<base::ArchiveEntry> entries_beneath(const std::filesystem::path& folder);
+
+}  // namespace sabath::cache

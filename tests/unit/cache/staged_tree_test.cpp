@@ -1,0 +1,210 @@
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <random>
+
+using namespace sabath;
+using base::as_bytes;
+using base::ErrorKind;
+using test::CacheHome;
+using test::Child;
+using test::entries_in;
+using test::error_of;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void write(cache::TreeStaging& tree, const std::string& path, const std::string& text) {
+  tree.open(path).write_at(0, as_bytes(text));
+  tree.finish(path, "https://host/" + path);
+}
+
+void kill_after(CacheHome& home, const std::function<void(cache::TreeStaging&)>& work) {
+  Child child([&]() -> std::string {
+    auto cache = home.open();
+    const auto tree = cache.stage_tree("key");
+    work(*tree);
+    ::raise(SIGKILL);
+    return "not killed";
+  });
+  REQUIRE(child.wait() == "killed");
+}
+
+}  // namespace
+
+TEST_CASE("staged tree: many small files become the tree that the same objects would") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  std::map<std::string, cache::Object> objects;
+  for (int i = 0; i < 200; ++i) {
+    const std::string path = "part" + std::to_string(i % 7) + "/file " + std::to_string(i);
+    const std::string text(static_cast<std::size_t>(i) * 37, 'x');
+    write(*staging, path, text);
+    objects.emplace(path, test::put(cache, text));
+  }
+  const auto large = test::put(cache, "an object that stands for a large one");
+  staging->add("large/one", large);
+  objects.emplace("large/one", large);
+  const auto tree = cache.publish(std::move(staging));
+  CHECK(tree.files == 201);
+  CHECK(cache.publish_tree(objects).digest == tree.digest);
+  CHECK(cache.find_tree(tree.digest));
+  CHECK(base::read_file(tree.path / "large/one") == "an object that stands for a large one");
+  CHECK(base::read_file(tree.path / "part1/file 1") == std::string(37, 'x'));
+  struct stat status {};
+  REQUIRE(::stat((tree.path / "part1/file 1").c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777U) == 0444U);
+  CHECK(home.open_as_stranger().find_tree(tree.digest));
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("staged tree: a file may arrive in parts, in any order, and be larger than expected") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  std::string text(3U << 20U, '\0');
+  std::mt19937 random(5);
+  for (char& c : text)
+    c = static_cast<char>(random());
+  const bool announced = GENERATE(true, false);
+  auto& file = staging->open("a", {base::sha256_of(text)});
+  if (announced) file.reserve(text.size());
+  const std::size_t middle = 2'000'001;
+  file.write_at(middle, as_bytes(text).subspan(middle));
+  CHECK(file.matches() == base::DigestMatch::unknown);
+  CHECK(file.contiguous_bytes() == 0);
+  file.write_at(0, as_bytes(text).first(middle));
+  CHECK(staging->finish("a").digest == base::sha256_of(text));
+  auto& small = staging->open("b");
+  small.write_at(3, as_bytes("def"));
+  small.write_at(0, as_bytes("abc"));
+  CHECK(small.contiguous_bytes() == 6);
+  staging->finish("b");
+  const auto tree = cache.publish(std::move(staging));
+  CHECK(base::read_file(tree.path / "a") == text);
+  CHECK(base::read_file(tree.path / "b") == "abcdef");
+}
+
+TEST_CASE("staged tree: wrong and incomplete files do not get in, and may be tried again") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  staging->open("a", {base::sha256_of("right")}).write_at(0, as_bytes("wrong"));
+  auto error = error_of([&] { staging->finish("a"); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(std::string(error->what()).find(base::sha256_of("right").text()) != std::string::npos);
+  auto& file = staging->open("a", {base::sha256_of("right")});
+  file.reserve(5);
+  file.write_at(0, as_bytes("rig"));
+  error = error_of([&] { staging->finish("a"); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  staging->open("a").write_at(0, as_bytes("given up"));
+  staging->abandon("a");
+  staging->open("a", {base::sha256_of("right")}).write_at(0, as_bytes("right"));
+  staging->finish("a");
+  const auto tree = cache.publish(std::move(staging));
+  CHECK(tree.files == 1);
+  CHECK(base::read_file(tree.path / "a") == "right");
+}
+
+TEST_CASE("staged tree: paths that leave the tree, or clash, are refused") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  for (const std::string path : {"../a", "/a", "a/../b", "", "a//b"}) {
+    const auto error = error_of([&] { staging->open(path); });
+    REQUIRE(error);
+    CHECK(error->kind() == ErrorKind::usage);
+  }
+  write(*staging, "a", "text");
+  CHECK(error_of([&] { staging->open("a"); }));
+  CHECK(error_of([&] { staging->add("a", test::put(cache, "x")); }));
+}
+
+TEST_CASE("staged tree: an interrupted list goes on where it was, by what the disk really has") {
+  CacheHome home;
+  auto cache = home.open();
+  const bool killed = GENERATE(true, false);
+  const auto work = [](cache::TreeStaging& tree) {
+    for (int i = 0; i < 100; ++i)
+      write(tree, "f" + std::to_string(i), "content " + std::to_string(i));
+    auto& half = tree.open("half");
+    half.write_at(0, as_bytes(std::string(2U << 20U, 'h')));
+  };
+  if (killed) {
+    kill_after(home, work);
+  } else {
+    work(*cache.stage_tree("key"));
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(home.root() / "partial")) {
+    if (entry.path().filename() == "f7") test::overwrite(entry.path(), "kontent 7");
+  }
+  auto staging = cache.stage_tree("key");
+  CHECK(staging->finished("f8") ==
+        cache::FinishedFile{9, base::sha256_of("content 8"), "https://host/f8"});
+  CHECK_FALSE(staging->finished("f7"));
+  CHECK_FALSE(staging->finished("half"));
+  write(*staging, "f7", "content 7");
+  const auto tree = cache.publish(std::move(staging));
+  CHECK(tree.files == 100);
+  CHECK(home.open_as_stranger().find_tree(tree.digest));
+  base::SilentObserver observer;
+  CHECK(cache.verify(true, observer).damaged.empty());
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("staged tree: what a tool brought is hashed as it is, and goes on after a kill") {
+  CacheHome home;
+  auto cache = home.open();
+  kill_after(home, [](cache::TreeStaging& tree) {
+    const auto folder = tree.lend("rsync");
+    base::make_directories(folder / "sub");
+    base::write_file_atomically(folder / "sub/a", "first");
+  });
+  auto staging = cache.stage_tree("key");
+  CHECK(entries_in(staging->lend("git")) == 0);
+  const auto folder = staging->lend("rsync");
+  CHECK(base::read_file(folder / "sub/a") == "first");
+  base::write_file_atomically(folder / "run.sh", "#!/bin/sh", base::Durability::durable, 0755);
+  fs::create_symlink("../run.sh", folder / "sub/link");
+  const auto tree = cache.publish(std::move(staging));
+  CHECK(tree.files == 3);
+  CHECK(base::read_file(tree.path / "sub/link") == "#!/bin/sh");
+  CHECK(home.open_as_stranger().find_tree(tree.digest));
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("staged tree: links that leave what a tool brought, and pipes, are refused") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string target =
+      GENERATE("/etc/passwd", "../../x", "../x", "sub/../../x", "a/../b", "pipe");
+  auto staging = cache.stage_tree("key");
+  const auto folder = staging->lend("rsync");
+  if (target == "pipe") {
+    REQUIRE(::mkfifo((folder / "link").c_str(), 0600) == 0);
+  } else {
+    fs::create_symlink(target, folder / "link");
+  }
+  const auto error = error_of([&] { cache.publish(std::move(staging)); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::integrity);
+  CHECK(entries_in(home.root() / "trees") == 0);
+}
+
+TEST_CASE("staged tree: a tool may bring a single file of it") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  auto& file = staging->open("a/b", {base::sha256_of("brought")});
+  base::write_file_atomically(file.lend("curl"), "brought");
+  CHECK(staging->finish("a/b").size_bytes == 7);
+  CHECK(base::read_file(cache.publish(std::move(staging)).path / "a/b") == "brought");
+}
