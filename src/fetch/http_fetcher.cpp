@@ -1,6 +1,7 @@
 #include "http_fetcher.hpp"
 
 #include "file_transfer.hpp"
+#include "many_files.hpp"
 
 #include <cstdlib>
 
@@ -22,6 +23,15 @@ Outcome HttpFetcher::fetch(const std::vector<std::string>& urls,
   if (named.label.empty()) named.label = displayed_url(urls.front());
   FileTransfer transfer({loop_, options_, clock_, observer, std::move(stop)}, named, to);
   return transfer.run(urls);
+}
+
+void HttpFetcher::fetch_many(FileList& files,
+                             const std::vector<std::size_t>& indices,
+                             const RetryPolicy& policy,
+                             base::Observer& observer,
+                             std::stop_token stop) {
+  ManyFiles many({loop_, options_, clock_, observer, std::move(stop)}, files, policy);
+  many.run(indices);
 }
 
 }  // namespace sabath::fetch
