@@ -61,9 +61,13 @@ std::string size_hint(const Answer& answer) {
 Judgement judge_range(const Asked& asked, const Answer& answer) {
   const ContentRange& range = *answer.range;
   const auto offset = asked.offset_bytes;
-  if (range.unsatisfied) return refuse("server sent a Content-Range without a range");
+  // Whoever answers a range with nonsense may still have the whole.
+  const auto wrong = [&](const char* problem) {
+    return asked.is_range() ? start_over(problem) : refuse(problem);
+  };
+  if (range.unsatisfied) return wrong("server sent a Content-Range without a range");
   if (answer.content_length && *answer.content_length != range.size()) {
-    return refuse("server's Content-Length contradicts its Content-Range");
+    return wrong("server's Content-Length contradicts its Content-Range");
   }
   const auto total = range.total ? range.total : asked.size_bytes;
   if (!asked.is_range()) {

@@ -2,6 +2,7 @@
 
 #include "api_request.hpp"
 #include "file_transfer.hpp"
+#include "many_files.hpp"
 
 #include <cstdlib>
 
@@ -32,6 +33,15 @@ std::optional<bool> HttpFetcher::still_has(const std::string& url,
   if (scheme != "https" && scheme != "http") return std::nullopt;
   return ask_version(
       {loop_, options_, clock_}, url, {version.etag, version.last_modified}, std::move(stop));
+}
+
+void HttpFetcher::fetch_many(FileList& files,
+                             const std::vector<std::size_t>& indices,
+                             const RetryPolicy& policy,
+                             base::Observer& observer,
+                             std::stop_token stop) {
+  ManyFiles many({loop_, options_, clock_, observer, std::move(stop)}, files, policy);
+  many.run(indices);
 }
 
 }  // namespace sabath::fetch

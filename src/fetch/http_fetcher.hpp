@@ -30,6 +30,12 @@ class HttpFetcher final : public Fetcher {
   std::optional<bool> still_has(const std::string& url,
                                 const base::ByteSource& version,
                                 std::stop_token stop) override;
+  bool takes_many() const override { return true; }
+  void fetch_many(FileList& files,
+                  const std::vector<std::size_t>& indices,
+                  const RetryPolicy& policy,
+                  base::Observer& observer,
+                  std::stop_token stop) override;
 
  private:
   EngineOptions options_;

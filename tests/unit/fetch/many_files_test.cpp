@@ -1,0 +1,168 @@
+#include "conformance/fetcher_conformance.hpp"
+#include "support/fault_server.hpp"
+#include "support/without_proxies.hpp"
+
+#include <sabath/base/clock.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <deque>
+
+using namespace sabath;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Files in memory, with what came of them.
+class MemoryList final : public fetch::FileList {
+ public:
+  struct File {
+    fetch::Request request{};
+    test::MemoryStagedFile to{};
+    std::optional<fetch::Outcome> outcome{};
+    bool is_open = false;
+  };
+
+  File& add(const std::string& url, const std::string& content) {
+    File& file = files.emplace_back();
+    file.request = {
+        .urls = {url}, .size_bytes = content.size(), .digests = {base::sha256_of(content)}};
+    file.to.wanted = content;
+    return file;
+  }
+  std::size_t size() const override { return files.size(); }
+  fetch::Request request(std::size_t index) override { return files[index].request; }
+  base::StagedFile& open(std::size_t index) override {
+    CHECK_FALSE(files[index].is_open);
+    CHECK_FALSE(files[index].outcome);
+    files[index].is_open = true;
+    most_open = std::max(most_open, ++now_open);
+    return files[index].to;
+  }
+  void done(std::size_t index, const fetch::Outcome& outcome) override {
+    CHECK(files[index].is_open);
+    CHECK_FALSE(files[index].outcome);
+    files[index].outcome = outcome;
+    --now_open;
+  }
+
+  std::deque<File> files{};
+  int now_open = 0;
+  int most_open = 0;
+};
+
+struct Case {
+  test::WithoutProxies proxies{};
+  test::FaultServer server{};
+  base::SystemClock clock{};
+  test::RecordingObserver observer{};
+  MemoryList files{};
+  fetch::RetryPolicy policy{.attempts = 3, .base = 10ms};
+
+  MemoryList::File& add(const std::string& target, const std::string& content) {
+    server.put(target, content);
+    return files.add(server.url(target), content);
+  }
+  void fetch() {
+    const auto fetchers = fetch::builtin_fetchers({}, clock);
+    fetch_files(files, "all of them", fetchers, policy, clock, observer, {});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("many files: each arrives, over few connections, and few are open at a time") {
+  Case c;
+  for (int i = 0; i < 500; ++i)
+    c.add("/" + std::to_string(i), conformance::random_bytes(1000 + static_cast<std::size_t>(i)));
+  c.fetch();
+  for (const auto& file : c.files.files) {
+    REQUIRE(file.outcome);
+    CHECK(file.outcome->ok);
+    CHECK((file.to.content == file.to.wanted));
+  }
+  CHECK(c.server.connections() <= 16);
+  CHECK(c.files.most_open <= 16);
+  CHECK(c.server.requests().size() == 500);
+  const auto& last = c.observer.progresses.back();
+  CHECK(last.task == "all of them");
+  CHECK(last.finished);
+  CHECK(last.done == last.total);
+}
+
+TEST_CASE("many files: one that fails is an outcome, and the others arrive") {
+  Case c;
+  c.add("/good", "good");
+  auto& missing = c.files.add(c.server.url("/missing"), "missing");
+  auto& broken = c.files.add("http://[", "broken");
+  c.fetch();
+  CHECK(c.files.files.front().outcome->ok);
+  CHECK(missing.outcome->not_found);
+  CHECK(missing.outcome->problem == c.server.url("/missing") + ": server answered 404 Not Found");
+  CHECK_FALSE(broken.outcome->ok);
+}
+
+TEST_CASE("many files: a busy server is asked again, while the other files go on") {
+  Case c;
+  auto& busy = c.add("/busy", "busy");
+  c.server.once("/busy", {.status = 503});
+  test::Reply cut = c.server.whole("/busy");
+  cut.cut_after_bytes = 2;
+  c.server.once("/busy", cut);
+  for (int i = 0; i < 20; ++i)
+    c.add("/" + std::to_string(i), "file");
+  c.fetch();
+  CHECK(busy.outcome->ok);
+  CHECK((busy.to.content == "busy"));
+  for (const auto& file : c.files.files)
+    CHECK(file.outcome->ok);
+}
+
+TEST_CASE("many files: wrong bytes are had from the next source") {
+  Case c;
+  auto& file = c.add("/wrong", "right");
+  c.server.put("/wrong", "wrong");
+  c.server.put("/right", "right");
+  SECTION("where there is one") {
+    file.request.urls.push_back(c.server.url("/right"));
+    c.fetch();
+    CHECK(file.outcome->ok);
+    CHECK((file.to.content == "right"));
+    CHECK(file.outcome->wrong_sources == std::vector<std::string>{c.server.url("/wrong")});
+  }
+  SECTION("else it is told") {
+    c.fetch();
+    CHECK_FALSE(file.outcome->ok);
+    CHECK(file.outcome->wrong_bytes);
+  }
+}
+
+TEST_CASE("many files: a partial of an earlier attempt is continued") {
+  Case c;
+  auto& file = c.add("/x", conformance::random_bytes(10'000));
+  c.fetch();
+  auto& again = c.files.files.emplace_back();
+  again.request = file.request;
+  again.to = file.to.after(4000);
+  again.to.wanted = file.to.wanted;
+  file.is_open = false;
+  c.files.files.pop_front();
+  c.fetch();
+  CHECK(c.files.files.front().outcome->ok);
+  CHECK(c.files.files.front().outcome->transferred == 6000);
+}
+
+TEST_CASE("many files: large ones and those of other schemes are fetched one by one") {
+  Case c;
+  auto& large = c.add("/large", conformance::random_bytes(9U << 20U));
+  auto& small = c.add("/small", "small");
+  auto& other = c.files.add("file:///etc/hostname", "?");
+  other.request.size_bytes.reset();
+  other.request.digests.clear();
+  other.to.wanted.clear();
+  c.fetch();
+  CHECK(large.outcome->ok);
+  CHECK(small.outcome->ok);
+  CHECK(other.outcome->ok);
+  CHECK(c.observer.progresses.back().in_bytes == false);
+}
