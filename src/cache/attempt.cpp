@@ -64,6 +64,9 @@ std::vector<Attempt> Attempt::take_orphans(const fs::path& key_folder,
   std::error_code code;
   for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {
     if (!is_orphan(it->path().filename().string(), self)) continue;
+    // Where a group may write: another's attempt could be moved, but not be read or written.
+    struct stat status {};
+    if (::lstat(it->path().c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
     const fs::path mine = key_folder / (self.text() + "." + random_name());
     if (::rename(it->path().c_str(), mine.c_str()) == 0) taken.push_back(Attempt(mine));
   }

@@ -147,8 +147,7 @@ void Collection::forget(const Stored& stored) const {
       is_object ? layout_.used_object(stored.digest) : layout_.used_tree(stored.digest);
   ::unlink(note.c_str());
   if (is_object) {
-    const std::string& hex = stored.digest.hex;
-    ::unlink((layout_.root() / "pieces" / hex.substr(0, 2) / hex.substr(2)).c_str());
+    ::unlink(layout_.pieces(stored.digest).c_str());
     ::rmdir(stored.path.parent_path().c_str());
   } else if (stored.unpacked_from) {
     ::unlink(layout_.unpacked(*stored.unpacked_from).c_str());

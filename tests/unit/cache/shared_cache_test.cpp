@@ -55,6 +55,20 @@ TEST_CASE("shared: a cache is the owner's alone unless it was asked for") {
   CHECK((mode_of(home / "cache") & 02020U) == 0);
 }
 
+TEST_CASE("shared: what another member left unfinished is his") {
+  if (::geteuid() != 0) return;
+  test::TempHome home;
+  base::SystemClock clock;
+  cache::Cache cache(home / "cache", home / "state", clock, {{}, true});
+  const auto expected = base::sha256_of("content");
+  const fs::path theirs = home / "cache/partial" / expected.hex / "left.0123";
+  fs::create_directories(theirs);
+  base::write_file_atomically(theirs / "data", "cont");
+  REQUIRE(::chown(theirs.c_str(), 65534, 65534) == 0);
+  CHECK(cache.stage(expected.hex, {expected})->present_bytes() == 0);
+  CHECK(fs::exists(theirs / "data"));
+}
+
 TEST_CASE("shared: another member of the group adds, uses and pins, and hashes what he finds") {
   if (::geteuid() != 0) return;
   test::TempHome home;
