@@ -17,18 +17,21 @@ using Kind = cache::Stored::Kind;
 using Damage = std::set<std::pair<Kind, Digest>>;
 
 /// What verify finds damaged, and what was set aside under damaged/<digest>.<time>.
-Damage damage_in(const cache::VerifyReport& report) {
+Damage damage_in(const cache::VerifyReport& report, const cache::Inventory& inventory) {
   Damage damage;
+  for (const std::filesystem::path& path : report.set_aside) {
+    const auto digest = base::parse_digest(path.filename().string().substr(0, 64));
+    if (digest) damage.emplace(is_directory(path) ? Kind::tree : Kind::object, *digest);
+  }
+  // What stands there again, and is right, needs nothing.
+  for (const cache::Stored& stored : inventory.stored)
+    damage.erase({stored.kind, stored.digest});
   for (const cache::VerifyFinding& finding : report.damaged) {
     if (!finding.digest) continue;
     // A tree's finding lies beneath its folder, or is it; objects lie beneath objects/.
     const std::string path = finding.path.string();
     const bool is_tree = path.find("/trees/" + finding.digest->hex) != std::string::npos;
     damage.emplace(is_tree ? Kind::tree : Kind::object, *finding.digest);
-  }
-  for (const std::filesystem::path& path : report.set_aside) {
-    const auto digest = base::parse_digest(path.stem().stem().string().substr(0, 64));
-    if (digest) damage.emplace(is_directory(path) ? Kind::tree : Kind::object, *digest);
   }
   return damage;
 }
@@ -125,7 +128,7 @@ Repaired CacheRepairer::repair_tree(const Digest& digest, std::stop_token stop) 
 
 std::vector<Repaired> CacheRepairer::repair(const std::string& name, std::stop_token stop) const {
   const cache::Inventory inventory = tools_.keeping.inventory(tools_.observer, stop);
-  Damage damage = damage_in(tools_.cache.verify(false, tools_.observer, stop));
+  Damage damage = damage_in(tools_.cache.verify(false, tools_.observer, stop), inventory);
   if (!name.empty()) {
     const auto wanted = digests_called(name, tools_.documents, tools_.cache, inventory);
     std::erase_if(damage, [&](const auto& one) {

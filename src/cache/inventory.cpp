@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// So many take long enough for a person to want to see how far it is.
+constexpr std::size_t many_trees = 1000;
 constexpr std::uint64_t block_bytes = 512;  // the unit of st_blocks, whatever the file system's
 
 std::uint64_t disk_bytes_of(const FileStatus& status) {
@@ -141,10 +143,10 @@ void InventoryOf::add_trees() {
     check_stop();
     add_tree(listed);
     ++progress.done;
-    observer_.progress(progress);
+    if (trees.size() >= many_trees) observer_.progress(progress);
   }
   progress.finished = true;
-  observer_.progress(progress);
+  if (trees.size() >= many_trees) observer_.progress(progress);
 }
 
 void InventoryOf::add_references() {

@@ -202,14 +202,14 @@ void Verification::check_trees(std::vector<Item> trees) {
     unknown.push_back(&tree);
     total += found.size_bytes;
   }
-  begin("verifying trees", total);
+  if (!unknown.empty()) begin("verifying trees", total);
   std::vector<TreeFile> files;
   for (Item* const tree : unknown) {
     for (const base::ArchiveEntry& entry : tree->look.entries)
       files.push_back({tree, &entry});
   }
   check_files(files);
-  end();
+  if (!unknown.empty()) end();
   for (Item* const tree : unknown) {
     Inspection& found = tree->look.inspection;
     std::sort(found.damaged.begin(),
