@@ -36,6 +36,7 @@ class SmallFile final : public base::StagedFile {
   void drop(base::ByteRange range) override;
   void restart() override;
   base::DigestMatch matches() override;
+  std::vector<base::Digest> digests() override;
   std::filesystem::path lend(std::string_view borrower) override;
 
   /// Puts the file in its place, read-only but not synced, and gives its digests: sha256 first,
@@ -47,7 +48,6 @@ class SmallFile final : public base::StagedFile {
   bool is_complete() const;
   base::UniqueFd create(unsigned mode) const;
   void spill();
-  std::vector<base::Digest> digests();
   std::vector<base::Digest> digests_of(int fd, const std::filesystem::path& path);
   std::vector<base::Digest> finish_lent();
 

@@ -265,6 +265,11 @@ base::DigestMatch StagedObject::matches() {
   return all ? base::DigestMatch::right : base::DigestMatch::wrong;
 }
 
+std::vector<base::Digest> StagedObject::digests() {
+  if (!lent_.empty() || !is_complete()) return {};
+  return hasher_.digests();
+}
+
 fs::path StagedObject::lend(std::string_view borrower) {
   const fs::path folder = lent_folder(attempt_.folder(), borrower);
   base::make_directories(folder);

@@ -48,6 +48,7 @@ class StagedObject final : public Staging {
   void drop(base::ByteRange range) override;
   void restart() override;
   base::DigestMatch matches() override;
+  std::vector<base::Digest> digests() override;
   std::filesystem::path lend(std::string_view borrower) override;
 
   /// Takes over the content of a regular file; shares its blocks where the file system can.

@@ -85,8 +85,9 @@ TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress
   const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) {
     return task.last.task == progress.task;
   });
-  Task& task = found == tasks_.end() ? tasks_.emplace_back() : *found;
-  if (found == tasks_.end()) task.told = now;
+  const bool is_new = found == tasks_.end();
+  Task& task = is_new ? tasks_.emplace_back() : *found;
+  if (is_new) task.told = now;
   task.last = progress;
   task.pace.note(now, progress.done);
   return task;

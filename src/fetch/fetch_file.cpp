@@ -154,16 +154,31 @@ Outcome Pursuit::from(const std::vector<std::string>& urls) {
   return all;
 }
 
+/// ": expected sha256:..., got sha256:...", of those that differ.
+std::string difference(const std::vector<base::Digest>& expected,
+                       const std::vector<base::Digest>& actual) {
+  std::string text;
+  for (const base::Digest& wanted : expected) {
+    for (const base::Digest& digest : actual) {
+      if (digest.algorithm != wanted.algorithm || digest == wanted) continue;
+      text +=
+          (text.empty() ? ": expected " : "; expected ") + wanted.text() + ", got " + digest.text();
+    }
+  }
+  return text;
+}
+
 Outcome Pursuit::run() {
   wait({});
   Blame blame(request.urls);
   Outcome outcome = from(request.urls);
   while (outcome.ok && to.matches() == base::DigestMatch::wrong) {
+    const auto actual = to.digests();
     const auto trusted = blame.next(to, observer);
     if (trusted.empty()) {
       outcome.ok = false;
       outcome.wrong_bytes = true;
-      outcome.problem = blame.problem(outcome.url);
+      outcome.problem = blame.problem(outcome.url) + difference(request.digests, actual);
       outcome.hint = "the file has changed, or the document's digest is wrong";
       break;
     }

@@ -77,6 +77,19 @@ def start_up(sabath, environment, repetitions):
     tell("start", ours, reference, times, "ratio to curl: " + against(1.5, a / b, "x"))
 
 
+def cache_hit(sabath, environment, repetitions):
+    """Fetch of what is there: the same libraries to load as curl's."""
+    if shutil.which("curl") is None:
+        return
+    source = pathlib.Path(environment["SABATH_HOME"]) / "source.bin"
+    source.write_bytes(bytes(10_000_000))
+    ours, reference = [sabath, "fetch", f"file://{source}"], ["curl", "--version"]
+    subprocess.run(ours, env=environment, check=True, capture_output=True)
+    times = alternate(ours, reference, environment, repetitions)
+    a, b = medians(times)
+    tell("fetch of what is there", ours, reference, times, "ratio to curl: " + against(2, a / b, "x"))
+
+
 def one_run(sabath, environment, repetitions):
     ours, reference = [sabath, "--quiet", "run", "bench"], ["sh", "-c", "true"]
     times = alternate(ours, reference, environment, repetitions)
@@ -154,6 +167,7 @@ def main():
         environment["SABATH_HOME"] = folder
         environment["SABATH_CONFIG"] = str(home / "config")
         start_up(sabath, environment, repetitions)
+        cache_hit(sabath, environment, repetitions)
         one_run(sabath, environment, repetitions)
         listing(sabath, environment, repetitions)
 

@@ -230,3 +230,16 @@ TEST_CASE("cli: a list that was interrupted goes on with what is missing") {
   CHECK(again.output.find(" 0 already there") == std::string::npos);
   CHECK(sabath({"verify", "--full"}).status == 0);
 }
+
+TEST_CASE("cli: what cannot fit is refused before the first byte") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/x", "x");
+  sabath.asset("huge",
+               R"({"schema": 1, "kind": "dataset", "name": "huge", "files": [
+      {"path": "x", "size": 900000000000000000, "sources": [")" +
+                   server.url("/x") + R"("]}]})");
+  const Answer answer = sabath({"fetch", "huge"});
+  CHECK(answer.status == 16);
+  CHECK(server.requests().empty());
+}

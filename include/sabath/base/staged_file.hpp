@@ -79,6 +79,8 @@ class StagedFile {
   /// Whether a complete file has the digests that are expected of it; waits for the hashing.
   /// Unknown as long as it is not complete, and while it is lent.
   virtual DigestMatch matches() = 0;
+  /// The digests of a complete file, for messages; none where they are not known.
+  virtual std::vector<Digest> digests() { return {}; }
   /// For tools that write by themselves: a path in a folder that is the borrower's own, for control
   /// files too. What the same borrower left there in an earlier attempt is there again, and nothing
   /// else. What stands at the path is what is published, unless a later call of `reserve`,
