@@ -8,6 +8,7 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/collect/collect.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/probe/sampler.hpp>
@@ -63,6 +64,7 @@ class Execution {
                   files_.directory().string() + ": this run is finished already",
                   "'sabath run' makes a new one");
     }
+    refuse_live();
     plan_ = files_.read_plan();
     recipe_ = spec::parse_recipe(plan_.recipe_text, files_.plan().string() + ":/recipe");
     started_ = clock_.steady();
@@ -72,6 +74,17 @@ class Execution {
     stamp_process(status_);
     set_state(spec::RunState::running);
     record_.state = spec::RunState::ok;
+  }
+
+  /// A second exec would write into the files of the first. What runs on another node cannot be
+  /// seen: a scheduler that starts a run again there knows that the first is gone.
+  void refuse_live() const {
+    if (status_.state != spec::RunState::running) return;
+    const auto process = base::ProcessIdentity::parse(status_.process);
+    if (!process || base::liveness_of(*process) != base::Liveness::running) return;
+    throw Error(ErrorKind::usage,
+                files_.directory().string() + ": this run goes on already, as process " +
+                    std::to_string(status_.pid) + " on " + status_.node);
   }
 
   void set_state(spec::RunState state) {

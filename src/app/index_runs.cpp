@@ -3,6 +3,8 @@
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include <unistd.h>
 
@@ -12,17 +14,28 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 
-/// Brings one run directory into the catalog: its record, or its plan while it has none.
-void index_run(catalog::Catalog& catalog, const fs::path& directory) {
+/// What a run directory says: its record, or its plan and status while it has none.
+struct FoundRun {
+  std::optional<spec::RunRecord> record{};
+  spec::RunPlan plan{};
+  spec::RunStatus status{};
+};
+
+FoundRun read_run(const fs::path& directory) {
   const RunFiles files(directory);
-  if (const auto record = files.read_record()) {
-    catalog.put_record(*record, directory.string());
-    return;
-  }
-  const spec::RunPlan plan = files.read_plan();
-  const spec::RunStatus status = files.read_status();
-  catalog.put_plan(plan, directory.string());
-  catalog.put_state(plan.run_id, status.state, status.message);
+  FoundRun run;
+  run.record = files.read_record();
+  if (run.record) return run;
+  run.plan = files.read_plan();
+  run.status = files.read_status();
+  spec::parse_recipe(run.plan.recipe_text, files.plan().string() + ":/recipe");
+  return run;
+}
+
+void put_run(catalog::Catalog& catalog, const FoundRun& run, const fs::path& directory) {
+  if (run.record) return catalog.put_record(*run.record, directory.string());
+  catalog.put_plan(run.plan, directory.string());
+  catalog.put_state(run.plan.run_id, run.status.state, run.status.message);
 }
 
 /// A status is the last of what planning writes: without one, a folder is a run that is being
@@ -55,49 +68,42 @@ std::vector<fs::path> notes_in(const fs::path& inbox) {
   return notes;
 }
 
-/// Closes a run whose process is gone without having said how it ended.
-void close_if_lost(catalog::Catalog& catalog, const catalog::RunRow& row, base::Clock& clock) {
+/// What became of a run that the catalog takes for an open one; closes it where its process is gone
+/// without having said how it ended. Nothing when its folder is not there.
+std::optional<FoundRun> look_again(const catalog::RunRow& row, base::Clock& clock) {
   const RunFiles files(row.directory);
   std::error_code code;
-  if (!fs::exists(files.directory(), code)) return;
-  if (files.read_record()) {
-    index_run(catalog, files.directory());
-    return;
-  }
-  spec::RunStatus status = files.read_status();
-  if (spec::is_final(status.state)) {
-    catalog.put_state(row.id, status.state, status.message);
-    return;
-  }
-  if (!is_provably_gone(status)) {
-    if (status.state != row.state) catalog.put_state(row.id, status.state, status.message);
-    return;
-  }
+  if (!fs::exists(files.directory(), code)) return std::nullopt;
+  const auto look = [&] {
+    FoundRun run{files.read_record(), {}, {}};
+    if (!run.record) run.status = files.read_status();
+    return run;
+  };
+  const auto is_open = [](const FoundRun& run) {
+    return !run.record && !spec::is_final(run.status.state);
+  };
+  FoundRun run = look();
+  if (!is_open(run) || !is_provably_gone(run.status)) return run;
   // It may have ended while we looked: now that its process is gone, nobody writes any more.
-  if (files.read_record()) {
-    index_run(catalog, files.directory());
-    return;
-  }
-  status = files.read_status();
-  if (spec::is_final(status.state)) {
-    catalog.put_state(row.id, status.state, status.message);
-    return;
-  }
-  status.message = status.stage.empty() ? "it was ended before its first stage"
-                                        : "it was ended during stage " + status.stage;
-  status.state = spec::RunState::lost;
-  status.updated = base::format_rfc3339(clock.now());
-  files.write_status(status);
-  catalog.put_state(row.id, status.state, status.message);
+  run = look();
+  if (!is_open(run)) return run;
+  run.status.message = run.status.stage.empty() ? "it was ended before its first stage"
+                                                : "it was ended during stage " + run.status.stage;
+  run.status.state = spec::RunState::lost;
+  run.status.updated = base::format_rfc3339(clock.now());
+  files.write_status(run.status);
+  return run;
 }
 
-template <class Action>
-void telling_problems(base::Observer& observer, Action&& action) {
+/// What cannot be read in one run directory is told, and the others go on. What the catalog itself
+/// cannot do is thrown: `read` must not touch it.
+std::optional<FoundRun> telling_problems(base::Observer& observer,
+                                         const std::function<std::optional<FoundRun>()>& read) {
   try {
-    action();
+    return read();
   } catch (const Error& error) {
-    if (error.kind() == base::ErrorKind::catalog) throw;
     observer.warn(error.what(), error.hint());
+    return std::nullopt;
   }
 }
 
@@ -112,12 +118,14 @@ void index_inbox(catalog::Catalog& catalog,
     catalog::Catalog::Transaction transaction(catalog);
     std::vector<fs::path> taken;
     for (const fs::path& note : notes) {
-      telling_problems(observer, [&] {
-        const fs::path directory = runs / note.stem();
-        std::error_code code;
-        if (fs::exists(directory, code)) index_run(catalog, directory);
-        taken.push_back(note);
-      });
+      const fs::path directory = runs / note.stem();
+      std::error_code code;
+      if (fs::exists(directory, code)) {
+        const auto run = telling_problems(observer, [&] { return read_run(directory); });
+        if (!run) continue;
+        put_run(catalog, *run, directory);
+      }
+      taken.push_back(note);
     }
     transaction.commit();
     for (const fs::path& note : taken)
@@ -125,7 +133,13 @@ void index_inbox(catalog::Catalog& catalog,
   }
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
     for (const catalog::RunRow& row : catalog.in_state(state)) {
-      telling_problems(observer, [&] { close_if_lost(catalog, row, clock); });
+      const auto run = telling_problems(observer, [&] { return look_again(row, clock); });
+      if (!run) continue;
+      if (run->record) {
+        catalog.put_record(*run->record, row.directory);
+      } else if (run->status.state != row.state) {
+        catalog.put_state(row.id, run->status.state, run->status.message);
+      }
     }
   }
 }
@@ -144,14 +158,13 @@ ReindexReport reindex(catalog::Catalog& catalog,
       if (stop.stop_requested()) {
         throw Error(base::ErrorKind::interrupted, "reindex: stopped, the catalog is as it was");
       }
-      try {
-        index_run(catalog, entry.path());
-        ++report.indexed;
-      } catch (const Error& error) {
-        if (error.kind() == base::ErrorKind::catalog) throw;
+      const auto run = telling_problems(observer, [&] { return read_run(entry.path()); });
+      if (!run) {
         ++report.unreadable;
-        observer.warn(error.what(), error.hint());
+        continue;
       }
+      put_run(catalog, *run, entry.path());
+      ++report.indexed;
       if (report.indexed % 100 == 0) {
         observer.progress({"indexing runs", report.indexed, {}, false, false});
       }

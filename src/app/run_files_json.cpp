@@ -24,11 +24,10 @@ std::optional<spec::RunRecord> RunFiles::read_record() const {
 }
 
 void RunFiles::write_status(const spec::RunStatus& status) const {
-  // Only the last word must survive a power cut: a run that is cut off is found out by its process
-  // being gone.
-  const auto durability =
-      spec::is_final(status.state) ? base::Durability::durable : base::Durability::ordered_only;
-  base::write_file_atomically(this->status(), base::pretty_json(spec::to_json(status)), durability);
+  // It need not survive a power cut: a finished run has its record, and one that was cut off is
+  // found out by its process being gone.
+  base::write_file_atomically(
+      this->status(), base::pretty_json(spec::to_json(status)), base::Durability::ordered_only);
 }
 
 void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event) {

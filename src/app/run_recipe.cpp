@@ -79,6 +79,7 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
   RunRequest request;
   request.recipe = tools_.documents.recipe(asset.generate->recipe);
   request.only_stage = asset.generate->stage;
+  request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
   request.seed = 1;  // a generated asset is a thing, not an experiment: everybody gets the same
   const RunOutcome outcome = run(request, 1, observer, stop).front();
   generating_.pop_back();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::base {
@@ -127,8 +128,12 @@ Digest sha256_of(std::string_view text) {
 }
 
 Digest digest_file(const std::filesystem::path& path, DigestAlgorithm algorithm) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) throw_errno(path.string(), "cannot open", errno);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) == 0 && S_ISFIFO(status.st_mode)) {
+    throw Error(ErrorKind::storage, path.string() + ": cannot read: is a pipe, not a file");
+  }
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   Hasher hasher(algorithm);
   std::vector<std::byte> buffer(1U << 20U);

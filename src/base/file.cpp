@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// To open a pipe without O_NONBLOCK would wait for somebody who writes into it.
+constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
@@ -64,6 +67,9 @@ std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_by
   struct stat status {};
   if (::fstat(fd, &status) != 0) throw_errno(path.string(), "cannot read", errno);
   if (S_ISDIR(status.st_mode)) throw_errno(path.string(), "cannot read", EISDIR);
+  if (S_ISFIFO(status.st_mode)) {
+    throw Error(ErrorKind::storage, path.string() + ": cannot read: is a pipe, not a file");
+  }
   const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
   if (size > limit_bytes) throw_too_large(path, limit_bytes);
   std::string content;
@@ -90,13 +96,13 @@ void UniqueFd::reset(int fd) noexcept {
 }
 
 std::string read_file(const fs::path& path, std::uint64_t limit_bytes) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(path.c_str(), read_flags));
   if (!fd) throw_errno(path.string(), "cannot read", errno);
   return read_descriptor(fd.get(), path, limit_bytes);
 }
 
 std::optional<std::string> read_file_if_exists(const fs::path& path, std::uint64_t limit_bytes) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(path.c_str(), read_flags));
   if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   if (!fd) throw_errno(path.string(), "cannot read", errno);
   return read_descriptor(fd.get(), path, limit_bytes);
@@ -235,7 +241,8 @@ bool is_safe_name(std::string_view text) {
   if (text.empty() || text.size() > 64) return false;
   const auto is_start = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   const auto is_rest = [&](char c) { return is_start(c) || c == '.' || c == '_' || c == '-'; };
-  return is_start(text.front()) && std::all_of(text.begin() + 1, text.end(), is_rest);
+  return is_start(text.front()) && std::all_of(text.begin() + 1, text.end(), is_rest) &&
+         text.find("..") == std::string_view::npos;
 }
 
 }  // namespace sabath::base

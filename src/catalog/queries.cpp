@@ -16,6 +16,10 @@ constexpr const char* run_columns =
     "run.directory, "
     "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
+/// Those that only made an asset are no runs of the user's own: app::RecipeRunner tags them so.
+constexpr const char* is_own_run =
+    "not exists (select 1 from run_tag where run_tag.run = run.n and run_tag.tag glob 'asset:*') ";
+
 /// Tags that each end in a zero byte, which no argument and so no tag can hold.
 std::vector<std::string> split_tags(const std::string& text) {
   std::vector<std::string> tags;
@@ -76,7 +80,7 @@ std::string match_query(std::string_view words) {
 /// The run that a reference names. Throws Error{not_found|usage}.
 RunRow resolve(Database& database, const RunReference& reference) {
   if (reference.from_last) {
-    auto& statement = database.statement(std::string(run_columns) +
+    auto& statement = database.statement(std::string(run_columns) + "where " + is_own_run +
                                          "order by created desc, id desc limit 1 offset ?");
     const auto rows = read_runs(bound(statement, std::int64_t{*reference.from_last}));
     if (!rows.empty()) return rows.front();
@@ -113,8 +117,10 @@ std::vector<RunRow> resolve_range(Database& database, const Selection& selection
   if (std::pair(last.created, last.id) < std::pair(first.created, first.id)) std::swap(first, last);
   auto& statement = database.statement(std::string(run_columns) +
                                        "where (run.created, run.id) >= (?, ?) and (run.created, "
-                                       "run.id) <= (?, ?) order by created, id");
-  return read_runs(bound(statement, first.created, first.id, last.created, last.id));
+                                       "run.id) <= (?, ?) and (run.id in (?, ?) or " +
+                                       is_own_run + ") order by created, id");
+  return read_runs(
+      bound(statement, first.created, first.id, last.created, last.id, first.id, last.id));
 }
 
 }  // namespace

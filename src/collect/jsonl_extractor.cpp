@@ -91,7 +91,14 @@ class JsonlExtractor final : public Extractor {
     std::map<std::int32_t, fs::path> files;
     std::error_code code;
     for (const auto& entry : fs::directory_iterator(stage_directory, code)) {
-      if (const auto rank = rank_of(entry.path().filename().string())) files[*rank] = entry.path();
+      const auto rank = rank_of(entry.path().filename().string());
+      if (!rank) continue;
+      if (!entry.is_regular_file(code)) {
+        throw base::Error(base::ErrorKind::usage,
+                          entry.path().string() + ": is not a regular file",
+                          "the code appends lines to the file that $SABATH_METRICS names");
+      }
+      files[*rank] = entry.path();
     }
     Extraction extraction;
     names_.clear();

@@ -113,6 +113,9 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
   if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
     entry.state = "failed";
     entry.problem = "the process that built it ended without a word";
+  } else if (const auto library = missing_library(record); record.state == "ready" && library) {
+    entry.state = "failed";
+    entry.problem = "it is linked with " + *library + ", which is gone; it will be built again";
   } else if (record.state == "ready") {
     if (auto reason = why_prefix_untrusted(entry.prefix, options.trusted_owners)) {
       entry.state = "untrusted";

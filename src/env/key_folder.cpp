@@ -46,6 +46,16 @@ bool is_abandoned(const AttemptRecord& record, base::WallTime now, std::chrono::
 
 }  // namespace
 
+std::optional<std::string> missing_library(const AttemptRecord& record) {
+  constexpr std::string_view label = "library.";
+  for (const auto& [name, path] : record.present) {
+    std::error_code code;
+    const bool is_library = name.starts_with(label) && path.starts_with('/');
+    if (is_library && fs::status(path, code).type() == fs::file_type::not_found) return path;
+  }
+  return std::nullopt;
+}
+
 std::optional<FoundAttempt> KeyFolder::ready() const {
   std::error_code code;
   const fs::path target = fs::read_symlink(path_ / current, code);
@@ -55,7 +65,7 @@ std::optional<FoundAttempt> KeyFolder::ready() const {
   if (!record || record->state != "ready") return std::nullopt;
   // Prefixes know their own path: one that was moved, or is seen from elsewhere, is not this one.
   if (record->layer.prefix != folder.prefix().string()) return std::nullopt;
-  if (!fs::is_directory(folder.prefix(), code)) return std::nullopt;
+  if (!fs::is_directory(folder.prefix(), code) || missing_library(*record)) return std::nullopt;
   return FoundAttempt{folder, *record};
 }
 

@@ -30,6 +30,9 @@ struct FoundAttempt {
   AttemptRecord record{};  ///< what record.json says, else attempt.json
 };
 
+/// A shared library that the layer is linked with and that is not there any more.
+std::optional<std::string> missing_library(const AttemptRecord& record);
+
 /// envs/<kind>/<key>: all attempts to build one layer, and `current`, the link to the one that
 /// counts. No locks: every attempt has a folder of its own.
 class KeyFolder {
@@ -40,7 +43,8 @@ class KeyFolder {
   static std::string name_of(const base::Digest& key) { return key.hex.substr(0, 32); }
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// What `current` leads to: complete, and built at this very place. Nothing otherwise.
+  /// What `current` leads to: complete, built at this very place, and with all libraries that it is
+  /// linked with. Nothing otherwise.
   std::optional<FoundAttempt> ready() const;
   /// All attempts that wrote down at least how they began, oldest first.
   std::vector<FoundAttempt> attempts() const;

@@ -103,7 +103,7 @@ JobState LocalLauncher::poll(const JobId& id) {
   if (const auto known = finished_.find(id); known != finished_.end()) return known->second;
   const auto process = base::ProcessIdentity::parse(id);
   if (!process) return Vanished{"'" + id + "' is no process of this launcher"};
-  const auto liveness = base::liveness_of(*process);
+  const auto liveness = base::liveness_of(*process, self_);
   if (liveness == base::Liveness::running) return Running{};
   const std::string name = "process " + std::to_string(process->pid);
   if (liveness == base::Liveness::unknown) return Vanished{name + " cannot be seen from here"};
@@ -121,7 +121,7 @@ JobState LocalLauncher::poll(const JobId& id) {
 void LocalLauncher::cancel(const JobId& id) {
   const std::lock_guard lock(mutex_);
   const auto process = base::ProcessIdentity::parse(id);
-  if (process && base::liveness_of(*process) == base::Liveness::running)
+  if (process && base::liveness_of(*process, self_) == base::Liveness::running)
     ::kill(process->pid, SIGTERM);
 }
 

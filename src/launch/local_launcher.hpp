@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/process_identity.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <map>
@@ -9,7 +10,7 @@ namespace sabath::launch {
 
 /// Runs a job as a process on this node, in a process group of its own: neither Ctrl-C at the
 /// terminal nor its closing reaches it. Its output goes to exec.log in the run directory. An id is
-/// the pid with the start time.
+/// base::ProcessIdentity::text.
 class LocalLauncher final : public Launcher {
  public:
   std::string_view name() const override { return "local"; }
@@ -19,6 +20,8 @@ class LocalLauncher final : public Launcher {
   void cancel(const JobId& id) override;
 
  private:
+  /// Whose host and container a job is looked for in; found out once, since polls are many.
+  const base::ProcessIdentity self_ = base::ProcessIdentity::current();
   std::mutex mutex_;
   std::map<JobId, Finished> finished_;  ///< a process tells its end only once
 };

@@ -191,4 +191,10 @@ TEST_CASE("cli: an environment from source is built once, and its program runs")
   run_ok(sabath, {folder});
   const json environments = json::parse(sabath({"--json", "list", "envs"}).output)["environments"];
   CHECK(environments.size() == 1);
+
+  const Answer hello = sabath({"env", "exec", folder, "--", "hello"});
+  CHECK(hello.status == 0);
+  CHECK(hello.output == "hello\n");
+  CHECK(sabath({"env", "exec", folder, "--", "sh", "-c", "exit 7"}).status == 7);
+  CHECK(sabath({"env", "exec", folder, "--", "no-such-command"}).status == 14);
 }

@@ -14,7 +14,7 @@ namespace sabath::app {
 /// What `sabath exec RUN_DIR` does, everywhere the same: runs the stages of the plan, records, and
 /// ends with record.json and status.json. Needs the run directory and the cache, nothing else. A
 /// failed command is a record, not an exception; throws only when not even that could be written
-/// (Error{storage}), or when the run is finished already (Error{usage}).
+/// (Error{storage}), or when the run is finished or goes on already (Error{usage}).
 spec::RunRecord execute_plan(const std::filesystem::path& run_directory,
                              base::ProcessRunner& processes,
                              base::Clock& clock,

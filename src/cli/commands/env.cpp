@@ -4,17 +4,22 @@
 #include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <memory>
+
+#include <unistd.h>
 
 namespace sabath::cli {
 namespace {
 
 struct EnvOptions {
   std::string name{};
+  std::vector<std::string> command{};
 };
 
 std::string built_text(const spec::BuiltEnvironment& environment) {
@@ -98,6 +103,40 @@ int env_list(const EnvOptions&, Workspace& workspace) {
   return list_environments(workspace);
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Becomes the command, so that terminal, signals and exit status are its own.
+int env_exec(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const auto built = workspace.environments().build(workspace.runner().environment_of(recipe),
+                                                    recipe.directory,
+                                                    workspace.observer(),
+                                                    workspace.stop());
+  env::check_trusted(built);
+  const base::Environment variables = env::run_variables(built, base::current_environment());
+  const auto path = variables.find("PATH");
+  const std::string& name = options.command.front();
+  const auto program = base::find_program(name, path == variables.end() ? "" : path->second);
+  if (!program) {
+    throw base::Error(base::ErrorKind::launch,
+                      "'" + base::printable(name) + "': no such command in the environment of '" +
+                          recipe.name + "'");
+  }
+  std::vector<std::string> argv = options.command;
+  std::vector<std::string> settings;
+  for (const auto& [variable, value] : variables)
+    settings.push_back(variable + "=" + value);
+  ::execve(program->c_str(), pointers_to(argv).data(), pointers_to(settings).data());
+  throw base::Error(base::ErrorKind::launch,
+                    program->string() + ": cannot be started: " + base::errno_text(errno));
+}
+
 int env_remove(const EnvOptions& options, Workspace& workspace) {
   const env::EnvironmentEntry entry = workspace.environments().show(options.name);
   workspace.environments().remove(options.name);
@@ -147,6 +186,12 @@ void setup_env(CLI::App& app, Action& action) {
       "a recipe, or the beginning of a key",
       env_show);
   add("list", "list the layers in the cache", nullptr, env_list);
+  CLI::App* run = group->add_subcommand("exec", "run a command in the environment of a recipe");
+  run->add_option("name", options->name, "a recipe")->required();
+  run->add_option("command", options->command, "the command, after --")->required();
+  run->callback([&action, options] {
+    action = [options](Workspace& workspace) { return env_exec(*options, workspace); };
+  });
   add("rm", "remove a layer", "the beginning of its key", env_remove);
 }
 

@@ -1,5 +1,6 @@
 #include "app/record_files.hpp"
 #include "app/stage_template.hpp"
+#include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
@@ -10,7 +11,11 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/process_identity.hpp>
 
+#include <csignal>
 #include <fstream>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 using namespace sabath;
 using app::RunEvent;
@@ -187,6 +192,36 @@ TEST_CASE("index: a run that cannot be read is told, stays in the inbox and dist
   site.index();
   CHECK(site.catalog.stats().runs == 2);
   CHECK(site.notes() == 0);
+}
+
+TEST_CASE("index: a pipe in place of a record is told and never waited for") {
+  Site site;
+  site.plan(one, alive());
+  site.plan(two, alive());
+  REQUIRE(::mkfifo(site.files(one).record().c_str(), 0600) == 0);
+  site.index();
+  CHECK(site.catalog.stats().runs == 1);
+  REQUIRE(site.observer.warnings.size() == 1);
+  CHECK(contains(site.observer.warnings.front(), "is a pipe, not a file"));
+}
+
+TEST_CASE(
+    "index: a catalog for which there is no space is an error of storage, and runs stay noted") {
+  const int status = test::status_in_child([] {
+    Site site;
+    site.plan(one, alive());
+    site.plan(two, alive());
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit nothing{0, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &nothing);
+    try {
+      site.index();
+    } catch (const base::Error& error) {
+      return error.kind() == base::ErrorKind::storage && site.notes() == 2 ? 7 : 1;
+    }
+    return 0;
+  });
+  CHECK(WEXITSTATUS(status) == 7);
 }
 
 TEST_CASE("index: notes of runs that are gone, and files that are no notes, disturb nothing") {

@@ -2,6 +2,7 @@
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
 
 #include <catch2/catch.hpp>
@@ -80,6 +81,14 @@ TEST_CASE("file: a file above the limit is refused before it is read") {
   std::ofstream(home / "huge");
   fs::resize_file(home / "huge", std::uintmax_t{1} << 40U);
   CHECK(error_of([&] { read_file(home / "huge"); }).kind() == ErrorKind::storage);
+}
+
+TEST_CASE("file: a pipe is refused and never waited for") {
+  const test::TempHome home;
+  REQUIRE(::mkfifo((home / "pipe").c_str(), 0600) == 0);
+  CHECK(error_of([&] { read_file(home / "pipe"); }).kind() == ErrorKind::storage);
+  CHECK(error_of([&] { read_file_if_exists(home / "pipe"); }).kind() == ErrorKind::storage);
+  CHECK(contains(error_of([&] { digest_file(home / "pipe"); }).what(), "is a pipe, not a file"));
 }
 
 TEST_CASE("file: files without a size are read too") {
@@ -316,6 +325,7 @@ TEST_CASE("file: names") {
                                     std::string("-a"),
                                     std::string("_a"),
                                     std::string("a/b"),
+                                    std::string("a..b"),
                                     std::string("a b"),
                                     std::string("ü"),
                                     std::string(65, 'a')}) {

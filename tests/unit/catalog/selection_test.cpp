@@ -49,6 +49,20 @@ TEST_CASE("selection: @last is the newest run, @last~N the one N before it") {
   CHECK(contains(error.what(), "@last~4: there are not that many runs"));
 }
 
+TEST_CASE("selection: @last and ranges pass by the runs that only made an asset") {
+  Selections runs;
+  for (const int n : {2, 4}) {
+    spec::RunRecord record = test::numbered_record(n);
+    record.tags = {"asset:bubbles"};
+    test::put(runs.catalog, record);
+  }
+  CHECK(runs.ids("@last") == Ids{id(3)});
+  CHECK(runs.ids("@last~1") == Ids{id(1)});
+  CHECK(runs.ids("@last~1..@last") == Ids{id(1), id(3)});
+  CHECK(runs.ids(id(2) + ".." + id(3)) == Ids{id(2), id(3)});
+  CHECK(runs.ids("tag=asset:bubbles") == Ids{id(2), id(4)});
+}
+
 TEST_CASE("selection: @last of an empty catalog is not found") {
   const test::CatalogHome home;
   const Catalog catalog(home.file());

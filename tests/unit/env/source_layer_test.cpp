@@ -149,6 +149,30 @@ TEST_CASE("source layer: a library that is not found at run time is found out af
   CHECK(contains(error.what(), "shared libraries are not found: bin/greeter needs libgreet.so"));
 }
 
+TEST_CASE("source layer: one that is linked with a library that went away is built again") {
+  if (!base::find_program("ldd")) {
+    WARN("no ldd here: not tested");
+    return;
+  }
+  test::EnvWorkshop shop;
+  shop.write("code/lib.c", "int answer(void) { return 42; }\n");
+  shop.write("code/main.c", "int answer(void);\nint main(void) { return answer() != 42; }\n");
+  const std::string elsewhere = shop.home / "elsewhere";
+  shop.write("code/Makefile",
+             "all:\n\tmkdir -p " + elsewhere + "\n\t$(CC) -shared -fPIC -o " + elsewhere +
+                 "/libanswer.so lib.c\n\t$(CC) -o main main.c -L" + elsewhere + " -Wl,-rpath," +
+                 elsewhere + " -lanswer\ninstall:\n\tmkdir -p $(PREFIX)/bin\n" +
+                 "\tcp main $(PREFIX)/bin/main\n");
+  const spec::EnvironmentSpec spec{{test::source_layer("make", {"c"})}};
+  const std::string prefix = *shop.build(spec).prefix();
+  REQUIRE(shop.find(spec));
+  fs::remove(elsewhere + "/libanswer.so");
+  CHECK_FALSE(shop.find(spec));
+  CHECK(contains(shop.store().list().front().problem, "libanswer.so, which is gone"));
+  CHECK(*shop.build(spec).prefix() != prefix);
+  CHECK(shop.find(spec));
+}
+
 TEST_CASE("source layer: a later layer finds the packages of an earlier one") {
   test::EnvWorkshop shop;
   write_cmake_project(shop);
