@@ -14,6 +14,10 @@
 #include <sstream>
 #include <thread>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace sabath;
 namespace fs = std::filesystem;
 
@@ -65,8 +69,8 @@ struct Globus {
     std::vector<nlohmann::json> found;
     std::istringstream lines(base::read_file_if_exists(home / "log").value_or(""));
     for (std::string line; std::getline(lines, line);) {
-      auto request = nlohmann::json::parse(line);
-      if (request["path"].get<std::string>().ends_with(path_end)) found.push_back(request);
+      auto seen = nlohmann::json::parse(line);
+      if (seen["path"].get<std::string>().ends_with(path_end)) found.push_back(seen);
     }
     return found;
   }
