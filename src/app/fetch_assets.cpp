@@ -2,6 +2,7 @@
 #include "fetch_many.hpp"
 #include "fetch_one.hpp"
 #include "fetch_tools.hpp"
+#include "fetch_tree.hpp"
 #include "known_content.hpp"
 #include "list_text.hpp"
 #include "listing.hpp"
@@ -124,6 +125,13 @@ FetchedAsset AssetFetcher::fetch(const spec::Asset& asset,
   const FetchTools tools{cache_, fetchers_, clock_, observer, std::move(stop), options};
   check_there_is_something(asset);
   check_access(asset, tools);
+  if (!asset.list.empty() && !asset.limit) {
+    if (auto brought = fetch_tree(asset.list, tools)) {
+      brought->name = asset.name;
+      brought->version = asset.version;
+      return *std::move(brought);
+    }
+  }
   const std::vector<spec::AssetFile> files = files_of(asset, tools);
   FetchedAsset fetched;
   fetched.name = asset.name;

@@ -298,6 +298,10 @@ std::optional<Tree> Cache::find_tree(const base::Digest& digest) {
   return state_->first_of([&](const Level& level) { return level.trees.find(digest); });
 }
 
+std::vector<base::ArchiveEntry> Cache::entries(const Tree& tree) const {
+  return manifest_entries(tree.path, tree.digest);
+}
+
 std::optional<SourceRecord> Cache::source(std::string_view url) const {
   return state_->first_of(
       [&](const Level& level) { return read_record(level.layout.source(url), parse_source); });

@@ -130,6 +130,12 @@ void TreeStore::conclude(const base::Digest& digest, const TreeLook& look) const
   }
 }
 
+std::vector<ArchiveEntry> manifest_entries(const fs::path& root, const base::Digest& digest) {
+  Manifest manifest = read_manifest(root, digest);
+  if (manifest.problem.empty()) return std::move(manifest.entries);
+  throw Error(ErrorKind::integrity, (root / tree_marker).string() + ": " + manifest.problem);
+}
+
 Inspection TreeStore::inspect(const base::Digest& digest) const {
   TreeLook tree = look(digest);
   Inspection& inspection = tree.inspection;

@@ -55,4 +55,9 @@ void fill_tree(const Layout& layout,
                const std::filesystem::path& destination,
                const std::map<std::string, Object>& files);
 
+/// What the manifest of the tree at `root` says. Throws Error{integrity} for one that is missing or
+/// not that of `digest`.
+std::vector<base::ArchiveEntry> manifest_entries(const std::filesystem::path& root,
+                                                 const base::Digest& digest);
+
 }  // namespace sabath::cache

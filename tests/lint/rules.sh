@@ -22,6 +22,7 @@ forbid "no shell" '\b(system|popen)\(' "${all[@]}"
 forbid "JSON values stay in *_json.cpp and the private *_json.hpp" 'nlohmann/json\.hpp' "${plain[@]}"
 forbid "SQL stays in src/catalog" 'SQLite::|sqlite3_' "${no_catalog[@]}"
 forbid "exit only in main" '(^|[^.>_[:alnum:]])exit\(' "${all[@]}"
+forbid "no lock is taken" '\b(flock|lockf)\(|F_(OFD_)?SETLKW?\b' "${all[@]}"
 forbid "nothing is left for later" '\b(TODO|FIXME|XXX)\b' "${all[@]}"
 for file in $(find src include tests -name '*.[ch]pp'); do
   lines=$(wc -l <"$file")

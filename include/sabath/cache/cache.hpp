@@ -251,6 +251,8 @@ class Cache {
   Tree publish(std::unique_ptr<TreeStaging> staging);
   /// Like `find`: by the private memo, else every file is hashed; a damaged tree is set aside.
   std::optional<Tree> find_tree(const base::Digest& digest);
+  /// What a tree that was found or published holds, sorted by path. Throws Error{integrity}.
+  std::vector<base::ArchiveEntry> entries(const Tree& tree) const;
 
   /// Nothing for an unknown source and for a damaged record (`verify` names those). User and
   /// password of a URL are no part of the key, and neither they nor the query are stored: `url`

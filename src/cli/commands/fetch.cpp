@@ -6,6 +6,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace sabath::cli {
 namespace {
@@ -74,11 +76,30 @@ app::FetchOptions fetch_options(const FetchCommandOptions& options) {
   return how;
 }
 
+/// Does the user's .netrc, which libcurl reads, have a login for `host`?
+bool netrc_names(std::string_view host) {
+  const auto environment = base::current_environment();
+  const auto home = environment.find("HOME");
+  if (home == environment.end()) return false;
+  const auto text = base::read_file_if_exists(std::filesystem::path(home->second) / ".netrc");
+  std::istringstream words(text.value_or(""));
+  std::string before;
+  for (std::string word; words >> word; before = word) {
+    if (before == "machine" && word == host) return true;
+  }
+  return false;
+}
+
 app::FetchedAsset fetch_one(const std::string& name,
                             const FetchCommandOptions& options,
                             Workspace& workspace,
                             base::Observer& observer) {
-  const app::FetchOptions how = fetch_options(options);
+  app::FetchOptions how = fetch_options(options);
+  how.has_login = [&workspace](std::string_view scheme, std::string_view host) {
+    const fetch::Credentials known = workspace.credentials().for_host(scheme, host);
+    return !known.user.empty() || !known.bearer.empty() || !known.headers.empty() ||
+           netrc_names(host.substr(0, host.find(':')));
+  };
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
   if (!is_url(name)) asset = workspace.documents().asset(name);

@@ -1,0 +1,109 @@
+#include "fetch_tree.hpp"
+
+#include "fetch_one.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+fetch::Fetcher* bringer_of(const std::string& url, const FetchTools& tools) {
+  const std::string scheme = url.substr(0, url.find(':'));
+  const auto found =
+      std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
+        const auto schemes = each->schemes();
+        return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end() &&
+               each->names_many(url);
+      });
+  return found != tools.fetchers.end() && (*found)->takes_trees() ? found->get() : nullptr;
+}
+
+std::string record_key(const std::string& url) {
+  return "tree:" + url;
+}
+
+std::optional<cache::Tree> known_tree(const std::string& url, const FetchTools& tools) {
+  const auto record = tools.cache.source(record_key(url));
+  return record ? tools.cache.find_tree(record->digest) : std::nullopt;
+}
+
+cache::Tree publish_brought(fetch::Fetcher& fetcher,
+                            const std::string& url,
+                            base::Observer& observer,
+                            fetch::Outcome& outcome,
+                            const FetchTools& tools) {
+  auto staging = tools.cache.stage_tree(record_key(url));
+  const std::filesystem::path folder = staging->lend(fetcher.name());
+  outcome = fetcher.fetch_tree(url, folder, observer, tools.stop);
+  if (!outcome.ok) throw_outcome(outcome);
+  const cache::Tree tree = tools.cache.publish(std::move(staging));
+  const auto before = tools.cache.source(record_key(url));
+  if (before && before->digest != tree.digest) {
+    tools.observer.warn(url + ": has changed since " + before->fetched + ": tree " +
+                        tree.digest.text() + " instead of " + before->digest.text());
+  }
+  cache::SourceRecord record;
+  record.url = record_key(url);
+  record.digest = tree.digest;
+  record.size_bytes = tree.size_bytes;
+  record.fetched = base::format_rfc3339(tools.clock.now());
+  tools.cache.remember_source(record);
+  return tree;
+}
+
+FetchedAsset answer_of(const std::string& url,
+                       const cache::Tree& tree,
+                       const std::optional<fetch::Outcome>& outcome,
+                       const FetchTools& tools) {
+  FetchedAsset fetched;
+  fetched.name = url;
+  fetched.digest = tree.digest;
+  fetched.path = tree.path;
+  for (const base::ArchiveEntry& entry : tools.cache.entries(tree)) {
+    if (!entry.link_target.empty()) continue;
+    FetchedFile& file = fetched.files.emplace_back();
+    file.path = entry.path;
+    file.object = {entry.digest, entry.size_bytes, tree.path / entry.path};
+    file.was_there = !outcome;
+    if (outcome) file.source = outcome->url;
+  }
+  // What crossed the wire is known of the whole.
+  if (outcome && !fetched.files.empty()) fetched.files.front().transferred = outcome->transferred;
+  return fetched;
+}
+
+}  // namespace
+
+std::optional<FetchedAsset> fetch_tree(const std::string& url, const FetchTools& tools) {
+  fetch::Fetcher* const fetcher = bringer_of(url, tools);
+  if (fetcher == nullptr || tools.options.limit || !tools.options.local.empty()) return {};
+  std::optional<cache::Tree> tree;
+  std::optional<fetch::Outcome> outcome;
+  if (!tools.options.refresh) tree = known_tree(url, tools);
+  if (!tree && tools.options.offline) {
+    throw Error(ErrorKind::not_found,
+                url + ": is not in the cache, and --offline forbids to fetch it",
+                "fetch it without --offline");
+  }
+  if (!tree) {
+    cache::Flight flight;
+    flight.task = url;
+    flight.is_there = [&] {
+      if (!tree && !tools.options.refresh) tree = known_tree(url, tools);
+      return tree.has_value();
+    };
+    flight.work = [&](base::Observer& observer) {
+      outcome.emplace();
+      tree = publish_brought(*fetcher, url, observer, *outcome, tools);
+    };
+    tools.cache.single_flight(record_key(url), flight, tools.observer, tools.stop);
+  }
+  return answer_of(url, *tree, outcome, tools);
+}
+
+}  // namespace sabath::app
