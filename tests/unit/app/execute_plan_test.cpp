@@ -1,4 +1,5 @@
 #include "app/record_files.hpp"
+#include "app/stage_template.hpp"
 #include "support/errors.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
