@@ -74,7 +74,6 @@ class FileTransfer {
   bool accept_whole(Worker& worker, const Answer& answer);
   bool accept_size(Worker& worker);
   void bind(Worker& worker, const Answer& answer);
-  void drop_other_versions(const Mirror& mirror);
   void learn_size(std::uint64_t size_bytes);
   void settle(Worker& worker, CURLcode code);
   void settle_answer(Worker& worker, bool is_clean);

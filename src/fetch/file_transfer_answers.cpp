@@ -127,23 +127,13 @@ void FileTransfer::bind(Worker& worker, const Answer& answer) {
   if (!is_proved_later() && there_.bytes() > 0) {
     to_.restart();
     there_.clear();
+    size_.reset();
   }
   mirror.validators = answer.validators;
   const std::string& url = mirror.source.displayed;
   mirror.number = to_.number_of({url, answer.validators.etag, answer.validators.last_modified});
-  drop_other_versions(mirror);
+  read_present();  // without what that source gave of another version
   mirror.is_bound = is_proved_later() || answer.validators.can_prove();
-}
-
-void FileTransfer::drop_other_versions(const Mirror& mirror) {
-  bool dropped = false;
-  for (const base::SourcedRange& part : to_.present()) {
-    if (part.source >= to_.sources().size() || part.source == mirror.number) continue;
-    if (to_.sources()[part.source].url != mirror.source.displayed) continue;
-    to_.drop(part.range);
-    dropped = true;
-  }
-  if (dropped) read_present();
 }
 
 void FileTransfer::forget_version(Mirror& mirror) {

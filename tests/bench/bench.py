@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+import fetch_bench
+
 RECIPE = {
     "schema": 1,
     "name": "bench",
@@ -170,6 +172,7 @@ def main():
         cache_hit(sabath, environment, repetitions)
         one_run(sabath, environment, repetitions)
         listing(sabath, environment, repetitions)
+        fetch_bench.measure(sabath, home, environment, max(3, repetitions // 10))
 
 
 if __name__ == "__main__":

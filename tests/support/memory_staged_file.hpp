@@ -35,7 +35,12 @@ class MemoryStagedFile : public base::StagedFile {
   unsigned number_of(const base::ByteSource& source) override {
     const auto known = std::find(known_sources.begin(), known_sources.end(), source);
     const auto number = static_cast<unsigned>(known - known_sources.begin());
-    if (known == known_sources.end()) known_sources.push_back(source);
+    if (known != known_sources.end()) return number;
+    for (const auto& part : present()) {
+      const bool is_known = part.source < known_sources.size();
+      if (is_known && known_sources[part.source].url == source.url) cut(part.range);
+    }
+    known_sources.push_back(source);
     return number;
   }
   const std::vector<base::ByteSource>& sources() const override { return known_sources; }
