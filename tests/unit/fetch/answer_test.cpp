@@ -110,10 +110,13 @@ TEST_CASE("answer: a 206 without a usable Content-Range starts over") {
   CHECK(judge(rest(50), {.status = 206}).step == Step::start_over);
 }
 
-TEST_CASE("answer: a length that contradicts the range is refused") {
+TEST_CASE(
+    "answer: a length that contradicts the range makes ranges useless, and a plain answer too") {
   auto answer = part("bytes 50-99/100");
   answer.content_length = 51;
-  CHECK(judge(rest(50), answer).step == Step::refuse);
+  CHECK(judge(rest(50), answer).step == Step::start_over);
+  CHECK_FALSE(judge(rest(50), answer).changed);
+  CHECK(judge({}, answer).step == Step::refuse);
 }
 
 TEST_CASE("answer: 416 is a complete file only if the total says so") {
