@@ -34,6 +34,7 @@ constexpr std::array words{
     Words{"permission denied (publickey", Meaning::access},
     Words{"no such file", Meaning::not_found},
     Words{"does not exist", Meaning::not_found},
+    Words{"does not appear to be a git repository", Meaning::not_found},
     Words{"not found", Meaning::not_found},
     Words{"unknown module", Meaning::not_found},
     Words{"host key verification failed", Meaning::access},

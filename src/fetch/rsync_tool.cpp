@@ -167,7 +167,10 @@ std::vector<ListedFile> RsyncTool::list(const std::string& url,
   static const std::regex form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
   std::istringstream lines(base::read_file(call.output, 1ULL << 30U));
   std::vector<ListedFile> files;
-  const std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
+  std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
+  if (!source.user.empty()) {
+    base_url.insert(base_url.find("://") + 3, encoded_path(source.user) + "@");
+  }
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, form)) continue;

@@ -212,7 +212,7 @@ ToolEnd run_tool(const ToolCall& call,
   watch.look();
   meter.tell_now(watch.done(), call.total_bytes);
   const CredentialStore& credentials = context.options.credentials;
-  if (call.output.empty()) end.process.output = credentials.masked(tail_of(output));
+  end.process.output = credentials.masked(tail_of(output));
   end.process.errors = credentials.masked(tail_of(errors));
   return end;
 }

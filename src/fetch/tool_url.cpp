@@ -30,7 +30,10 @@ std::string ToolUrl::authority() const {
 }
 
 std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url) {
-  auto parsed = parse_source_url(url);
+  // libcurl takes an empty host for a slip, but in "file" itself, and eats a slash.
+  constexpr std::string_view local_git = "git+file:";
+  const bool is_local_git = url.starts_with(local_git);
+  auto parsed = parse_source_url(is_local_git ? url.substr(4) : url);
   if (auto* failure = std::get_if<Failure>(&parsed)) return std::move(*failure);
   const auto& source = std::get<SourceUrl>(parsed);
   CURLU* const handle = source.handle.get();
@@ -47,6 +50,10 @@ std::variant<ToolUrl, Failure> parse_tool_url(const std::string& url) {
   parts.query = part_of(handle, CURLUPART_QUERY);
   parts.plain = source.plain;
   parts.displayed = source.displayed;
+  if (is_local_git) {
+    for (std::string* text : {&parts.scheme, &parts.plain, &parts.displayed})
+      text->insert(0, "git+");
+  }
   // libcurl refuses to decode what would hold a NUL or a newline; then the path came out empty.
   const bool lost = parts.path.empty() && !part_of(handle, CURLUPART_PATH).empty();
   if (lost || has_control(parts.path) || has_control(parts.user) || has_control(parts.host)) {

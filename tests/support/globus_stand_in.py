@@ -22,7 +22,8 @@ def run(body):
     item = body["DATA"][0]
     path = item["source_path"]
     task = {"task_id": str(uuid.uuid4()), "status": "SUCCEEDED", "nice_status": None, "bytes_transferred": 0,
-            "label": body.get("label"), "is_paused": False, "fatal_error": None, "path": path, "item": item}
+            "label": body.get("label"), "is_paused": False, "type": "TRANSFER",
+            "completion_time": None, "request_time": "2026-11-21T10:00:00+00:00", "fatal_error": None, "path": path, "item": item}
     if "fails" in path:
         task.update(status="FAILED", fatal_error={"code": "VERIFY_CHECKSUM", "description": "the checksums differ"})
     elif "gone" in path:

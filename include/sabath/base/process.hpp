@@ -24,7 +24,7 @@ struct Command {
   std::filesystem::path working_directory{};  ///< empty: the caller's
   /// The complete environment of the child; nothing means the caller's.
   std::optional<Environment> environment{};
-  /// What the command reads at stdin; empty: /dev/null. For secrets, which `argv` would show to all.
+  /// What the command reads at stdin; empty: /dev/null. For secrets: `argv` is shown to all.
   std::string input{};
   /// Where output goes; empty means that it is captured into the result (the last `capture_limit`
   /// bytes). A file is made or appended to; one path for both streams interleaves them, and then

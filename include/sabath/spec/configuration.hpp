@@ -51,7 +51,7 @@ struct Configuration {
   std::vector<ToolFetcher> fetchers{};
   GlobusSettings globus{};
   CacheSettings cache{};
-  std::string ssh_config{};      ///< for ssh's -F; empty: the user's own
+  std::string ssh_config{};                     ///< for ssh's -F; empty: the user's own
   int connections_per_host = 0;                 ///< at most; 0: as the engine finds best
   std::map<std::string, std::string> prefer{};  ///< scheme -> name of the fetcher that gets it
   Endpoints endpoints{};
