@@ -46,15 +46,22 @@ bool has_login(const std::vector<std::string>& urls, const FetchOptions& options
          });
 }
 
+/// What was listed once needs a login only for what is missing of it.
+bool was_listed(const std::string& url, const FetchTools& tools) {
+  return tools.cache.source(url) || tools.cache.source("listing:" + url) ||
+         tools.cache.source("tree:" + url);
+}
+
 void check_access(const spec::Asset& asset, const FetchTools& tools) {
   const bool needs_none =
       asset.access.policy != "login" || tools.options.offline || !tools.options.local.empty();
   if (needs_none) return;
   for (const std::string& url : {asset.list, asset.base}) {
-    if (!url.empty() && !has_login({url}, tools.options)) throw_no_access(asset);
+    if (url.empty() || was_listed(url, tools)) continue;
+    if (!has_login({url}, tools.options)) throw_no_access(asset);
   }
   for (const spec::AssetFile& file : asset.files) {
-    if (!has_login(file.sources, tools.options) && !find_known(file, tools)) throw_no_access(asset);
+    if (!find_known(file, tools) && !has_login(file.sources, tools.options)) throw_no_access(asset);
   }
 }
 
@@ -121,7 +128,13 @@ FetchedAsset AssetFetcher::fetch(const spec::Asset& asset,
                                  base::Observer& observer,
                                  std::stop_token stop) {
   check_options(options);
-  if (asset.generate) return generated(asset);
+  if (asset.generate) {
+    if (options.limit || !options.local.empty()) {
+      throw Error(ErrorKind::usage,
+                  "asset '" + asset.name + "': is computed; --path and --limit do not go with it");
+    }
+    return generated(asset);
+  }
   const FetchTools tools{cache_, fetchers_, clock_, observer, std::move(stop), options};
   check_there_is_something(asset);
   check_access(asset, tools);

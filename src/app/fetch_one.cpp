@@ -3,6 +3,7 @@
 #include "known_content.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>
 
@@ -89,7 +90,8 @@ FetchedFile publish_fetched(const spec::AssetFile& file,
   try {
     fetched.object = tools.cache.publish(std::move(staging), expected_digests(file, tools));
   } catch (const Error& error) {
-    throw Error(error.kind(), outcome.url + ": " + error.what(), error.hint());
+    throw Error(
+        error.kind(), fetch::displayed_url(outcome.url) + ": " + error.what(), error.hint());
   }
   cache::SourceRecord record;
   record.url = outcome.url;
@@ -119,7 +121,7 @@ std::optional<FetchedFile> find_current(const spec::AssetFile& file, const Fetch
   }
   const auto before = pinned(file, tools);
   if (!known || !before || still_there(*before, file, tools) != true) return std::nullopt;
-  tools.observer.note(before->url + ": unchanged since " + before->fetched +
+  tools.observer.note(fetch::displayed_url(before->url) + ": unchanged since " + before->fetched +
                       ", nothing was downloaded");
   return known;
 }
@@ -140,7 +142,7 @@ FetchedFile fetch_missing(const spec::AssetFile& file, const FetchTools& tools) 
   const auto before = pinned(file, tools);
   FetchedFile fetched;
   cache::Flight flight;
-  flight.task = file.sources.front();
+  flight.task = fetch::displayed_url(file.sources.front());
   flight.is_there = [&] {
     // Who refreshes wants to ask, whatever others have done.
     auto known = tools.options.refresh ? std::nullopt : find_known(file, tools);

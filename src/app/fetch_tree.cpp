@@ -3,6 +3,7 @@
 #include "fetch_one.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>
 
@@ -44,8 +45,8 @@ cache::Tree publish_brought(fetch::Fetcher& fetcher,
   const cache::Tree tree = tools.cache.publish(std::move(staging));
   const auto before = tools.cache.source(record_key(url));
   if (before && before->digest != tree.digest) {
-    tools.observer.warn(url + ": has changed since " + before->fetched + ": tree " +
-                        tree.digest.text() + " instead of " + before->digest.text());
+    tools.observer.warn(fetch::displayed_url(url) + ": has changed since " + before->fetched +
+                        ": tree " + tree.digest.text() + " instead of " + before->digest.text());
   }
   cache::SourceRecord record;
   record.url = record_key(url);
@@ -61,7 +62,7 @@ FetchedAsset answer_of(const std::string& url,
                        const std::optional<fetch::Outcome>& outcome,
                        const FetchTools& tools) {
   FetchedAsset fetched;
-  fetched.name = url;
+  fetched.name = fetch::displayed_url(url);
   fetched.digest = tree.digest;
   fetched.path = tree.path;
   for (const base::ArchiveEntry& entry : tools.cache.entries(tree)) {
@@ -86,13 +87,14 @@ std::optional<FetchedAsset> fetch_tree(const std::string& url, const FetchTools&
   std::optional<fetch::Outcome> outcome;
   if (!tools.options.refresh) tree = known_tree(url, tools);
   if (!tree && tools.options.offline) {
-    throw Error(ErrorKind::not_found,
-                url + ": is not in the cache, and --offline forbids to fetch it",
-                "fetch it without --offline");
+    throw Error(
+        ErrorKind::not_found,
+        fetch::displayed_url(url) + ": is not in the cache, and --offline forbids to fetch it",
+        "fetch it without --offline");
   }
   if (!tree) {
     cache::Flight flight;
-    flight.task = url;
+    flight.task = fetch::displayed_url(url);
     flight.is_there = [&] {
       if (!tree && !tools.options.refresh) tree = known_tree(url, tools);
       return tree.has_value();

@@ -6,8 +6,10 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace sabath::app {
@@ -28,6 +30,20 @@ fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools) {
                each->names_many(url);
       });
   return found == tools.fetchers.end() ? nullptr : found->get();
+}
+
+/// A list may name what anybody may: not files of this machine, not what is reached with the user's
+/// own login, not the user's own tools, unless it came that way itself.
+void check_may_name(const std::string& list, const std::string& url) {
+  constexpr std::array<std::string_view, 4> open_to_all{"https", "http", "ftp", "s3"};
+  const std::string from = list.substr(0, list.find(':'));
+  const std::string scheme = url.substr(0, url.find(':'));
+  if (from == "file" || scheme == from) return;
+  if (std::find(open_to_all.begin(), open_to_all.end(), scheme) != open_to_all.end()) return;
+  throw Error(ErrorKind::integrity,
+              fetch::displayed_url(list) + ": names '" + base::printable(url) +
+                  "', which a list from elsewhere may not",
+              "name the files in a document of your own");
 }
 
 std::optional<std::uint64_t> limit_of(const spec::Asset& asset, const FetchTools& tools) {
@@ -85,6 +101,7 @@ Files listed_by(fetch::Fetcher& fetcher,
       throw Error(ErrorKind::integrity,
                   url + ": lists '" + base::printable(file.path) + "', which is no relative path");
     }
+    check_may_name(url, file.url);
     files.push_back({file.path, file.size_bytes, file.digests, {file.url}, {}});
   }
   if (files.empty()) throw Error(ErrorKind::not_found, url + ": there are no files beneath it");
@@ -97,10 +114,17 @@ Files listed_in(const std::string& url,
                 std::optional<std::uint64_t> limit,
                 const FetchTools& tools) {
   const FetchedFile list = fetch_one({name_at_end(url), {}, {}, {url}, {}}, tools);
-  return parse_list(base::read_file(list.object.path, list_limit_bytes),
-                    url,
-                    base.empty() ? folder_of_url(url) : base,
-                    limit);
+  Files files = parse_list(base::read_file(list.object.path, list_limit_bytes),
+                           url,
+                           base.empty() ? folder_of_url(url) : base,
+                           limit);
+  // Where the document names the base, its author has said where the files are.
+  for (const spec::AssetFile& file : files) {
+    for (const std::string& source : file.sources) {
+      if (base.empty() || !source.starts_with(base)) check_may_name(url, source);
+    }
+  }
+  return files;
 }
 
 Files manifest_of(const spec::Asset& asset, std::optional<std::uint64_t> limit) {

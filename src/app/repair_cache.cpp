@@ -1,6 +1,7 @@
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/app/repair_cache.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>
 #include <map>
@@ -55,8 +56,14 @@ std::map<Digest, std::vector<std::string>> urls_of(const cache::Keeping& keeping
       }
     }
   }
-  for (const cache::SourceRecord& record : keeping.sources())
-    add(record.digest, record.url);
+  for (const cache::SourceRecord& record : keeping.sources()) {
+    // Other records remember what was listed, unpacked or linked.
+    if (record.url.find("://") != std::string::npos &&
+        record.url.find("://") < record.url.find(' ') && !record.url.starts_with("listing:") &&
+        !record.url.starts_with("tree:")) {
+      add(record.digest, record.url);
+    }
+  }
   return urls;
 }
 
@@ -81,7 +88,7 @@ Repaired CacheRepairer::repair_object(const Digest& digest,
   const fetch::Outcome outcome = fetch::fetch_file(
       request, tools_.fetchers, *staging, {}, tools_.clock, tools_.observer, std::move(stop));
   result.transferred = outcome.transferred;
-  result.source = outcome.url;
+  result.source = fetch::displayed_url(outcome.url);
   if (!outcome.ok) {
     result.problem = outcome.problem;
     return result;

@@ -56,9 +56,11 @@ std::vector<spec::PlannedInput> RecipeRunner::fetch_inputs(const spec::Recipe& r
                                                            base::Observer& observer,
                                                            std::stop_token stop) {
   std::vector<spec::PlannedInput> inputs;
+  FetchOptions options;
+  options.has_login = tools_.has_login;
   for (const auto& [role, name] : recipe.datasets) {
     const FetchedAsset fetched =
-        fetcher(observer, stop).fetch(tools_.documents.asset(name), {}, observer, stop);
+        fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
     inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
   }
   return inputs;

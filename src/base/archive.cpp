@@ -109,6 +109,7 @@ void decompress_file(const std::filesystem::path& packed,
   const auto refuse = [&](const std::string& cause) {
     throw Error(ErrorKind::integrity, packed.string() + ": cannot be unpacked: " + cause);
   };
+  if (packed_bytes == 0) refuse("it is not a " + filter + " file");
   UnpackProgress progress(packed, packed_bytes, observer);
   try {
     ArchiveReader reader(packed, ArchiveReader::Format::single_file);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -176,13 +177,19 @@ bool Collection::remove(const Stored& stored) const {
 }
 
 void Collection::sweep_stored() {
+  std::set<base::Digest> still_used;  // by trees that somebody uses since the inventory
   for (const auto& [used, stored] : garbage()) {
     check_stop();
+    if (stored->kind == Stored::Kind::object && still_used.contains(stored->digest)) {
+      keep("used in this moment, or cannot be moved", stored->disk_bytes);
+      continue;
+    }
     if (is_enough()) {
       keep("within the size", stored->disk_bytes);
       continue;
     }
     if (!options_.dry_run && !remove(*stored)) {
+      still_used.insert(stored->objects.begin(), stored->objects.end());
       keep("used in this moment, or cannot be moved", stored->disk_bytes);
       continue;
     }

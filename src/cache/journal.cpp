@@ -151,7 +151,16 @@ void Journal::make_room(std::uint64_t lines) const noexcept {
 }
 
 void Journal::append(const std::string& text) {
-  if (!text.empty()) base::write_all(fd_.get(), base::as_bytes(text), path_);
+  if (text.empty()) return;
+  const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
+  try {
+    base::write_all(fd_.get(), base::as_bytes(text), path_);
+  } catch (const base::Error&) {
+    // A torn line in the middle would make all of it unreadable.
+    if (end < 0 || ::ftruncate(fd_.get(), end) != 0)
+      base::throw_errno(path_.string(), "cannot shorten", errno);
+    throw;
+  }
 }
 
 }  // namespace sabath::cache

@@ -291,7 +291,7 @@ void StagedObject::copy_from(const fs::path& file) {
     hasher_.follow(size_bytes, {}, size_bytes);
     return;
   }
-  allocate(size_bytes);
+  if (size_bytes > 0) allocate(size_bytes);
   std::vector<std::byte> buffer;
   read_range(from.get(), file, {0, size_bytes}, buffer, [this](base::ByteView bytes) {
     write_at(present_.prefix(), bytes);
@@ -343,7 +343,6 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
                     std::to_string(present_.prefix()) + " of " +
                     std::to_string(size_bytes_.value_or(present_.end())));
   }
-  is_sealed_ = true;
   SealedFile sealed{data_path(), present_.end(), {}, {}};
   sum_all();
   settle(fd_.get(), root_, sealed.size_bytes);
@@ -359,6 +358,7 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
     anew.follow(sealed.size_bytes, {}, sealed.size_bytes);
     sealed.digests = anew.digests();
   }
+  is_sealed_ = true;  // only now: what a disk refuses until here is left to a later attempt
   return sealed;
 }
 

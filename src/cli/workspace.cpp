@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <iterator>
+#include <sstream>
 
 namespace sabath::cli {
 
@@ -35,6 +36,20 @@ fetch::ServiceEndpoints service_endpoints(const spec::Configuration& configurati
   while (endpoints.hf.ends_with('/'))
     endpoints.hf.pop_back();
   return endpoints;
+}
+
+/// Does the user's .netrc, which libcurl reads, have a login for `host`?
+bool netrc_names(std::string_view host) {
+  const auto environment = base::current_environment();
+  const auto home = environment.find("HOME");
+  if (home == environment.end()) return false;
+  const auto text = base::read_file_if_exists(std::filesystem::path(home->second) / ".netrc");
+  std::istringstream words(text.value_or(""));
+  std::string before;
+  for (std::string word; words >> word; before = word) {
+    if (before == "machine" && word == host) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -130,6 +145,14 @@ void Workspace::choose_fetchers(std::string name, unsigned connections) {
   connections_ = connections;
 }
 
+std::function<bool(std::string_view, std::string_view)> Workspace::login_lookup() {
+  return [this](std::string_view scheme, std::string_view host) {
+    const fetch::Credentials known = credentials().for_host(scheme, host);
+    return !known.user.empty() || !known.bearer.empty() || !known.headers.empty() ||
+           netrc_names(host.substr(0, host.find(':')));
+  };
+}
+
 catalog::Catalog& Workspace::catalog_as_it_is() {
   if (!catalog_) {
     base::make_directories(folders().home);
@@ -148,8 +171,13 @@ catalog::Catalog& Workspace::catalog() {
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launchers_ = launch::builtin_launchers();
-    const app::RecipeRunner::Tools tools{
-        documents(), environments(), cache(), fetchers(), *launchers_.front(), clock_};
+    const app::RecipeRunner::Tools tools{documents(),
+                                         environments(),
+                                         cache(),
+                                         fetchers(),
+                                         *launchers_.front(),
+                                         clock_,
+                                         login_lookup()};
     runner_ = std::make_unique<app::RecipeRunner>(tools, folders(), program_path());
   }
   return *runner_;

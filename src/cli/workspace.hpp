@@ -54,6 +54,8 @@ class Workspace {
   /// Before the first use of fetchers(): only the one of that name (empty: all), and at most so
   /// many connections to a host (0: as configured).
   void choose_fetchers(std::string name, unsigned connections);
+  /// Says whether there is a login for a host: of credentials.json or of the user's .netrc.
+  std::function<bool(std::string_view scheme, std::string_view host)> login_lookup();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
   /// The same as it is: for `catalog reindex`.

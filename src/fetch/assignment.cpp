@@ -61,6 +61,8 @@ std::optional<Assignment> share(std::uint64_t piece_bytes,
         return seconds_left(a) < seconds_left(b);
       });
   if (slowest == in_use.end() || slowest->is_fresh) return {};
+  // Two that have not delivered yet would take everything from each other for ever.
+  if (slowest->rate <= 0 && applicant.rate <= 0) return {};
   if (seconds_left(*slowest) < 2 * (applicant.response_seconds + overhead_seconds)) return {};
   const base::ByteRange rest = slowest->rest;
   if (slowest->rate > 0 && rest.size() < 2 * least_share_bytes) return {};

@@ -90,4 +90,17 @@ std::string Blame::problem(const std::string& url) const {
                      places.empty() ? displayed_url(url) : places);
 }
 
+std::string digest_difference(const std::vector<base::Digest>& expected,
+                              const std::vector<base::Digest>& actual) {
+  std::string text;
+  for (const base::Digest& wanted : expected) {
+    for (const base::Digest& digest : actual) {
+      if (digest.algorithm != wanted.algorithm || digest == wanted) continue;
+      text +=
+          (text.empty() ? ": expected " : "; expected ") + wanted.text() + ", got " + digest.text();
+    }
+  }
+  return text;
+}
+
 }  // namespace sabath::fetch

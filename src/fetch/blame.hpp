@@ -35,4 +35,8 @@ class Blame {
   std::vector<std::string> wrong_{};
 };
 
+/// ": expected sha256:..., got sha256:...", of those that differ.
+std::string digest_difference(const std::vector<base::Digest>& expected,
+                              const std::vector<base::Digest>& actual);
+
 }  // namespace sabath::fetch

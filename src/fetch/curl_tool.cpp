@@ -122,7 +122,9 @@ class CurlTool final : public FileTool {
     const std::string scheme = scheme_of(target.url);
     const std::string allowed = scheme == "http" ? "=http,https" : "=" + scheme;
     ToolCall call;
+    // -q comes first: a ~/.curlrc could follow redirects with secrets, or trust any certificate.
     call.argv = {"curl",
+                 "-q",
                  "--silent",
                  "--show-error",
                  "--globoff",

@@ -154,20 +154,6 @@ Outcome Pursuit::from(const std::vector<std::string>& urls) {
   return all;
 }
 
-/// ": expected sha256:..., got sha256:...", of those that differ.
-std::string difference(const std::vector<base::Digest>& expected,
-                       const std::vector<base::Digest>& actual) {
-  std::string text;
-  for (const base::Digest& wanted : expected) {
-    for (const base::Digest& digest : actual) {
-      if (digest.algorithm != wanted.algorithm || digest == wanted) continue;
-      text +=
-          (text.empty() ? ": expected " : "; expected ") + wanted.text() + ", got " + digest.text();
-    }
-  }
-  return text;
-}
-
 Outcome Pursuit::run() {
   wait({});
   Blame blame(request.urls);
@@ -178,7 +164,7 @@ Outcome Pursuit::run() {
     if (trusted.empty()) {
       outcome.ok = false;
       outcome.wrong_bytes = true;
-      outcome.problem = blame.problem(outcome.url) + difference(request.digests, actual);
+      outcome.problem = blame.problem(outcome.url) + digest_difference(request.digests, actual);
       outcome.hint = "the file has changed, or the document's digest is wrong";
       break;
     }

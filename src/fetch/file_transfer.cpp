@@ -88,7 +88,8 @@ void FileTransfer::read_partial() {
     mirror.number = number;
     mirror.is_bound = true;
   }
-  if (there_.bytes() > 0 && there_.bytes() == request_.size_bytes) size_ = request_.size_bytes;
+  const bool is_all = there_.bytes() == request_.size_bytes;
+  if (is_all && (there_.bytes() > 0 || is_proved_later())) size_ = request_.size_bytes;
 }
 
 std::vector<Worker*> FileTransfer::active_workers() const {
@@ -142,8 +143,8 @@ std::optional<base::ByteRange> FileTransfer::next_range(const Mirror& mirror) {
     return base::ByteRange{0, size.value_or(Coverage::endless)};
   const std::uint64_t begin = continues ? there_.first_missing(0) : 0;
   // Of unknown size: some servers take an end beyond the file's for a mistake.
-  return base::ByteRange{begin,
-                         size ? std::min(begin + first_range_bytes, *size) : Coverage::endless};
+  return base::ByteRange{
+      begin, size.value_or(0) > 0 ? std::min(begin + first_range_bytes, *size) : Coverage::endless};
 }
 
 std::optional<base::ByteRange> FileTransfer::next_share(const Mirror& mirror,

@@ -84,6 +84,7 @@ class FileTransfer {
   void succeeded(Worker& worker);
   void release(Worker& worker);
   void cancel_all(const Mirror* mirror, const Worker* except = nullptr);
+  void start_over();
   void forget_version(Mirror& mirror);
 
   // What to do when it does not (file_transfer_failures.cpp).

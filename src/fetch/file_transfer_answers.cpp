@@ -124,11 +124,7 @@ bool FileTransfer::accept_size(Worker& worker) {
 void FileTransfer::bind(Worker& worker, const Answer& answer) {
   Mirror& mirror = *worker.mirror;
   if (mirror.is_bound) return;
-  if (!is_proved_later() && there_.bytes() > 0) {
-    to_.restart();
-    there_.clear();
-    size_.reset();
-  }
+  if (!is_proved_later() && there_.bytes() > 0) start_over();
   mirror.validators = answer.validators;
   const std::string& url = mirror.source.displayed;
   mirror.number = to_.number_of({url, answer.validators.etag, answer.validators.last_modified});
@@ -136,19 +132,29 @@ void FileTransfer::bind(Worker& worker, const Answer& answer) {
   mirror.is_bound = is_proved_later() || answer.validators.can_prove();
 }
 
+/// Nothing is there any more, of any source.
+void FileTransfer::start_over() {
+  to_.restart();
+  there_.clear();
+  size_.reset();
+  for (Mirror& mirror : mirrors_) {
+    mirror.is_bound = false;
+    mirror.validators = {};
+  }
+}
+
 void FileTransfer::forget_version(Mirror& mirror) {
+  const bool gave_bytes = mirror.is_bound;
   mirror.is_bound = false;
   mirror.validators = {};
   if (!is_proved_later()) {
     cancel_all(nullptr);
-    to_.restart();
-    there_.clear();
-    size_.reset();
+    start_over();
     return;
   }
   cancel_all(&mirror);
   for (const base::SourcedRange& part : to_.present()) {
-    if (part.source == mirror.number) to_.drop(part.range);
+    if (gave_bytes && part.source == mirror.number) to_.drop(part.range);
   }
   read_present();
   const bool is_known_otherwise = std::any_of(

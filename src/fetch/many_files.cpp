@@ -2,6 +2,7 @@
 
 #include "attempt.hpp"
 #include "backoff.hpp"
+#include "blame.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -33,7 +34,7 @@ ManyFiles::~ManyFiles() {
 }
 
 std::size_t ManyFiles::limit() const {
-  const std::size_t most = is_encrypted_ ? most_streams : tools_.options.connections_per_host;
+  const std::size_t most = is_multiplexed_ ? most_streams : tools_.options.connections_per_host;
   return std::max<std::size_t>(1, std::min(most, throttled_to_));
 }
 
@@ -69,7 +70,6 @@ void ManyFiles::start(Job job) {
     return;
   }
   const auto& source = std::get<SourceUrl>(parsed);
-  is_encrypted_ = source.scheme == "https";
   job.outcome.url = source.plain;
   job.outcome.effective_url = source.displayed;
   if (job.to->present_bytes() > 0) {
@@ -132,11 +132,15 @@ void ManyFiles::complete(Slot& slot) {
     tools_.observer.warn(slot.displayed + ": gave wrong bytes: the file does not have its digest",
                          "the source should be mended or taken out of the document");
     job.outcome.wrong_sources.push_back(slot.displayed);
+    const std::string difference = digest_difference(job.request.digests, job.to->digests());
     job.to->restart();
     fail(std::move(job),
-         {.problem = "the bytes that came do not have the digest that is expected"});
+         {.problem = "the bytes that came do not have the digest that is expected" + difference});
     return;
   }
+  long version = CURL_HTTP_VERSION_1_1;
+  check(curl_easy_getinfo(slot.exchange.handle(), CURLINFO_HTTP_VERSION, &version));
+  is_multiplexed_ = version >= CURL_HTTP_VERSION_2_0;
   job.outcome.ok = true;
   job.outcome.problem.clear();
   job.outcome.hint.clear();
@@ -210,7 +214,14 @@ void ManyFiles::finish_leftovers() {
     job.request.retries = policy_;
     FileTransfer transfer(tools_, job.request, *job.to);
     Outcome outcome = transfer.run(job.request.urls);
-    if (outcome.ok && job.to->matches() == base::DigestMatch::wrong) {
+    const bool is_wrong = outcome.ok && job.to->matches() == base::DigestMatch::wrong;
+    if (is_wrong && job.was_wrong) {
+      outcome.ok = false;
+      outcome.wrong_bytes = true;
+      outcome.problem = "the bytes that came do not have the digest that is expected" +
+                        digest_difference(job.request.digests, job.to->digests());
+    } else if (is_wrong) {
+      job.was_wrong = true;
       job.to->restart();
       job.url = 0;
       job.failures = 0;

@@ -34,8 +34,9 @@ class ManyFiles {
     std::size_t index = 0;
     Request request{};
     base::StagedFile* to = nullptr;
-    std::size_t url = 0;  ///< which of the sources is asked
-    int failures = 0;     ///< in a row, of that source
+    std::size_t url = 0;     ///< which of the sources is asked
+    int failures = 0;        ///< in a row, of that source
+    bool was_wrong = false;  ///< a transfer of its own gave wrong bytes
     base::SteadyTime ready{};
     Outcome outcome{};
   };
@@ -71,7 +72,7 @@ class ManyFiles {
   std::size_t active_ = 0;
   std::size_t next_ = 0;
   std::size_t throttled_to_;
-  bool is_encrypted_ = false;
+  bool is_multiplexed_ = false;  ///< the last answer came over HTTP/2
   std::list<Job> waiting_{};
   std::list<Job> leftovers_{};  ///< what one stream cannot do: ranges, another version
   std::minstd_rand random_{std::random_device{}()};

@@ -3,6 +3,8 @@
 #include "curl_handle.hpp"
 #include "failure.hpp"
 
+#include <sabath/fetch/displayed_url.hpp>
+
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,9 +35,5 @@ std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::st
 
 /// Is `host` (of a SourceUrl) this very machine?
 bool is_loopback(std::string_view host);
-
-/// `url` as messages may show it: without user, password, query and fragment, also when it is
-/// malformed.
-std::string displayed_url(const std::string& url);
 
 }  // namespace sabath::fetch

@@ -36,6 +36,8 @@ class RecipeRunner {
     const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers;
     launch::Launcher& launcher;
     base::Clock& clock;
+    /// As in FetchOptions.
+    std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
   };
   RecipeRunner(Tools tools, Folders folders, std::filesystem::path program);
 

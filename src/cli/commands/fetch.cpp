@@ -6,7 +6,6 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
 
 namespace sabath::cli {
 namespace {
@@ -76,30 +74,12 @@ app::FetchOptions fetch_options(const FetchCommandOptions& options) {
   return how;
 }
 
-/// Does the user's .netrc, which libcurl reads, have a login for `host`?
-bool netrc_names(std::string_view host) {
-  const auto environment = base::current_environment();
-  const auto home = environment.find("HOME");
-  if (home == environment.end()) return false;
-  const auto text = base::read_file_if_exists(std::filesystem::path(home->second) / ".netrc");
-  std::istringstream words(text.value_or(""));
-  std::string before;
-  for (std::string word; words >> word; before = word) {
-    if (before == "machine" && word == host) return true;
-  }
-  return false;
-}
-
 app::FetchedAsset fetch_one(const std::string& name,
                             const FetchCommandOptions& options,
                             Workspace& workspace,
                             base::Observer& observer) {
   app::FetchOptions how = fetch_options(options);
-  how.has_login = [&workspace](std::string_view scheme, std::string_view host) {
-    const fetch::Credentials known = workspace.credentials().for_host(scheme, host);
-    return !known.user.empty() || !known.bearer.empty() || !known.headers.empty() ||
-           netrc_names(host.substr(0, host.find(':')));
-  };
+  how.has_login = workspace.login_lookup();
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
   if (!is_url(name)) asset = workspace.documents().asset(name);
