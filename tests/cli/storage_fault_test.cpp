@@ -85,7 +85,7 @@ TEST_CASE(
   Sabath& sabath = cache.with({{"FAULT_LOCKS", GENERATE("granted", "ENOLCK")}});
   std::vector<std::unique_ptr<Running>> running;
   for (int i = 0; i < 8; ++i)
-    running.emplace_back(new Running(sabath.start(cache.fetch())));
+    running.emplace_back(new Running(sabath.start(cache.fetch())));  // it cannot be moved
   for (auto& each : running)
     CHECK(each->wait().status == 0);
   CHECK(cache.has_object());
