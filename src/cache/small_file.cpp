@@ -115,6 +115,7 @@ bool SmallFile::is_complete() const {
 
 base::DigestMatch SmallFile::matches() {
   if (wanted_.empty() || !lent_.empty() || !is_complete()) return base::DigestMatch::unknown;
+  final_bytes_ = present_.end();
   const auto actual = digests();
   const bool all = std::all_of(wanted_.begin(), wanted_.end(), [&](const base::Digest& digest) {
     return std::find(actual.begin(), actual.end(), digest) != actual.end();

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <string_view>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -45,10 +46,10 @@ void throw_cannot_store(const std::filesystem::path& root, std::uint64_t needed_
   std::string message = root.string() + ": cannot store " + base::format_bytes(needed_bytes) +
                         ": " + base::errno_text(code);
   std::string hint;
-  if (code == ENOSPC || code == EDQUOT) {
-    if (const auto space = space_at(root)) message += "; " + free_text(*space);
-    hint = full_hint;
-  }
+  // What is free of the file system says nothing about a quota.
+  const auto space = code == ENOSPC ? space_at(root) : std::nullopt;
+  if (space) message += "; " + free_text(*space);
+  if (code == ENOSPC || code == EDQUOT) hint = full_hint;
   throw base::Error(base::ErrorKind::storage, message, hint);
 }
 
@@ -78,6 +79,15 @@ std::uint64_t space_held_beneath(const std::filesystem::path& folder) {
   return bytes;
 }
 
+namespace {
+
+/// A quota, or a limit that statvfs does not know, can be reached while there is space.
+bool says(const base::Error& error, int code) {
+  return std::string_view(error.what()).find(base::errno_text(code)) != std::string_view::npos;
+}
+
+}  // namespace
+
 base::Error explained(const std::filesystem::path& root, const base::Error& error) {
   if (error.hint() == full_hint) return error;
   const auto space = space_at(root);
@@ -89,8 +99,9 @@ base::Error explained(const std::filesystem::path& root, const base::Error& erro
         "the cache " + root.string() + " cannot be written; set SABATH_CACHE to a folder that can"};
   }
   const bool full = space && (space->bytes < nearly_nothing || space->files == std::uint64_t{0});
-  if (!full) return error;
-  return {error.kind(), std::string(error.what()) + "; " + free_text(*space), full_hint};
+  if (full) return {error.kind(), std::string(error.what()) + "; " + free_text(*space), full_hint};
+  if (says(error, ENOSPC) || says(error, EDQUOT)) return {error.kind(), error.what(), full_hint};
+  return error;
 }
 
 }  // namespace sabath::cache
