@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include <signal.h>
 #include <unistd.h>
@@ -124,6 +125,11 @@ int parse_and_run(int argc, char** argv) {
     return status;
   } catch (const base::Error& error) {
     return tell_error(error, options.json);
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A file system that refuses where nobody expects it is no bug of ours.
+    const std::string place = error.path1().empty() ? "a file" : error.path1().string();
+    return tell_error({base::ErrorKind::storage, place + ": " + error.code().message()},
+                      options.json);
   }
 }
 
