@@ -24,8 +24,7 @@ struct HttpHarness {
   test::WithoutProxies proxies{};
   test::FaultServer server{};
   base::SystemClock clock{};
-  std::vector<std::unique_ptr<fetch::Fetcher>> fetchers =
-      fetch::builtin_fetchers({.silence = 1s}, clock);
+  std::vector<std::unique_ptr<fetch::Fetcher>> fetchers = fetch::builtin_fetchers({}, clock);
 
   fetch::Fetcher& fetcher() { return *fetchers.front(); }
   std::string put(const std::string& name, const std::string& content) {
@@ -403,6 +402,7 @@ TEST_CASE("http: a proxy of the environment is used") {
 
 TEST_CASE("http: a server that falls silent has failed") {
   Case c;
+  c.harness.fetchers = fetch::builtin_fetchers({.silence = 1s}, c.harness.clock);
   c.server.once("/x", {.body = std::string(5000, 'x'), .stall_after_bytes = 3000});
   const auto began = std::chrono::steady_clock::now();
   const auto outcome = c.get("/x");
