@@ -111,8 +111,7 @@ TEST_CASE("cli: cache gc takes sizes and times, and refuses what is neither") {
   Sabath sabath;
   for (const char* const size : {"", "x", "-1", "5X", "1e99", "nan", "G"}) {
     INFO(size);
-    CHECK(sabath({"cache", "gc", "--max-size=" + std::string(size)}).status ==
-          (*size == '\0' ? 0 : 2));
+    CHECK(sabath({"cache", "gc", "--max-size=" + std::string(size)}).status == 2);
   }
   for (const char* const size : {"0", "50G", "1.5TiB", "800 MB", "4096"})
     CHECK(sabath({"cache", "gc", "--max-size", size}).status == 0);
