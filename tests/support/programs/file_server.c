@@ -4,20 +4,21 @@
 // DELAY_MS passes before each answer. Prints its port. Ranges, If-Range, strong ETags, connections
 // that stay open. "GET /.served" tells how many bytes of bodies were sent.
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { max_connections = 4096, request_bytes = 16384, slice = 262144 };
@@ -83,7 +84,8 @@ static const char* header(const char* request, const char* name, char* value, si
   const char* line = strcasestr(request, name);
   if (line == NULL) return NULL;
   line += strlen(name);
-  while (*line == ' ') ++line;
+  while (*line == ' ')
+    ++line;
   size_t n = strcspn(line, "\r\n");
   if (n >= size) n = size - 1;
   memcpy(value, line, n);
@@ -93,9 +95,13 @@ static const char* header(const char* request, const char* name, char* value, si
 
 static void say(struct connection* c, const char* status, const char* more, off_t length) {
   c->head_begin = 0;
-  c->head_end = (size_t)snprintf(c->head, sizeof c->head,
-                                 "HTTP/1.1 %s\r\nContent-Length: %lld\r\nAccept-Ranges: bytes\r\n%s\r\n",
-                                 status, (long long)length, more);
+  c->head_end =
+      (size_t)snprintf(c->head,
+                       sizeof c->head,
+                       "HTTP/1.1 %s\r\nContent-Length: %lld\r\nAccept-Ranges: bytes\r\n%s\r\n",
+                       status,
+                       (long long)length,
+                       more);
 }
 
 static void say_served(struct connection* c) {
@@ -107,9 +113,14 @@ static void say_served(struct connection* c) {
 
 static void answer_file(struct connection* c, const char* request, const struct stat* status) {
   char etag[64], value[256], more[256];
-  snprintf(etag, sizeof etag, "\"%llx-%llx\"", (unsigned long long)status->st_size,
-           (unsigned long long)status->st_mtim.tv_nsec ^ (unsigned long long)status->st_mtim.tv_sec);
-  const int same = !header(request, "\r\nIf-Range:", value, sizeof value) || strcmp(value, etag) == 0;
+  snprintf(
+      etag,
+      sizeof etag,
+      "\"%llx-%llx\"",
+      (unsigned long long)status->st_size,
+      (unsigned long long)status->st_mtim.tv_nsec ^ (unsigned long long)status->st_mtim.tv_sec);
+  const int same =
+      !header(request, "\r\nIf-Range:", value, sizeof value) || strcmp(value, etag) == 0;
   unsigned long long first = 0, last = 0;
   c->begin = 0;
   c->end = status->st_size;
@@ -126,8 +137,13 @@ static void answer_file(struct connection* c, const char* request, const struct 
   } else {
     c->begin = (off_t)first;
     if (fields == 2 && (off_t)last < c->end) c->end = (off_t)last + 1;
-    snprintf(more, sizeof more, "ETag: %s\r\nContent-Range: bytes %lld-%lld/%lld\r\n", etag,
-             (long long)c->begin, (long long)c->end - 1, (long long)status->st_size);
+    snprintf(more,
+             sizeof more,
+             "ETag: %s\r\nContent-Range: bytes %lld-%lld/%lld\r\n",
+             etag,
+             (long long)c->begin,
+             (long long)c->end - 1,
+             (long long)status->st_size);
     say(c, "206 Partial Content", more, c->end - c->begin);
   }
 }
@@ -232,7 +248,8 @@ static void welcome(int listener) {
   const int on = 1, buffer = 262144;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   // A small buffer: what waits in it was let out already, and is lost when the client leaves.
-  if (per_connection > 0 || all.rate > 0) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+  if (per_connection > 0 || all.rate > 0)
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
   struct connection* c = calloc(1, sizeof *c);
   c->fd = fd;
   c->file = -1;
@@ -277,13 +294,17 @@ int main(int count, char** values) {
     const int n = epoll_wait(loop, events, 256, is_paced ? 2 : -1);
     for (int i = 0; i < n; ++i) {
       const int fd = events[i].data.fd;
-      if (fd == listener) welcome(listener);
-      else if (connections[fd] != NULL && (events[i].events & EPOLLIN)) receive(connections[fd]);
-      else if (connections[fd] != NULL) move_on(connections[fd], now());
+      if (fd == listener)
+        welcome(listener);
+      else if (connections[fd] != NULL && (events[i].events & EPOLLIN))
+        receive(connections[fd]);
+      else if (connections[fd] != NULL)
+        move_on(connections[fd], now());
     }
     if (!is_paced) continue;
     const double t = now();
-    for (int i = 0; i < max_connections; ++i) {  // in turn, so that none gets all of what is for all
+    for (int i = 0; i < max_connections;
+         ++i) {  // in turn, so that none gets all of what is for all
       struct connection* const c = connections[(turn * 7 + i) % max_connections];
       if (c != NULL && c->has_answer && !c->wants_write) move_on(c, t);
     }
