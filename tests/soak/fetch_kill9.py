@@ -141,9 +141,10 @@ def main():
         path = folder / "cache" / "objects" / "sha256" / digest[:2] / digest[2:]
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             problems.append("file %d: is not the object that it must be" % files)
-    left = [str(p) for p in (folder / "cache" / "partial").rglob("*")] if (folder / "cache" / "partial").exists() else []
+    subprocess.run([sabath, "-q", "cache", "gc"], env=environment, capture_output=True)
+    left = [str(p) for p in (folder / "cache" / "partial").rglob("*")]
     if left:
-        problems.append("left in partial/: " + ", ".join(left[:5]))
+        problems.append("left in partial/ by the dead, and not collected: " + ", ".join(left[:5]))
     if subprocess.run([sabath, "-q", "verify", "--full"], env=environment, capture_output=True).returncode != 0:
         problems.append("verify --full finds damage")
     for problem in problems:
