@@ -163,7 +163,7 @@ FetchedAsset AssetFetcher::fetch_url(const std::string& url,
                                      std::stop_token stop) {
   check_options(options);
   const FetchTools tools{cache_, fetchers_, clock_, observer, stop, options};
-  if (digests.empty() && names_many(url, tools)) {
+  if (digests.empty() && lister_of(url, tools) != nullptr) {
     spec::Asset asset;
     asset.name = url;
     asset.list = url;

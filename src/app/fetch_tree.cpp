@@ -1,28 +1,16 @@
 #include "fetch_tree.hpp"
 
 #include "fetch_one.hpp"
+#include "listing.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/fetch/displayed_url.hpp>
-
-#include <algorithm>
 
 namespace sabath::app {
 namespace {
 
 using base::Error;
 using base::ErrorKind;
-
-fetch::Fetcher* bringer_of(const std::string& url, const FetchTools& tools) {
-  const std::string scheme = url.substr(0, url.find(':'));
-  const auto found =
-      std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
-        const auto schemes = each->schemes();
-        return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end() &&
-               each->names_many(url);
-      });
-  return found != tools.fetchers.end() && (*found)->takes_trees() ? found->get() : nullptr;
-}
 
 std::string record_key(const std::string& url) {
   return "tree:" + url;
@@ -81,8 +69,9 @@ FetchedAsset answer_of(const std::string& url,
 }  // namespace
 
 std::optional<FetchedAsset> fetch_tree(const std::string& url, const FetchTools& tools) {
-  fetch::Fetcher* const fetcher = bringer_of(url, tools);
-  if (fetcher == nullptr || tools.options.limit || !tools.options.local.empty()) return {};
+  fetch::Fetcher* const fetcher = lister_of(url, tools);
+  if (fetcher == nullptr || !fetcher->takes_trees()) return {};
+  if (tools.options.limit || !tools.options.local.empty()) return {};
   std::optional<cache::Tree> tree;
   std::optional<fetch::Outcome> outcome;
   if (!tools.options.refresh) tree = known_tree(url, tools);

@@ -21,17 +21,6 @@ using Files = std::vector<spec::AssetFile>;
 
 constexpr std::uint64_t list_limit_bytes = std::uint64_t{1} << 30U;
 
-fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools) {
-  const auto found =
-      std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
-        const auto schemes = each->schemes();
-        const std::string scheme = url.substr(0, url.find(':'));
-        return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end() &&
-               each->names_many(url);
-      });
-  return found == tools.fetchers.end() ? nullptr : found->get();
-}
-
 /// A list may name what anybody may: not files of this machine, not what is reached with the user's
 /// own login, not the user's own tools, unless it came that way itself.
 void check_may_name(const std::string& list, const std::string& url) {
@@ -140,8 +129,15 @@ Files manifest_of(const spec::Asset& asset, std::optional<std::uint64_t> limit) 
 
 }  // namespace
 
-bool names_many(const std::string& url, const FetchTools& tools) {
-  return lister_of(url, tools) != nullptr;
+fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools) {
+  const auto found =
+      std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
+        const auto schemes = each->schemes();
+        const std::string scheme = url.substr(0, url.find(':'));
+        return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end() &&
+               each->names_many(url);
+      });
+  return found == tools.fetchers.end() ? nullptr : found->get();
 }
 
 Files files_of(const spec::Asset& asset, const FetchTools& tools) {

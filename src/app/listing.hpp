@@ -8,8 +8,8 @@
 
 namespace sabath::app {
 
-/// Does a fetcher list what is beneath `url`?
-bool names_many(const std::string& url, const FetchTools& tools);
+/// The fetcher to which `url` names many files; null where it names one.
+fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools);
 
 /// The files of an asset: its own, its manifest's, or those that its list names, of which the
 /// first `limit`. A list is remembered, and asked for again only with `refresh`.

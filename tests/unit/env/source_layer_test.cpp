@@ -171,6 +171,7 @@ TEST_CASE("source layer: one that is linked with a library that went away is bui
   CHECK(contains(shop.store().list().front().problem, "libanswer.so, which is gone"));
   // Its own build brings the library back, so either prefix is good then.
   CHECK(shop.build(spec).prefix());
+  CHECK(fs::exists(elsewhere + "/libanswer.so"));
   CHECK(shop.find(spec));
 }
 
