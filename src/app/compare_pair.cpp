@@ -5,6 +5,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/spec/recipe.hpp>
 
+#include <algorithm>
+
 namespace sabath::app {
 namespace {
 
@@ -50,6 +52,23 @@ void check_outputs(const LoadedRun& run) {
   }
 }
 
+/// So must the points be all those that the record sums up: a metric that is gone is no agreement.
+void check_series(const LoadedRun& run) {
+  for (const spec::MetricSummary& metric : run.record.metrics) {
+    const auto same = [&](const spec::Series& series) {
+      return series.stream == metric.stream && series.name == metric.name;
+    };
+    const auto found = std::find_if(run.series.begin(), run.series.end(), same);
+    const std::size_t points = found == run.series.end() ? 0 : found->size();
+    if (points == metric.points) continue;
+    throw Error(ErrorKind::integrity,
+                run.files.series().string() + ": was changed after the run",
+                "it has " + std::to_string(points) + " points of '" + metric.name +
+                    "' in stage '" + metric.stream + "', the run's record says " +
+                    std::to_string(metric.points));
+  }
+}
+
 compare::Side side_of(const LoadedRun& run) {
   compare::Side side{run.record, run.series, {}};
   for (const spec::OutputRecord& output : run.record.outputs) {
@@ -68,8 +87,10 @@ spec::Comparison compare_pair(const fs::path& run_a,
                               const compare::Options& options) {
   const LoadedRun a = load(run_a);
   const LoadedRun b = load(run_b);
-  check_outputs(a);
-  check_outputs(b);
+  for (const LoadedRun* run : {&a, &b}) {
+    check_outputs(*run);
+    check_series(*run);
+  }
   const spec::Recipe recipe = spec::parse_recipe(a.record.recipe_text, a.files.record().string());
   const compare::Rules rules{recipe.metrics, recipe.compare, recipe.require};
   return compare::compare_runs(side_of(a), side_of(b), rules, options);

@@ -179,10 +179,7 @@ struct SeriesWriter::State {
   }
 };
 
-SeriesWriter::SeriesWriter(const std::filesystem::path& path) {
-  const QuietErrors quiet;
-  state_ = std::make_unique<State>(path);
-}
+SeriesWriter::SeriesWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
 SeriesWriter::~SeriesWriter() {
   const QuietErrors quiet;
@@ -192,7 +189,11 @@ SeriesWriter::~SeriesWriter() {
 void SeriesWriter::add(std::string_view stream,
                        std::string_view metric,
                        const base::SeriesPoint& point) {
-  if (!state_) throw base::Error(base::ErrorKind::internal, "series: cannot add: it is closed");
+  if (is_closed_) throw base::Error(base::ErrorKind::internal, "series: cannot add: it is closed");
+  if (!state_) {
+    const QuietErrors quiet;
+    state_ = std::make_unique<State>(path_);
+  }
   Buffer& buffer = state_->buffer_of(stream, metric);
   buffer.points.rank.push_back(point.rank);
   buffer.points.step.push_back(point.step);
@@ -207,6 +208,7 @@ void SeriesWriter::add(std::string_view stream,
 }
 
 void SeriesWriter::close() {
+  is_closed_ = true;
   if (!state_) return;
   const QuietErrors quiet;
   state_->publish();

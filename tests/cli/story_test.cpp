@@ -53,6 +53,17 @@ TEST_CASE("cli: two runs with one seed are equal to the bit") {
   CHECK(last_two(sabath, {"--require", "bitwise"}, 0)["required_from"] == "--require");
 }
 
+TEST_CASE("cli: runs whose metrics were deleted by hand pass no comparison") {
+  Sabath sabath;
+  run_ok(sabath, {sabath.recipe("tiny", tiny), "--seed", "1", "--repeat", "2"});
+  for (const auto& run : sabath.run_directories())
+    REQUIRE(std::filesystem::remove(run / "series.h5"));
+  const Answer answer = sabath({"compare", "@last~1", "@last"});
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors,
+             Contains("series.h5: was changed after the run") && Contains("0 points of 'loss'"));
+}
+
 TEST_CASE("cli: a run with another seed is a resample, and is judged") {
   Sabath sabath;
   const auto folder = sabath.recipe("tiny", tiny);

@@ -13,10 +13,10 @@ else
 fi
 [ ${#files[@]} -gt 0 ] || { echo "tidy: nothing changed"; exit 0; }
 
-# The flags of gcc that clang does not know (precompiled headers) are taken out of a copy of the compile commands.
+# What clang does not know of gcc's flags (precompiled headers, warnings) is taken out of a copy of the compile commands.
 commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
-sed -E 's# -include [^ ]*cmake_pch\.hxx##g; s# -Winvalid-pch##g' "$build/compile_commands.json" >"$commands/compile_commands.json"
+sed -E 's# -include [^ ]*cmake_pch\.hxx##g; s# -Winvalid-pch##g; s# -Wno-restrict##g' "$build/compile_commands.json" >"$commands/compile_commands.json"
 
 check_one() {
   [ "$(date +%s)" -lt "$3" ] || { echo "$1" >>"$2/skipped"; return 0; }

@@ -13,14 +13,14 @@ namespace sabath::arrays {
 /// Writes series.h5: /<stream>/<metric>/{rank,step,epoch,value,time_s}, chunked, flushed in blocks
 /// so that memory stays small for ten million points. The bits of every value are kept (NaN
 /// payloads too). Call `close` to finish: the file appears under its name only then (temporary file
-/// in the same folder, fsync, rename).
+/// in the same folder, fsync, rename), and not at all when no point was added.
 class SeriesWriter final : public base::SeriesSink {
  public:
-  /// Throws Error{storage} at once when the file cannot be made.
-  explicit SeriesWriter(const std::filesystem::path& path);
+  explicit SeriesWriter(std::filesystem::path path);
   ~SeriesWriter() override;
   SeriesWriter(const SeriesWriter&) = delete;
   SeriesWriter& operator=(const SeriesWriter&) = delete;
+  /// Throws Error{storage}; the first one too, when the file cannot be made.
   void add(std::string_view stream,
            std::string_view metric,
            const base::SeriesPoint& point) override;
@@ -28,7 +28,9 @@ class SeriesWriter final : public base::SeriesSink {
 
  private:
   struct State;
+  std::filesystem::path path_;
   std::unique_ptr<State> state_;
+  bool is_closed_ = false;
 };
 
 /// All series of a series.h5, sorted by stream and name. Throws Error{not_found|integrity}.

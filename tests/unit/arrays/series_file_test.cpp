@@ -148,17 +148,27 @@ TEST_CASE("series: the file appears only when it is closed, and leaves nothing e
   }
   CHECK(files_in(home.path()) == 0);
   SeriesWriter writer(home / "series.h5");
+  writer.add("s", "loss", {});
   writer.close();
-  CHECK(read_series(home / "series.h5").empty());
+  CHECK(read_series(home / "series.h5").size() == 1);
   CHECK(files_in(home.path()) == 1);
   CHECK_NOTHROW(writer.close());
   CHECK_THROWS_AS(writer.add("s", "loss", {}), base::Error);
 }
 
-TEST_CASE("series: a folder that is not there is told at once") {
+TEST_CASE("series: without a point there is no file") {
   const TempHome home;
+  SeriesWriter writer(home / "series.h5");
+  writer.close();
+  CHECK(files_in(home.path()) == 0);
+  CHECK_THROWS_AS(writer.add("s", "loss", {}), base::Error);
+}
+
+TEST_CASE("series: a folder that is not there is told with the first point") {
+  const TempHome home;
+  SeriesWriter writer(home / "none/series.h5");
   try {
-    SeriesWriter writer(home / "none/series.h5");
+    writer.add("s", "loss", {});
     FAIL("it was made");
   } catch (const base::Error& error) {
     CHECK(error.kind() != base::ErrorKind::internal);
