@@ -63,9 +63,8 @@ void check_series(const LoadedRun& run) {
     if (points == metric.points) continue;
     throw Error(ErrorKind::integrity,
                 run.files.series().string() + ": was changed after the run",
-                "it has " + std::to_string(points) + " points of '" + metric.name +
-                    "' in stage '" + metric.stream + "', the run's record says " +
-                    std::to_string(metric.points));
+                "it has " + std::to_string(points) + " points of '" + metric.name + "' in stage '" +
+                    metric.stream + "', the run's record says " + std::to_string(metric.points));
   }
 }
 
