@@ -13,11 +13,12 @@ debian_packages=(g++ cmake make ninja-build ccache pkg-config libcurl4-openssl-d
   libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libarchive-dev libhwloc-dev libboost-dev libxxhash-dev
   rapidjson-dev)
 debian_test_packages=(catch2 libcpp-httplib-dev hdf5-tools gfortran openssl git python3 man-db clang-format-14 clang-tidy-14
-  python3-venv curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs)
+  python3-venv curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs
+  nginx)
 fedora_packages=(gcc-c++ cmake make ninja-build ccache pkgconf libcurl-devel openssl-devel sqlite-devel sqlitecpp-devel
   cli11-devel json-devel spdlog-devel fmt-devel hdf5-devel libarchive-devel hwloc-devel boost-devel xxhash-devel rapidjson-devel)
 fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git python3 man-db clang-tools-extra
-  curl wget aria2 rsync openssh-clients openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs)
+  curl wget aria2 rsync openssh-clients openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs nginx)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -33,6 +34,14 @@ as_root() {
   fi
 }
 
+# The tests start servers of their own: none is started as a service because its package is installed, and nginx, which
+# would have port 80, not at the next boot either.
+without_services() {
+  local policy=/usr/sbin/policy-rc.d
+  printf '%s' "[ -e $policy ] || { trap 'rm -f $policy' EXIT; printf '#!/bin/sh\nexit 101\n' >$policy; chmod 755 $policy; }; $1"
+  [[ $1 != *" nginx"* ]] || printf '%s' " && { systemctl disable -q nginx 2>/dev/null || true; }"
+}
+
 install_debian() {
   local missing=() package
   for package in "$@"; do
@@ -40,7 +49,8 @@ install_debian() {
   done
   [ ${#missing[@]} = 0 ] && return
   say "installing ${missing[*]}"
-  as_root "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends ${missing[*]}"
+  local line="apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends ${missing[*]}"
+  as_root "$(without_services "$line")"
 }
 
 install_fedora() {

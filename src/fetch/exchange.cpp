@@ -73,9 +73,11 @@ void Exchange::set_up() {
   check(curl_easy_setopt(handle, CURLOPT_WRITEDATA, this));
   set_text(handle, CURLOPT_PROTOCOLS_STR, place_.scheme);
   set_number(handle, CURLOPT_NOSIGNAL, 1);
-  set_number(handle,
-             CURLOPT_BUFFERSIZE,
-             sharing_ == Sharing::own_connection ? bulk_buffer_bytes : small_buffer_bytes);
+  // A wish: libcurl refuses it while the handle has a buffer, and an HTTP/2 stream that ended while
+  // its connection had others leaves it one.
+  curl_easy_setopt(handle,
+                   CURLOPT_BUFFERSIZE,
+                   sharing_ == Sharing::own_connection ? bulk_buffer_bytes : small_buffer_bytes);
   set_number(handle, CURLOPT_TCP_KEEPALIVE, 1);
   set_number(handle, CURLOPT_NETRC, CURL_NETRC_OPTIONAL);
   const auto connect_timeout = std::chrono::milliseconds(options_.connect_timeout).count();

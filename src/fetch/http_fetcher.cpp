@@ -9,7 +9,10 @@
 namespace sabath::fetch {
 
 HttpFetcher::HttpFetcher(EngineOptions options, base::Clock& clock)
-    : options_(std::move(options)), clock_(clock), loop_(options_.connections_per_host) {
+    : options_(std::move(options)),
+      clock_(clock),
+      loop_(options_.connections_per_host),
+      shared_loop_(options_.connections_per_host) {
   // As OpenSSL's own programs do; the library libcurl does not.
   const char* const file = std::getenv("SSL_CERT_FILE");
   if (options_.ca_file.empty() && file != nullptr) options_.ca_file = file;
@@ -40,7 +43,7 @@ void HttpFetcher::fetch_many(FileList& files,
                              const RetryPolicy& policy,
                              base::Observer& observer,
                              std::stop_token stop) {
-  ManyFiles many({loop_, options_, clock_, observer, std::move(stop)}, files, policy);
+  ManyFiles many({shared_loop_, options_, clock_, observer, std::move(stop)}, loop_, files, policy);
   many.run(indices);
 }
 

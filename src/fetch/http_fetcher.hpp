@@ -41,6 +41,8 @@ class HttpFetcher final : public Fetcher {
   EngineOptions options_;
   base::Clock& clock_;
   TransferLoop loop_;
+  /// Of its own: libcurl would take an idle connection of HTTP/1.1 rather than ask for HTTP/2.
+  TransferLoop shared_loop_;
 };
 
 }  // namespace sabath::fetch

@@ -24,8 +24,15 @@ constexpr std::size_t most_waiting = 256;
 
 }  // namespace
 
-ManyFiles::ManyFiles(TransferTools tools, FileList& files, const RetryPolicy& policy)
-    : tools_(std::move(tools)), files_(files), policy_(policy), throttled_to_(most_streams) {}
+ManyFiles::ManyFiles(TransferTools tools,
+                     TransferLoop& alone,
+                     FileList& files,
+                     const RetryPolicy& policy)
+    : tools_(std::move(tools)),
+      alone_(alone),
+      files_(files),
+      policy_(policy),
+      throttled_to_(most_streams) {}
 
 ManyFiles::~ManyFiles() {
   for (const Slot& slot : slots_) {
@@ -212,7 +219,8 @@ void ManyFiles::finish_leftovers() {
     Job job = std::move(leftovers_.front());
     leftovers_.pop_front();
     job.request.retries = policy_;
-    FileTransfer transfer(tools_, job.request, *job.to);
+    FileTransfer transfer(
+        {alone_, tools_.options, tools_.clock, tools_.observer, tools_.stop}, job.request, *job.to);
     Outcome outcome = transfer.run(job.request.urls);
     const bool is_wrong = outcome.ok && job.to->matches() == base::DigestMatch::wrong;
     if (is_wrong && job.was_wrong) {

@@ -20,7 +20,8 @@ namespace sabath::fetch {
 /// open. A file that has to wait before it is tried again lets the others go on.
 class ManyFiles {
  public:
-  ManyFiles(TransferTools tools, FileList& files, const RetryPolicy& policy);
+  /// `alone` is for what needs connections of its own.
+  ManyFiles(TransferTools tools, TransferLoop& alone, FileList& files, const RetryPolicy& policy);
   ~ManyFiles();
   ManyFiles(const ManyFiles&) = delete;
   ManyFiles& operator=(const ManyFiles&) = delete;
@@ -66,6 +67,7 @@ class ManyFiles {
   std::size_t limit() const;
 
   TransferTools tools_;
+  TransferLoop& alone_;
   FileList& files_;
   const RetryPolicy& policy_;
   std::list<Slot> slots_{};
