@@ -439,6 +439,14 @@ TEST_CASE("http: nobody listens, and no such host") {
   CHECK_THAT(unknown.problem, Catch::StartsWith("cannot find the host"));
 }
 
+TEST_CASE("http: a host that is not found is looked for again") {
+  Case c;
+  c.request.retries = {.attempts = 3, .base = 1ms, .cap = 1ms};
+  const auto unknown = c.fetch("http://nothing.invalid/x", c.to);
+  CHECK_THAT(unknown.problem, Catch::StartsWith("cannot find the host"));
+  CHECK(c.observer.notes.size() == 2);
+}
+
 TEST_CASE("http: what does not speak HTTP is told so") {
   Case c;
   c.server.once("/x", {.instead = "SSH-2.0-OpenSSH_9.2\r\n"});
