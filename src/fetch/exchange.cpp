@@ -73,8 +73,8 @@ void Exchange::set_up() {
   check(curl_easy_setopt(handle, CURLOPT_WRITEDATA, this));
   set_text(handle, CURLOPT_PROTOCOLS_STR, place_.scheme);
   set_number(handle, CURLOPT_NOSIGNAL, 1);
-  // A wish: libcurl refuses it while the handle has a buffer. A host that was not found leaves it one,
-  // and so does an HTTP/2 stream that ended while its connection had others.
+  // A wish: libcurl refuses it while the handle has a buffer. A host that was not found leaves it
+  // one, and so does an HTTP/2 stream that ended while its connection had others.
   curl_easy_setopt(handle,
                    CURLOPT_BUFFERSIZE,
                    sharing_ == Sharing::own_connection ? bulk_buffer_bytes : small_buffer_bytes);

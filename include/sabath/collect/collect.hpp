@@ -48,6 +48,8 @@ class Summarizer final : public base::SeriesSink {
   /// `declared` gives unit, direction, kind and warm-up; undeclared metrics are kept too.
   Summarizer(std::vector<spec::MetricSpec> declared, base::SeriesSink& next);
   ~Summarizer() override;
+  Summarizer(const Summarizer&) = delete;
+  Summarizer& operator=(const Summarizer&) = delete;
   void add(std::string_view stream,
            std::string_view metric,
            const base::SeriesPoint& point) override;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,7 +62,7 @@ struct ItemComparison {
   std::optional<Divergence> first_ulp{};        ///< first beyond k ULP
   std::optional<Divergence> first_tolerance{};  ///< first beyond the tolerance
   /// First beyond 1e-6, 1e-4 and 1e-2 relative, where there is one.
-  std::optional<Divergence> growth[3]{};
+  std::array<std::optional<Divergence>, 3> growth{};
   bool comes_back = false;  ///< equal again at the last compared value after a difference
   bool judged = true;       ///< false: shown, but not part of the verdict (performance, undeclared)
 
