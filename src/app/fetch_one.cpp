@@ -16,7 +16,7 @@ using base::ErrorKind;
 
 [[noreturn]] void throw_offline(const spec::AssetFile& file) {
   std::string place = file.path;
-  if (!file.sources.empty()) place += " (" + file.sources.front() + ")";
+  if (!file.sources.empty()) place += " (" + fetch::displayed_url(file.sources.front()) + ")";
   throw Error(ErrorKind::not_found,
               place + ": is not in the cache, and --offline forbids to fetch it",
               "fetch it without --offline, or bring it in with --path");

@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -139,6 +140,10 @@ std::map<std::string, std::vector<Digest>> digests_of_assets(const Documents& do
   return named;
 }
 
+std::string displayed_name(const std::string& name) {
+  return name.find("://") == std::string::npos ? name : fetch::displayed_url(name);
+}
+
 std::vector<Digest> digests_called(const std::string& name,
                                    const Documents& documents,
                                    const cache::Cache& cache,
@@ -161,7 +166,7 @@ std::vector<Digest> digests_called(const std::string& name,
   }
   if (!found.empty()) return found;
   throw Error(ErrorKind::not_found,
-              base::printable(name) + ": nothing of it is in the cache",
+              base::printable(displayed_name(name)) + ": nothing of it is in the cache",
               "'sabath cache ls' shows what is; 'sabath fetch' brings it");
 }
 

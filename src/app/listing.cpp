@@ -30,7 +30,8 @@ void check_may_name(const std::string& list, const std::string& url) {
   if (from == "file" || scheme == from) return;
   if (std::find(open_to_all.begin(), open_to_all.end(), scheme) != open_to_all.end()) return;
   throw Error(ErrorKind::integrity,
-              fetch::displayed_url(list) + ": names '" + base::printable(url) +
+              fetch::displayed_url(list) + ": names '" +
+                  base::printable(fetch::displayed_url(url)) +
                   "', which a list from elsewhere may not",
               "name the files in a document of your own");
 }
@@ -79,21 +80,25 @@ Files listed_by(fetch::Fetcher& fetcher,
     if (auto known = known_listing(key, tools)) return *std::move(known);
   }
   if (tools.options.offline) {
-    throw Error(
-        ErrorKind::not_found,
-        url + ": its list of files is not in the cache, and --offline forbids to ask for it",
-        "fetch it without --offline");
+    throw Error(ErrorKind::not_found,
+                fetch::displayed_url(url) +
+                    ": its list of files is not in the cache, and --offline forbids to ask for it",
+                "fetch it without --offline");
   }
   Files files;
   for (const fetch::ListedFile& file : fetcher.list(url, limit, tools.observer, tools.stop)) {
     if (!base::is_safe_relative_path(file.path) || base::printable(file.path) != file.path) {
       throw Error(ErrorKind::integrity,
-                  url + ": lists '" + base::printable(file.path) + "', which is no relative path");
+                  fetch::displayed_url(url) + ": lists '" + base::printable(file.path) +
+                      "', which is no relative path");
     }
     check_may_name(url, file.url);
     files.push_back({file.path, file.size_bytes, file.digests, {file.url}, {}});
   }
-  if (files.empty()) throw Error(ErrorKind::not_found, url + ": there are no files beneath it");
+  if (files.empty()) {
+    throw Error(ErrorKind::not_found,
+                fetch::displayed_url(url) + ": there are no files beneath it");
+  }
   remember_listing(key, files, tools);
   return files;
 }
@@ -104,7 +109,7 @@ Files listed_in(const std::string& url,
                 const FetchTools& tools) {
   const FetchedFile list = fetch_one({name_at_end(url), {}, {}, {url}, {}}, tools);
   Files files = parse_list(base::read_file(list.object.path, list_limit_bytes),
-                           url,
+                           fetch::displayed_url(url),
                            base.empty() ? folder_of_url(url) : base,
                            limit);
   // Where the document names the base, its author has said where the files are.

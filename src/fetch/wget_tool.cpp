@@ -47,8 +47,10 @@ class WgetTool final : public FileTool {
     if (!context().options.ca_file.empty()) {
       call.argv.push_back("--ca-certificate=" + context().options.ca_file);
     }
+    // Either keeps a ~/.wgetrc out, which could trust any certificate or send headers along.
+    call.argv.push_back(has_secrets(job.credentials) ? "--config=" + write_settings(job)
+                                                     : "--no-config");
     if (has_secrets(job.credentials)) {
-      call.argv.push_back("--config=" + write_settings(job));
       call.argv.emplace_back("--max-redirect=0");  // it would take headers along to any host
     }
     call.input = job.url().plain + "\n";  // a URL may be signed: not for everybody's eyes

@@ -25,6 +25,9 @@ std::set<base::Digest> digests_of_environments(const std::filesystem::path& envi
 std::map<std::string, std::vector<base::Digest>> digests_of_assets(
     const Documents& documents, const cache::Cache& cache, const cache::Inventory& inventory);
 
+/// `name` as messages and records may have it: a URL without what may be secret.
+std::string displayed_name(const std::string& name);
+
 /// What a digest (whole or its first 8 digits at least), the name of an asset or a URL stands for
 /// in the cache. Throws Error{not_found|usage}.
 std::vector<base::Digest> digests_called(const std::string& name,

@@ -52,7 +52,7 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
   cache::Keeping& keeping = workspace.keeping();
   const auto inventory = keeping.inventory(workspace.observer(), workspace.stop());
   const cache::Pin pin{
-      options.name,
+      app::displayed_name(options.name),
       options.reason,
       user_name(),
       base::format_rfc3339(workspace.clock().now()),
@@ -67,19 +67,19 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
 
 int cache_unpin(const PinOptions& options, Workspace& workspace) {
   cache::Keeping& keeping = workspace.keeping();
+  const std::string name = app::displayed_name(options.name);
   cache::Pin removed;
   for (const cache::Pin& pin : keeping.pins()) {
-    if (pin.name == options.name) removed = pin;
+    if (pin.name == name) removed = pin;
   }
-  if (!keeping.unpin(options.name)) {
+  if (!keeping.unpin(name)) {
     throw base::Error(base::ErrorKind::not_found,
-                      base::printable(options.name) + ": you have no pin of that name",
+                      base::printable(name) + ": you have no pin of that name",
                       removed.name.empty() ? "'sabath cache pin' lists the pins"
                                            : "this one is of " + base::printable(removed.user));
   }
-  workspace.answer(workspace.options().json
-                       ? json_answer(std::vector{removed})
-                       : "no longer pinned: " + base::printable(options.name) + "\n");
+  workspace.answer(workspace.options().json ? json_answer(std::vector{removed})
+                                            : "no longer pinned: " + base::printable(name) + "\n");
   return exit_done;
 }
 

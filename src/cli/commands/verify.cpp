@@ -79,7 +79,7 @@ void verify_stored(const std::string& name,
   const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
   for (const base::Digest& digest :
        app::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
-    add_digest(checks, name, digest, full, workspace);
+    add_digest(checks, app::displayed_name(name), digest, full, workspace);
   }
 }
 

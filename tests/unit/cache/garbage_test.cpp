@@ -1,6 +1,7 @@
 // What is kept and what goes.
 #include "cache_home.hpp"
 #include "child.hpp"
+#include "support/child_process.hpp"
 
 #include <sabath/cache/keeping.hpp>
 
@@ -152,6 +153,27 @@ TEST_CASE("gc: what a living process uses stays until it ends") {
     CHECK(reader.find(digest));
   }
   CHECK(store.collect().removed.size() == 1);
+}
+
+TEST_CASE("gc: a tree that cannot go keeps the objects that it is made of") {
+  // What somebody begins to use in the moment of the collection stays the same way.
+  const int status = test::status_as_ordinary_user([] {
+    Store store;
+    base::Digest used;
+    {
+      auto cache = store.home.open();
+      used = put(cache, "of the tree").digest;
+      cache.publish_tree({{"f", *cache.find(used)}});
+      put(cache, "of none");
+    }
+    const fs::path trees = store.home.root() / "trees";
+    fs::permissions(trees, fs::perms::owner_read | fs::perms::owner_exec);
+    const auto removed = store.collect().removed;
+    fs::permissions(trees, fs::perms::owner_all);
+    if (removed.size() != 1 || removed.front().name == used.text()) return 1;
+    return store.home.open().find(used) ? 0 : 2;
+  });
+  CHECK(status == 0);
 }
 
 TEST_CASE("gc: the registration of a process that was killed holds nothing back") {

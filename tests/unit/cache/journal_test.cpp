@@ -1,5 +1,16 @@
+#include "support/child_process.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/base/error.hpp>
+
 #include <cache/journal.hpp>
 #include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <utility>
+
+#include <signal.h>
+#include <sys/resource.h>
 
 using namespace sabath;
 using cache::journal_text;
@@ -65,4 +76,33 @@ TEST_CASE("journal: what was dropped is not there, and what came later is") {
   REQUIRE(read);
   REQUIRE(read->ranges.size() == 1);
   CHECK(read->ranges.front() == cache::RangeSum{{100, 200}, 1, 0xff});
+}
+
+TEST_CASE("journal: a line that a full disk took in part is taken back") {
+  const test::TempHome home;
+  const auto path = home / "journal";
+  const cache::RangeSum more{{2U << 20U, 3U << 20U}, 1, 7};
+  const int status = test::status_in_child([&] {
+    cache::Journal journal(path, example);
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    const rlim_t before = std::exchange(limit.rlim_cur, std::filesystem::file_size(path) + 5);
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      journal.note({{{1U << 20U, 2U << 20U}, 0, 1}});
+      return 1;  // it was not refused
+    } catch (const base::Error&) {
+      limit.rlim_cur = before;
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    journal.note({more});
+    return 0;
+  });
+  CHECK(status == 0);
+  JournalContent expected = example;
+  expected.ranges.push_back(more);
+  const auto read = cache::read_journal(path);
+  REQUIRE(read);
+  CHECK(*read == expected);
 }

@@ -4,6 +4,8 @@
 #include "support/errors.hpp"
 #include "support/fault_server.hpp"
 #include "support/https_server.hpp"
+#include "support/temp_home.hpp"
+#include "support/variables.hpp"
 #include "tool_case.hpp"
 
 #include <filesystem>
@@ -247,6 +249,37 @@ TEST_CASE("tools: no secret stands in any argument vector while a tool runs") {
   CHECK(seen.saw(tool));
   CHECK(SecretCase::has_secret(c.server));
   CHECK_FALSE(seen.saw_secret());
+}
+
+TEST_CASE("tools: what stands in the user's settings of a tool has no influence") {
+  const test::TempHome home;
+  const test::Variables variables({{"HOME", home.path().string()}, {"XDG_CONFIG_HOME", ""}});
+  const auto write = [&](const std::string& name, const std::string& text) {
+    base::make_directories((home / name).parent_path());
+    base::write_file_atomically(home / name, text, base::Durability::ordered_only);
+  };
+  write(".curlrc", "header = \"X-Own: setting\"\nuser-agent = \"own\"\n");
+  write(".wgetrc", "header = X-Own: setting\nuser_agent = own\n");
+  write(".aria2/aria2.conf", "header=X-Own: setting\nuser-agent=own\n");
+  FaultServer server;
+  server.put("/a", "content");
+  test::Tools tools;
+  if (GENERATE(true, false)) {
+    spec::Secret secret;
+    secret.host = "elsewhere.example.org";
+    secret.bearer = "t0ken";
+    tools.keep({secret});
+  }
+  test::LentFile to;
+  base::SilentObserver observer;
+  const std::string tool = GENERATE("curl", "wget", "aria2c");
+  const auto outcome = tools.get(tool).fetch({server.url("/a")}, {}, to, observer, {});
+  CHECK(outcome.problem == "");
+  REQUIRE_FALSE(server.requests().empty());
+  for (const auto& request : server.requests()) {
+    CHECK(request.header("x-own").empty());
+    CHECK(request.header("user-agent") != "own");
+  }
 }
 
 TEST_CASE("tools: what a tool says is masked") {
