@@ -40,21 +40,25 @@ Attempt::Attempt(const fs::path& key_folder, const base::ProcessIdentity& self)
 }
 
 Attempt::~Attempt() {
-  if (folder_.empty()) return;
+  if (keeps_) leave();
+  if (folder_.empty() || keeps_) return;
   base::remove_tree(folder_);
   ::rmdir(folder_.parent_path().c_str());
 }
 
-Attempt::Attempt(Attempt&& other) noexcept : folder_(std::move(other.folder_)) {
+Attempt::Attempt(Attempt&& other) noexcept
+    : folder_(std::move(other.folder_)), keeps_(other.keeps_) {
   other.folder_.clear();
 }
 
 void Attempt::leave() noexcept {
+  keeps_ = true;
+  if (folder_.empty()) return;
   try {
     const fs::path left = folder_.parent_path() / (std::string(left_prefix) + random_name());
     if (::rename(folder_.c_str(), left.c_str()) == 0) folder_.clear();
   } catch (const std::exception&) {
-    // Without memory for a name it is removed instead.
+    // It has our name until we are gone, and is an orphan then.
   }
 }
 

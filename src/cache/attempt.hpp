@@ -9,7 +9,8 @@ namespace sabath::cache {
 
 /// One attempt at something, with a folder of its own: partial/<key>/<owner>.<random>. The folder's
 /// name says which process owns it, so taking one over is a single rename, which just one taker can
-/// win. The folder is removed at the end unless it was left.
+/// win. The folder is removed at the end unless it was left. One that was taken over is left again
+/// unless `discard_at_end` was called: who cannot go on with it just now leaves it for later.
 class Attempt {
  public:
   /// Throws Error{storage}.
@@ -23,15 +24,17 @@ class Attempt {
   const std::filesystem::path& folder() const noexcept { return folder_; }
   /// Leaves the folder to whoever wants it, now.
   void leave() noexcept;
+  void discard_at_end() noexcept { keeps_ = false; }
 
   /// Takes over every attempt that was left or whose process is provably gone.
   static std::vector<Attempt> take_orphans(const std::filesystem::path& key_folder,
                                            const base::ProcessIdentity& self);
 
  private:
-  explicit Attempt(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit Attempt(std::filesystem::path taken) : folder_(std::move(taken)), keeps_(true) {}
 
   std::filesystem::path folder_;
+  bool keeps_ = false;
 };
 
 }  // namespace sabath::cache

@@ -39,6 +39,15 @@ void keep_pieces(const fs::path& path, const JournalContent& parts) {
   }
 }
 
+/// Sums that cannot be read mend nothing: the object is fetched.
+std::optional<JournalContent> pieces_of(const Layout& layout, const base::Digest& digest) {
+  try {
+    return read_journal(layout.pieces(digest));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 void check_digests(const SealedFile& sealed, const std::vector<base::Digest>& expected) {
   for (const base::Digest& wanted : expected) {
     const auto actual =
@@ -113,10 +122,13 @@ Attempt Cache::State::adopt_or_begin(std::string_view key) {
       std::max_element(orphans.begin(), orphans.end(), [](const Attempt& a, const Attempt& b) {
         return adoptable_bytes(a) < adoptable_bytes(b);
       });
-  if (most == orphans.end() || adoptable_bytes(*most) == 0) return {layout.partial(key), self()};
-  for (const Attempt& orphan : orphans) {
-    if (&orphan != &*most) move_lent_folders(orphan, *most);
+  const bool is_of_use = most != orphans.end() && adoptable_bytes(*most) > 0;
+  for (Attempt& orphan : orphans) {
+    if (is_of_use && &orphan == &*most) continue;
+    if (is_of_use) move_lent_folders(orphan, *most);
+    orphan.discard_at_end();
   }
+  if (!is_of_use) return {layout.partial(key), self()};
   return std::move(*most);
 }
 
@@ -148,7 +160,7 @@ std::unique_ptr<Staging> Cache::stage_repair(const base::Digest& digest) {
   return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
     auto staged = std::make_unique<StagedObject>(
         root(), state_->adopt_or_begin(digest.hex), std::vector{digest});
-    const auto parts = read_journal(state_->layout.pieces(digest));
+    const auto parts = pieces_of(state_->layout, digest);
     if (!parts) return staged;
     staged->take_intact(state_->layout.object(digest), *parts);
     for (const fs::path& damaged : set_aside_of(state_->layout, digest))
@@ -164,8 +176,16 @@ Object Cache::publish(std::unique_ptr<Staging> staging, const std::vector<base::
   }
   return storing_in(root(), [&] {
     const SealedFile sealed = staged->seal(expected);
-    check_digests(sealed, expected);
-    Object object = state_->objects.adopt(sealed.path, sealed.digests.front());
+    Object object;
+    try {
+      check_digests(sealed, expected);
+      object = state_->objects.adopt(sealed.path, sealed.digests.front());
+    } catch (const Error& error) {
+      // What the disk refuses to take is complete, and there for the next attempt.
+      if (error.kind() == ErrorKind::integrity) staged->discard();
+      throw;
+    }
+    staged->discard();
     keep_pieces(state_->layout.pieces(object.digest), sealed.parts);
     return object;
   });
@@ -281,8 +301,14 @@ Tree Cache::publish(std::unique_ptr<TreeStaging> staging) {
     throw Error(ErrorKind::internal, "publish: the staged tree is not one of this cache");
   }
   return storing_in(root(), [&] {
-    auto entries = staged->seal();
-    return state_->trees.adopt(staged->folder(), std::move(entries));
+    try {
+      Tree tree = state_->trees.adopt(staged->folder(), staged->seal());
+      staged->discard();
+      return tree;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::integrity) staged->discard();
+      throw;
+    }
   });
 }
 

@@ -35,7 +35,8 @@ struct Cache::State {
   Attempt begin_attempt(std::string_view key) {
     own.uses.begin();
     const std::filesystem::path folder = layout.partial(key);
-    Attempt::take_orphans(folder, self());
+    for (Attempt& orphan : Attempt::take_orphans(folder, self()))
+      orphan.discard_at_end();
     return {folder, self()};
   }
   Attempt adopt_or_begin(std::string_view key);

@@ -108,12 +108,8 @@ std::optional<JournalContent> parse_journal(std::string_view text) {
 }
 
 std::optional<JournalContent> read_journal(const fs::path& path) {
-  try {
-    const auto text = base::read_file_if_exists(path, longest_journal_bytes);
-    return text ? parse_journal(*text) : std::nullopt;
-  } catch (const base::Error&) {
-    return std::nullopt;
-  }
+  const auto text = base::read_file_if_exists(path, longest_journal_bytes);
+  return text ? parse_journal(*text) : std::nullopt;
 }
 
 Journal::Journal(fs::path path, const JournalContent& content) : path_(std::move(path)) {
@@ -151,16 +147,7 @@ void Journal::make_room(std::uint64_t lines) const noexcept {
 }
 
 void Journal::append(const std::string& text) {
-  if (text.empty()) return;
-  const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
-  try {
-    base::write_all(fd_.get(), base::as_bytes(text), path_);
-  } catch (const base::Error&) {
-    // A torn line in the middle would make all of it unreadable.
-    if (end < 0 || ::ftruncate(fd_.get(), end) != 0)
-      base::throw_errno(path_.string(), "cannot shorten", errno);
-    throw;
-  }
+  append_lines(fd_.get(), text, path_);
 }
 
 }  // namespace sabath::cache

@@ -29,7 +29,8 @@ std::string journal_text(const JournalContent& content);
 /// elsewhere. Ranges that were dropped later are left out; a range that was written again is there
 /// twice.
 std::optional<JournalContent> parse_journal(std::string_view text);
-/// The same of a file; nothing, too, when there is none or it cannot be read.
+/// The same of a file; nothing, too, when there is none. Throws Error{storage} when it cannot be
+/// read: that says nothing of what is there.
 std::optional<JournalContent> read_journal(const std::filesystem::path& path);
 
 /// The journal that is being written: a line is one write, so that a process that is killed leaves

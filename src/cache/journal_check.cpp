@@ -3,8 +3,12 @@
 #include "parallel.hpp"
 #include "read_range.hpp"
 
+#include <sabath/base/error.hpp>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -13,31 +17,45 @@
 namespace sabath::cache {
 namespace {
 
+/// Throws Error{storage}.
 bool is_intact(int fd, const std::filesystem::path& file, const RangeSum& part) {
   Summer summer;
   std::uint64_t seen = 0;
   std::vector<std::byte> buffer;
-  try {
-    read_range(fd, file, part.range, buffer, [&](base::ByteView bytes) {
-      summer.update(bytes);
-      seen += bytes.size();
-    });
-  } catch (const base::Error&) {
-    return false;
-  }
+  read_range(fd, file, part.range, buffer, [&](base::ByteView bytes) {
+    summer.update(bytes);
+    seen += bytes.size();
+  });
   return seen == part.range.size() && summer.sum() == part.sum;
+}
+
+/// For each part whether it is intact.
+std::vector<char> check_all(int fd,
+                            const std::filesystem::path& file,
+                            const std::vector<RangeSum>& parts) {
+  std::vector<char> intact(parts.size(), 0);
+  std::mutex mutex;
+  std::size_t unreadable = 0;
+  for_each_in_parallel(parts.size(), [&](std::size_t i) {
+    try {
+      intact[i] = is_intact(fd, file, parts[i]) ? 1 : 0;
+    } catch (const base::Error&) {
+      const std::lock_guard lock(mutex);
+      if (++unreadable == parts.size()) throw;
+    }
+  });
+  return intact;
 }
 
 }  // namespace
 
 JournalContent only_intact(const std::filesystem::path& file, JournalContent content) {
   const base::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const int problem = errno;
   std::vector<RangeSum> claimed = std::exchange(content.ranges, {});
-  if (!fd) return content;
-  std::vector<char> intact(claimed.size(), 0);
-  for_each_in_parallel(claimed.size(), [&](std::size_t i) {
-    intact[i] = is_intact(fd.get(), file, claimed[i]) ? 1 : 0;
-  });
+  if (!fd && problem == ENOENT) return content;
+  if (!fd) base::throw_errno(file.string(), "cannot read", problem);
+  const std::vector<char> intact = check_all(fd.get(), file, claimed);
   for (std::size_t i = 0; i < claimed.size(); ++i) {
     if (intact[i] != 0) content.ranges.push_back(claimed[i]);
   }

@@ -1,8 +1,26 @@
 #include "journal_fields.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
 #include <algorithm>
+#include <cerrno>
+
+#include <unistd.h>
 
 namespace sabath::cache {
+
+void append_lines(int fd, const std::string& text, const std::filesystem::path& path) {
+  if (text.empty()) return;
+  const off_t end = ::lseek(fd, 0, SEEK_END);
+  try {
+    base::write_all(fd, base::as_bytes(text), path);
+  } catch (const base::Error&) {
+    if (end < 0 || ::ftruncate(fd, end) != 0)
+      base::throw_errno(path.string(), "cannot shorten", errno);
+    throw;
+  }
+}
 
 std::string as_field(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <charconv>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 // Lines of fields with one blank between them, as journals have them.
 namespace sabath::cache {
+
+/// Appends whole lines. Where only a part of them can be written, that is taken back: a torn line
+/// in the middle would make all of a journal unreadable. Throws Error{storage}.
+void append_lines(int fd, const std::string& text, const std::filesystem::path& path);
 
 /// A field has no blanks and is never empty: "-" stands for nothing, other bytes than printable
 /// ASCII are %xx.

@@ -5,6 +5,7 @@
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -14,7 +15,9 @@ namespace sabath::cache {
 namespace {
 
 constexpr std::uint64_t small_file_bytes = 4U << 20U;
-constexpr std::uint64_t block_bytes = 1U << 20U;
+constexpr std::uint64_t portion_bytes = 1U << 20U;
+/// 12 MiB: what four connections have under way.
+constexpr std::size_t most_kept_blocks = 48;
 /// What is dropped costs at most so much hashing again; a snapshot has some hundred bytes.
 constexpr std::uint64_t snapshot_every_bytes = 64U << 20U;
 
@@ -22,8 +25,9 @@ constexpr std::uint64_t snapshot_every_bytes = 64U << 20U;
 
 PrefixHasher::PrefixHasher(int fd,
                            std::filesystem::path path,
-                           const std::vector<base::Digest>& wanted)
-    : fd_(fd), path_(std::move(path)), digester_(wanted) {}
+                           const std::vector<base::Digest>& wanted,
+                           BlockPool& pool)
+    : fd_(fd), path_(std::move(path)), pool_(pool), digester_(wanted) {}
 
 PrefixHasher::~PrefixHasher() {
   if (!is_threaded_) return;
@@ -35,21 +39,35 @@ PrefixHasher::~PrefixHasher() {
   thread_.join();
 }
 
-void PrefixHasher::follow(std::uint64_t offset_bytes,
-                          base::ByteView bytes,
-                          std::uint64_t prefix_bytes) {
+void PrefixHasher::follow(std::uint64_t prefix_bytes, Block block) {
   if (!is_threaded_ && prefix_bytes >= small_file_bytes) start();
+  if (!is_threaded_ && block.begin == hashed_bytes_ && block.range().end <= prefix_bytes) {
+    prefix_bytes_ = prefix_bytes;
+    digester_.update(block.bytes);
+    hashed_bytes_ = digester_.bytes();
+    pool_.give(std::move(block.memory));
+    return;
+  }
   bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     prefix_bytes_ = prefix_bytes;
+    keep(std::move(block));
     wakes = is_threaded_ && !is_hashing_ && has_work();
   }
   if (wakes) work_.notify_one();
-  if (!is_threaded_ && offset_bytes == digester_.bytes() && offset_bytes < prefix_bytes) {
-    digester_.update(bytes);
-    hashed_bytes_ = digester_.bytes();
+}
+
+/// Those that are needed first stay.
+void PrefixHasher::keep(Block block) {
+  if (block.memory && block.begin >= hashed_bytes_) {
+    const std::uint64_t begin = block.begin;
+    kept_.insert_or_assign(begin, std::move(block));
+    if (kept_.size() <= most_kept_blocks) return;
+    block = std::move(std::prev(kept_.end())->second);
+    kept_.erase(std::prev(kept_.end()));
   }
+  pool_.give(std::move(block.memory));
 }
 
 void PrefixHasher::rewind(std::uint64_t offset_bytes) {
@@ -57,6 +75,7 @@ void PrefixHasher::rewind(std::uint64_t offset_bytes) {
   prefix_bytes_ = std::min(prefix_bytes_, offset_bytes);
   resting_.wait(lock, [this] { return !is_hashing_; });
   problem_ = nullptr;
+  std::erase_if(kept_, [&](const auto& kept) { return kept.second.range().end > offset_bytes; });
   if (digester_.bytes() <= offset_bytes) return;
   while (!snapshots_.empty() && snapshots_.back().bytes() > offset_bytes)
     snapshots_.pop_back();
@@ -71,8 +90,12 @@ void PrefixHasher::rewind(std::uint64_t offset_bytes) {
 std::vector<base::Digest> PrefixHasher::digests() {
   if (!is_threaded_) {
     std::vector<std::byte> buffer;
-    hash_until(prefix_bytes_, buffer);
-    hashed_bytes_ = digester_.bytes();
+    while (hashed_bytes_ < prefix_bytes_) {
+      Portion portion = next_portion();
+      hash(portion, buffer);
+      hashed_bytes_ = digester_.bytes();
+      give_back(portion.blocks);
+    }
     return Digester(digester_).finish();
   }
   std::unique_lock lock(mutex_);
@@ -95,7 +118,29 @@ void PrefixHasher::start() {
 
 bool PrefixHasher::has_work() const {
   if (problem_ || prefix_bytes_ <= hashed_bytes_) return false;
-  return wants_rest_ || prefix_bytes_ - hashed_bytes_ >= block_bytes;
+  return wants_rest_ || prefix_bytes_ - hashed_bytes_ >= portion_bytes;
+}
+
+PrefixHasher::Portion PrefixHasher::next_portion() {
+  Portion portion{std::min(prefix_bytes_, hashed_bytes_ + portion_bytes), {}};
+  std::uint64_t at = hashed_bytes_;
+  auto next = kept_.begin();
+  while (next != kept_.end() && next->first <= at && next->second.range().end <= portion.end) {
+    // One that begins earlier was read from the file in part.
+    if (next->first == at) {
+      at = next->second.range().end;
+      portion.blocks.push_back(std::move(next->second));
+    } else {
+      pool_.give(std::move(next->second.memory));
+    }
+    next = kept_.erase(next);
+  }
+  if (!portion.blocks.empty()) {
+    portion.end = at;
+  } else if (next != kept_.end() && next->first > at) {
+    portion.end = std::min(portion.end, next->first);
+  }
+  return portion;
 }
 
 void PrefixHasher::run() {
@@ -104,15 +149,16 @@ void PrefixHasher::run() {
   while (true) {
     work_.wait(lock, [this] { return ends_ || has_work(); });
     if (ends_) return;
-    const auto end = std::min(prefix_bytes_, hashed_bytes_ + block_bytes);
+    Portion portion = next_portion();
     is_hashing_ = true;
     lock.unlock();
     std::exception_ptr problem;
     try {
-      hash_until(end, buffer);
+      hash(portion, buffer);
     } catch (...) {
       problem = std::current_exception();
     }
+    give_back(portion.blocks);
     lock.lock();
     is_hashing_ = false;
     problem_ = problem;
@@ -121,23 +167,28 @@ void PrefixHasher::run() {
   }
 }
 
-void PrefixHasher::hash_until(std::uint64_t end_bytes, std::vector<std::byte>& buffer) {
+void PrefixHasher::hash(Portion& portion, std::vector<std::byte>& buffer) {
   const std::uint64_t begin = digester_.bytes();
-  if (begin >= end_bytes) return;
   const std::uint64_t last = snapshots_.empty() ? 0 : snapshots_.back().bytes();
   if (begin >= last + snapshot_every_bytes) snapshots_.push_back(digester_);
-  read_range(fd_, path_, {begin, end_bytes}, buffer, [this](base::ByteView bytes) {
-    digester_.update(bytes);
-  });
-  if (digester_.bytes() < end_bytes) {
+  const auto update = [this](base::ByteView bytes) { digester_.update(bytes); };
+  for (const Block& block : portion.blocks)
+    update(block.bytes);
+  read_range(fd_, path_, {digester_.bytes(), portion.end}, buffer, update);
+  if (digester_.bytes() < portion.end) {
     throw base::Error(base::ErrorKind::storage,
                       path_.string() + ": is shorter than what was written to it");
   }
   // The disk may begin now, so that the sync at the end has little left to do.
   ::sync_file_range(fd_,
                     static_cast<off64_t>(begin),
-                    static_cast<off64_t>(end_bytes - begin),
+                    static_cast<off64_t>(portion.end - begin),
                     SYNC_FILE_RANGE_WRITE);
+}
+
+void PrefixHasher::give_back(std::vector<Block>& blocks) {
+  for (Block& block : blocks)
+    pool_.give(std::move(block.memory));
 }
 
 }  // namespace sabath::cache

@@ -90,9 +90,11 @@ StagedObject::StagedObject(fs::path root,
       size_bytes_(adopted.size_bytes),
       sources_(adopted.sources),
       journal_(attempt_.folder() / journal_name, adopted),
-      hasher_(fd_.get(), attempt_.folder() / data_name, wanted) {
+      blocks_(pool_, [this](Block&& block) { store(std::move(block)); }),
+      hasher_(fd_.get(), attempt_.folder() / data_name, wanted, pool_) {
   for (const RangeSum& part : adopted.ranges) {
     present_.add(part.range, part.source);
+    written_.add(part.range, part.source);
     sums_.add_finished(part);
   }
   // What the journal does not have must not seem to be there, above all when a tool's file or a
@@ -100,11 +102,17 @@ StagedObject::StagedObject(fs::path root,
   if (present_.bytes() == 0 && ::ftruncate(fd_.get(), 0) != 0) {
     base::throw_errno(data_path().string(), "cannot shorten", errno);
   }
-  hasher_.follow(present_.prefix(), {}, present_.prefix());
+  hasher_.follow(written_.prefix());
+  attempt_.discard_at_end();
 }
 
 StagedObject::~StagedObject() {
-  if (is_sealed_) return;
+  if (is_discarded_) return;
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // It is fetched again.
+  }
   try {
     leave();
   } catch (const std::exception&) {
@@ -126,6 +134,7 @@ void StagedObject::leave() {
 
 void StagedObject::reserve(std::uint64_t size_bytes) {
   if (size_bytes > longest_file) throw_cannot_store(root_, size_bytes, EFBIG);
+  flush();
   lent_.clear();
   const bool other_size = size_bytes_ && *size_bytes_ != size_bytes;
   if (other_size || present_.end() > size_bytes) forget_bytes();
@@ -170,6 +179,7 @@ unsigned StagedObject::number_of(const base::ByteSource& source) {
   const auto known = std::find(sources_.begin(), sources_.end(), source);
   const auto number = static_cast<unsigned>(known - sources_.begin());
   if (known != sources_.end()) return number;
+  flush();
   for (const auto& [range, old] : present_.list()) {
     if (sources_[old].url == source.url) forget(range);
   }
@@ -194,15 +204,47 @@ void StagedObject::write_at(std::uint64_t offset_bytes, base::ByteView bytes, un
     throw Error(ErrorKind::internal,
                 "staged file: source " + std::to_string(source) + " has no number");
   }
-  if (present_.touches(range)) forget(range);
-  put(offset_bytes, bytes);
-  present_.add(range, source);
+  if (present_.touches(range)) {
+    flush();
+    forget(range);
+  }
+  writing([&] {
+    present_.add(range, source);
+    const bool is_all = range.begin == 0 && range.end == size_bytes_;
+    if (is_all && bytes.size() < write_block_bytes) return store({offset_bytes, source, bytes, {}});
+    blocks_.add(offset_bytes, bytes, source);
+    // What others wait for: the end, and what closes a gap.
+    if (range.end == size_bytes_ || present_.touches({range.end, range.end + 1})) {
+      blocks_.end_at(range.end);
+    }
+  });
+}
+
+template <class Write>
+void StagedObject::writing(Write&& write) {
+  try {
+    write();
+  } catch (...) {
+    blocks_.clear();
+    present_ = written_;
+    throw;
+  }
+}
+
+void StagedObject::store(Block&& block) {
+  const ByteRange range = block.range();
+  put(block.begin, block.bytes);
+  written_.add(range, block.source);
   std::vector<RangeSum> finished;
-  sums_.add(offset_bytes, bytes, source, piece_bytes(), finished);
-  const bool ends = range.end == size_bytes_ || present_.touches({range.end, range.end + 1});
+  sums_.add(block.begin, block.bytes, block.source, piece_bytes(), finished);
+  const bool ends = range.end == size_bytes_ || written_.touches({range.end, range.end + 1});
   if (ends) sums_.close_at(range.end, finished);
   journal_.note(finished);
-  hasher_.follow(offset_bytes, bytes, present_.prefix());
+  hasher_.follow(written_.prefix(), std::move(block));
+}
+
+void StagedObject::flush() {
+  writing([this] { blocks_.end_all(); });
 }
 
 void StagedObject::put(std::uint64_t offset_bytes, base::ByteView bytes) {
@@ -221,6 +263,7 @@ void StagedObject::forget(ByteRange range) {
   journal_.note_drop(range);
   sums_.forget(range);
   present_.remove(range);
+  written_.remove(range);
 }
 
 void StagedObject::drop(ByteRange range) {
@@ -228,7 +271,9 @@ void StagedObject::drop(ByteRange range) {
   if (range.begin >= range.end) return;
   const std::uint64_t piece = piece_bytes();
   const ByteRange whole{range.begin / piece * piece, (range.end - 1) / piece * piece + piece};
-  if (present_.touches(whole)) forget(whole);
+  if (!present_.touches(whole)) return;
+  flush();
+  forget(whole);
 }
 
 void StagedObject::restart() {
@@ -239,6 +284,7 @@ void StagedObject::restart() {
 }
 
 void StagedObject::forget_bytes() {
+  blocks_.clear();
   hasher_.rewind(0);
   journal_.clear();
   for (std::size_t i = 0; i < sources_.size(); ++i)
@@ -247,6 +293,7 @@ void StagedObject::forget_bytes() {
     base::throw_errno(data_path().string(), "cannot shorten", errno);
   }
   present_.clear();
+  written_.clear();
   sums_ = {};
   size_bytes_.reset();
 }
@@ -258,6 +305,7 @@ bool StagedObject::is_complete() const {
 
 base::DigestMatch StagedObject::matches() {
   if (wanted_.empty() || !lent_.empty() || !is_complete()) return base::DigestMatch::unknown;
+  flush();
   const auto actual = hasher_.digests();
   const bool all = std::all_of(wanted_.begin(), wanted_.end(), [&](const base::Digest& digest) {
     return std::find(actual.begin(), actual.end(), digest) != actual.end();
@@ -267,6 +315,7 @@ base::DigestMatch StagedObject::matches() {
 
 std::vector<base::Digest> StagedObject::digests() {
   if (!lent_.empty() || !is_complete()) return {};
+  flush();
   return hasher_.digests();
 }
 
@@ -274,6 +323,8 @@ fs::path StagedObject::lend(std::string_view borrower) {
   const fs::path folder = lent_folder(attempt_.folder(), borrower);
   base::make_directories(folder);
   lent_ = folder / lent_file_name;
+  // One that was sealed and could not be published is read-only.
+  if (fs::is_regular_file(fs::symlink_status(lent_))) make_writable(lent_);
   return lent_;
 }
 
@@ -288,7 +339,8 @@ void StagedObject::copy_from(const fs::path& file) {
   if (share_blocks(from.get(), fd_.get())) {
     size_bytes = size_of(fd_.get(), data_path());
     present_.add({0, size_bytes}, number_of({}));
-    hasher_.follow(size_bytes, {}, size_bytes);
+    written_ = present_;
+    hasher_.follow(size_bytes);
     return;
   }
   if (size_bytes > 0) allocate(size_bytes);
@@ -334,7 +386,6 @@ void StagedObject::sum_all() {
 
 SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
   if (!lent_.empty()) {
-    is_sealed_ = true;
     return seal_lent(expected);
   }
   if (!is_complete()) {
@@ -343,6 +394,7 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
                     std::to_string(present_.prefix()) + " of " +
                     std::to_string(size_bytes_.value_or(present_.end())));
   }
+  flush();
   SealedFile sealed{data_path(), present_.end(), {}, {}};
   sum_all();
   settle(fd_.get(), root_, sealed.size_bytes);
@@ -354,19 +406,20 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
   if (computes_all) {
     sealed.digests = hasher_.digests();
   } else {
-    PrefixHasher anew(fd_.get(), data_path(), expected);
-    anew.follow(sealed.size_bytes, {}, sealed.size_bytes);
+    PrefixHasher anew(fd_.get(), data_path(), expected, pool_);
+    anew.follow(sealed.size_bytes);
     sealed.digests = anew.digests();
   }
-  is_sealed_ = true;  // only now: what a disk refuses until here is left to a later attempt
   return sealed;
 }
 
-SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) const {
+SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) {
+  is_discarded_ = true;  // as long as it may be no file
   // A tool may have put a link, or something else, in the place of the file.
   const base::UniqueFd fd(::open(lent_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd) base::throw_errno(lent_.string(), "cannot read", errno);
   SealedFile sealed{lent_, size_of(fd.get(), lent_), {}, {}};
+  is_discarded_ = false;
   sealed.parts.size_bytes = sealed.size_bytes;
   sealed.parts.sources.emplace_back();
   const std::uint64_t piece =

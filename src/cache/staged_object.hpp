@@ -5,6 +5,7 @@
 #include "journal.hpp"
 #include "prefix_hasher.hpp"
 #include "run_sums.hpp"
+#include "write_blocks.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/cache/cache.hpp>
@@ -55,9 +56,11 @@ class StagedObject final : public Staging {
   void copy_from(const std::filesystem::path& file);
   /// Takes what `file` still has of these parts and this does not have yet.
   void take_intact(const std::filesystem::path& file, const JournalContent& parts);
-  /// Ends the writing; nothing may be called afterwards. Throws Error{integrity} when bytes are
-  /// missing (what is there stays for a later attempt), Error{storage}.
+  /// Ends the writing; only `discard` may be called afterwards. Throws Error{integrity} when bytes
+  /// are missing, Error{storage}; what is there stays for a later attempt.
   SealedFile seal(const std::vector<base::Digest>& expected);
+  /// It was published, or is worth nothing: nothing stays for a later attempt.
+  void discard() noexcept { is_discarded_ = true; }
 
   const std::filesystem::path& root() const noexcept { return root_; }
 
@@ -69,7 +72,13 @@ class StagedObject final : public Staging {
 
   std::filesystem::path data_path() const;
   void allocate(std::uint64_t size_bytes);
+  /// Runs `write`; when it fails, what did not get into the file was never present.
+  template <class Write>
+  void writing(Write&& write);
+  void store(Block&& block);
   void put(std::uint64_t offset_bytes, base::ByteView bytes);
+  /// From here on all that is present is in the file.
+  void flush();
   /// Keeps the sources and their numbers.
   void forget_bytes();
   /// Forgets parts, in the journal too.
@@ -77,7 +86,7 @@ class StagedObject final : public Staging {
   /// Journals the sums of all that is present, reading again what did not arrive in order.
   void sum_all();
   void leave();
-  SealedFile seal_lent(const std::vector<base::Digest>& expected) const;
+  SealedFile seal_lent(const std::vector<base::Digest>& expected);
   bool is_complete() const;
 
   std::filesystem::path root_;  ///< of the cache
@@ -86,11 +95,14 @@ class StagedObject final : public Staging {
   std::vector<base::Digest> wanted_;
   std::optional<std::uint64_t> size_bytes_;
   std::vector<base::ByteSource> sources_;
-  Extents present_{};
+  Extents present_{};  ///< in the file or in a block
+  Extents written_{};  ///< in the file
   RunSums sums_{};
   Journal journal_;
   std::filesystem::path lent_{};  ///< where a tool writes; empty: nobody does
-  bool is_sealed_ = false;
+  bool is_discarded_ = false;
+  BlockPool pool_{};
+  WriteBlocks blocks_;
   PrefixHasher hasher_;  // last: its thread uses the file
 };
 

@@ -23,6 +23,16 @@ using base::ErrorKind;
 
 constexpr const char* journal_name = "files";
 
+/// One file that cannot be read is not there; where none can, that says nothing.
+void check_readable(const std::vector<fs::path>& paths,
+                    const std::vector<std::optional<FileDigest>>& digests) {
+  const auto is_read = [](const auto& digest) { return digest.has_value(); };
+  if (std::any_of(digests.begin(), digests.end(), is_read)) return;
+  for (const fs::path& path : paths) {
+    if (link_status(path)) throw Error(ErrorKind::storage, path.string() + ": cannot be read");
+  }
+}
+
 /// Of what the journal has, what the disk still has; whatever else is in the folder is removed.
 FinishedFiles adopted_files(const fs::path& attempt) {
   make_writable(attempt / staged_tree_name);
@@ -31,6 +41,7 @@ FinishedFiles adopted_files(const fs::path& attempt) {
   for (const auto& [path, file] : noted)
     paths.push_back(attempt / staged_tree_name / path);
   const auto digests = hash_files(paths);
+  check_readable(paths, digests);
   FinishedFiles files;
   std::size_t i = 0;
   for (const auto& [path, file] : noted) {
@@ -91,12 +102,13 @@ StagedTree::StagedTree(const Layout& layout, Attempt attempt)
       finished_(adopted_files(attempt_.folder())),
       journal_(attempt_.folder() / journal_name, finished_) {
   base::make_directories(folder_);
+  attempt_.discard_at_end();
 }
 
 StagedTree::~StagedTree() {
   const bool is_empty = finished_.empty() && lent_folders(attempt_.folder()).empty();
   open_.clear();
-  if (!is_sealed_ && !is_empty) attempt_.leave();
+  if (!is_discarded_ && !is_empty) attempt_.leave();
 }
 
 std::optional<FinishedFile> StagedTree::finished(const std::string& path) const {
@@ -168,7 +180,6 @@ fs::path StagedTree::lend(std::string_view borrower) {
 }
 
 std::vector<ArchiveEntry> StagedTree::seal() {
-  is_sealed_ = true;
   if (is_lent_) return entries_beneath(folder_);
   if (!open_.empty()) {
     throw Error(ErrorKind::integrity, open_.begin()->first + ": is still being written");

@@ -37,8 +37,10 @@ class StagedTree final : public TreeStaging {
   void add(const std::string& path, const Object& object) override;
   std::filesystem::path lend(std::string_view borrower) override;
 
-  /// Ends the writing; nothing may be called afterwards. Gives what `folder` holds.
+  /// Ends the writing; only `discard` may be called afterwards. Gives what `folder` holds.
   std::vector<base::ArchiveEntry> seal();
+  /// It was published, or is worth nothing: nothing stays for a later attempt.
+  void discard() noexcept { is_discarded_ = true; }
   /// What becomes the tree.
   const std::filesystem::path& folder() const noexcept { return folder_; }
   const std::filesystem::path& root() const noexcept { return layout_.root(); }
@@ -57,7 +59,7 @@ class StagedTree final : public TreeStaging {
   Attempt attempt_;
   std::filesystem::path folder_;
   bool is_lent_ = false;
-  bool is_sealed_ = false;
+  bool is_discarded_ = false;
   FinishedFiles finished_;
   TreeJournal journal_;
   std::set<std::string> folders_{};  ///< that are there

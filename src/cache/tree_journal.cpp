@@ -60,16 +60,12 @@ TreeJournal::TreeJournal(fs::path path, const FinishedFiles& files) : path_(std:
 }
 
 void TreeJournal::note(const std::string& path, const FinishedFile& file) {
-  base::write_all(fd_.get(), base::as_bytes(line_of(path, file)), path_);
+  append_lines(fd_.get(), line_of(path, file), path_);
 }
 
 FinishedFiles read_tree_journal(const fs::path& path) {
-  try {
-    const auto text = base::read_file_if_exists(path, longest_journal_bytes);
-    return text ? parse(*text) : FinishedFiles{};
-  } catch (const base::Error&) {
-    return {};
-  }
+  const auto text = base::read_file_if_exists(path, longest_journal_bytes);
+  return text ? parse(*text) : FinishedFiles{};
 }
 
 }  // namespace sabath::cache

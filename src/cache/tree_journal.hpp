@@ -26,7 +26,8 @@ class TreeJournal {
   base::UniqueFd fd_;
 };
 
-/// Nothing when there is none, or one that is damaged or of another version.
+/// Nothing when there is none, or one that is damaged or of another version. Throws Error{storage}
+/// when it cannot be read.
 FinishedFiles read_tree_journal(const std::filesystem::path& path);
 
 }  // namespace sabath::cache

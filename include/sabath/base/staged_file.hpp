@@ -63,8 +63,9 @@ class StagedFile {
   /// By number; those of an earlier attempt, too.
   virtual const std::vector<ByteSource>& sources() const = 0;
   /// Writes `bytes` at `offset_bytes`; what was there is replaced. Bytes that come before any
-  /// source has a number belong to one that says nothing of itself. Throws Error{integrity} beyond
-  /// the announced size.
+  /// source has a number belong to one that says nothing of itself. Small writes may be gathered:
+  /// what the disk refuses is told by this call or a later one, and is not present then. Throws
+  /// Error{integrity} beyond the announced size, Error{storage}.
   virtual void write_at(std::uint64_t offset_bytes, ByteView bytes, unsigned source = 0) = 0;
   /// Bytes present without a gap from the beginning: where a single stream goes on.
   virtual std::uint64_t contiguous_bytes() const = 0;

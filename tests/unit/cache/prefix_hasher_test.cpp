@@ -3,10 +3,14 @@
 #include <cache/prefix_hasher.hpp>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 using namespace sabath;
 using base::as_bytes;
+using cache::Block;
+using cache::BlockPool;
 using cache::PrefixHasher;
 
 namespace {
@@ -23,7 +27,7 @@ std::string text_of(std::size_t bytes, unsigned seed) {
 struct Followed {
   explicit Followed(const std::vector<base::Digest>& wanted)
       : fd(::open((home / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)),
-        hasher(fd.get(), home / "file", wanted) {}
+        hasher(fd.get(), home / "file", wanted, pool) {}
 
   void write(std::size_t offset, std::string_view text) {
     REQUIRE(::pwrite(fd.get(), text.data(), text.size(), static_cast<off_t>(offset)) ==
@@ -31,11 +35,19 @@ struct Followed {
   }
   void append(std::size_t offset, std::string_view text) {
     write(offset, text);
-    hasher.follow(offset, as_bytes(text), offset + text.size());
+    hasher.follow(offset + text.size(), {offset, 0, as_bytes(text), {}});
+  }
+  /// As a block that is the hasher's from then on, as long as it wants it.
+  void hand_over(std::size_t offset, std::string_view text, std::size_t prefix) {
+    Block block{offset, 0, {}, pool.take()};
+    std::copy(text.begin(), text.end(), reinterpret_cast<char*>(block.memory.get()));
+    block.bytes = {block.memory.get(), text.size()};
+    hasher.follow(prefix, std::move(block));
   }
 
   test::TempHome home{};
   base::UniqueFd fd;
+  BlockPool pool{};
   PrefixHasher hasher;
 };
 
@@ -71,9 +83,53 @@ TEST_CASE("prefix hasher: bytes that changed behind it are hashed again, from an
     file.hasher.rewind(at);
     text[at] = static_cast<char>(text[at] + 1);
     file.write(at, std::string_view(text).substr(at, 1));
-    file.hasher.follow(at, as_bytes(text).subspan(at, 1), text.size());
+    file.hasher.follow(text.size());
     CHECK(file.hasher.digests().front() == base::sha256_of(text));
   }
+}
+
+TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they come") {
+  constexpr std::size_t block = cache::write_block_bytes;
+  constexpr std::size_t count = 44;  // as many as are kept, more or less
+  const std::string text = text_of(count * block, 11);
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  const unsigned seed = GENERATE(1U, 2U, 3U, 4U);
+  std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+  Followed file({});
+  std::vector<bool> is_there(count);
+  for (const std::size_t i : order) {
+    is_there[i] = true;
+    const auto gap = std::find(is_there.begin(), is_there.end(), false) - is_there.begin();
+    const std::string_view part = std::string_view(text).substr(i * block, block);
+    // Nothing stands in the file: who looks there fails.
+    file.hand_over(i * block, part, static_cast<std::size_t>(gap) * block);
+  }
+  CHECK(file.hasher.digests().front() == base::sha256_of(text));
+}
+
+TEST_CASE("prefix hasher: what there is no room for is read from the file") {
+  constexpr std::size_t block = cache::write_block_bytes;
+  const std::string text = text_of(100 * block + 17, 12);
+  Followed file({});
+  file.write(0, text);
+  for (std::size_t at = 0; at < text.size(); at += block)
+    file.hand_over(at, std::string_view(text).substr(at, block), 0);
+  file.hasher.follow(text.size());
+  CHECK(file.hasher.digests().front() == base::sha256_of(text));
+}
+
+TEST_CASE("prefix hasher: a block from before a change is not hashed after it") {
+  constexpr std::size_t block = cache::write_block_bytes;
+  std::string text = text_of(20 * block, 13);
+  Followed file({});
+  for (std::size_t at = block; at < text.size(); at += block)
+    file.hand_over(at, std::string_view(text).substr(at, block), 0);
+  file.hasher.rewind(3 * block);
+  text[4 * block] = static_cast<char>(text[4 * block] + 1);
+  file.write(0, text);
+  file.hasher.follow(text.size());
+  CHECK(file.hasher.digests().front() == base::sha256_of(text));
 }
 
 TEST_CASE("prefix hasher: it can be ended at any moment") {
@@ -89,7 +145,7 @@ TEST_CASE("prefix hasher: a file that was cut off behind its back is an error, n
   Followed file({});
   file.write(0, text);
   REQUIRE(::ftruncate(file.fd.get(), 9'000'000) == 0);
-  file.hasher.follow(0, as_bytes(text), text.size());
+  file.hasher.follow(text.size());
   const auto error = test::error_of([&] { file.hasher.digests(); });
   REQUIRE(error);
   CHECK(error->kind() == base::ErrorKind::storage);

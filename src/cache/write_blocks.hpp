@@ -1,0 +1,68 @@
+#pragma once
+
+#include <sabath/base/bytes.hpp>
+#include <sabath/base/staged_file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace sabath::cache {
+
+/// A block never crosses a multiple of this. A file system takes so many bytes at a time for half
+/// of what they cost in parts of 16 KiB, which is what libcurl gives.
+constexpr std::uint64_t write_block_bytes = 256U << 10U;
+
+/// Some bytes of a file that is being written.
+struct Block {
+  std::uint64_t begin = 0;  ///< in the file
+  unsigned source = 0;
+  base::ByteView bytes{};
+  /// Where they lie; nothing: they are lent for the time of a call.
+  std::unique_ptr<std::byte[]> memory{};
+
+  base::ByteRange range() const { return {begin, begin + bytes.size()}; }
+};
+
+/// Memory for blocks that is used again and again: the kernel need not clear it each time. Threads:
+/// any.
+class BlockPool {
+ public:
+  std::unique_ptr<std::byte[]> take();
+  /// Nothing is welcome, too.
+  void give(std::unique_ptr<std::byte[]> memory);
+
+ private:
+  std::mutex mutex_{};
+  std::vector<std::unique_ptr<std::byte[]>> free_{};
+};
+
+/// Puts the small writes of several streams together to blocks. A stream is what follows on each
+/// other and is of one source.
+class WriteBlocks {
+ public:
+  /// Takes a block that has ended; what it throws comes through.
+  using Put = std::function<void(Block&&)>;
+
+  WriteBlocks(BlockPool& pool, Put put) : pool_(pool), put_(std::move(put)) {}
+
+  void add(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source);
+  /// Ends the block that ends there, if there is one.
+  void end_at(std::uint64_t offset_bytes);
+  void end_all();
+  /// Drops what was not put.
+  void clear();
+
+ private:
+  Block continued(std::uint64_t offset_bytes, unsigned source);
+
+  BlockPool& pool_;
+  Put put_;
+  std::map<std::uint64_t, Block> open_{};  ///< by end
+};
+
+}  // namespace sabath::cache

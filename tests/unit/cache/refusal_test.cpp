@@ -1,0 +1,182 @@
+// Disks that refuse at the wrong moment: what is there already stays for a later attempt.
+#include "cache_home.hpp"
+#include "child.hpp"
+
+#include <cache/tree_journal.hpp>
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <functional>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace sabath;
+using base::as_bytes;
+using base::ErrorKind;
+using test::CacheHome;
+using test::Child;
+using test::entries_in;
+using test::error_of;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string text = std::string(1'500'000, 'a') + std::string(1'500'000, 'b');
+
+void stage_half(cache::Cache& cache) {
+  const auto staging = cache.stage("key");
+  staging->reserve(text.size());
+  staging->write_at(0, as_bytes(text).first(2U << 20U));
+}
+
+/// Runs `work` where files cannot grow beyond `bytes`: a disk that is full amidst a write.
+template <class Work>
+std::optional<base::Error> where_full(std::uintmax_t bytes, Work&& work) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = before;
+  limit.rlim_cur = bytes;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const auto error = error_of(work);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  return error;
+}
+
+/// Uses up all descriptors but `left`.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(std::size_t left) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 256;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    for (int fd = ::dup(0); fd >= 0; fd = ::dup(0))
+      fds_.emplace_back(fd);
+    for (; left > 0 && !fds_.empty(); --left)
+      fds_.pop_back();
+  }
+
+ private:
+  std::vector<base::UniqueFd> fds_{};
+};
+
+std::string run(const std::function<std::string()>& work) {
+  return Child(work).wait();
+}
+
+}  // namespace
+
+TEST_CASE("cache: a partial stays where its journal cannot be written") {
+  CacheHome home;
+  CHECK(run([&]() -> std::string {
+          auto cache = home.open();
+          stage_half(cache);
+          if (!where_full(20, [&] { cache.stage("key"); })) return "nothing was refused";
+          const auto there = cache.stage("key")->present_bytes();
+          return there == 2U << 20U ? "" : std::to_string(there) + " bytes are there";
+        }).empty());
+}
+
+TEST_CASE("cache: a partial stays where there are no descriptors left") {
+  CacheHome home;
+  auto cache = home.open();
+  stage_half(cache);
+  {
+    const auto tree = cache.stage_tree("key");
+    tree->open("a").write_at(0, as_bytes("content"));
+    tree->finish("a", "");
+  }
+  int refused = 0;
+  for (std::size_t left = 0; left < 12; ++left) {
+    const std::string outcome = run([&]() -> std::string {
+      const FewDescriptors few(left);
+      std::string what;
+      if (error_of([&] {
+            if (cache.stage("key")->present_bytes() != 2U << 20U) what = "bytes are lost";
+          })) {
+        what = "refused";
+      }
+      if (error_of([&] {
+            if (!cache.stage_tree("key")->finished("a")) what = "a file is lost";
+          })) {
+        what = "refused";
+      }
+      return what;
+    });
+    INFO(left << " descriptors");
+    CHECK((outcome.empty() || outcome == "refused"));
+    refused += outcome == "refused" ? 1 : 0;
+    CHECK(cache.stage("key")->present_bytes() == 2U << 20U);
+    CHECK(cache.stage_tree("key")->finished("a"));
+  }
+  CHECK(refused > 0);
+}
+
+TEST_CASE("cache: what is complete and cannot be put in its place is there for the next attempt") {
+  CacheHome home;
+  auto cache = home.open();
+  const base::Digest digest = base::sha256_of(text);
+  const bool is_lent = GENERATE(false, true);
+  const fs::path folder = home.root() / "objects/sha256" / digest.hex.substr(0, 2);
+  fs::create_directories(folder.parent_path());
+  base::write_file_atomically(folder, "in the way");
+  auto staging = cache.stage("key", {digest});
+  if (is_lent) {
+    base::write_file_atomically(staging->lend("tool"), text);
+  } else {
+    staging->write_at(0, as_bytes(text));
+  }
+  const auto error = error_of([&] { cache.publish(std::move(staging), {digest}); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::storage);
+  fs::remove(folder);
+  staging = cache.stage("key", {digest});
+  if (is_lent) {
+    const fs::path lent = staging->lend("tool");
+    REQUIRE(fs::file_size(lent) == text.size());
+    CHECK((fs::status(lent).permissions() & fs::perms::owner_write) != fs::perms::none);
+  } else {
+    CHECK(staging->matches() == base::DigestMatch::right);
+  }
+  CHECK(cache.publish(std::move(staging), {digest}).digest == digest);
+  CHECK(entries_in(home.root() / "partial") == 0);
+}
+
+TEST_CASE("cache: a tree that cannot be put in its place is there for the next attempt") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  staging->open("folder/a").write_at(0, as_bytes("content"));
+  staging->finish("folder/a", "");
+  fs::remove_all(home.root() / "trees");
+  base::write_file_atomically(home.root() / "trees", "in the way");
+  const auto error = error_of([&] { cache.publish(std::move(staging)); });
+  REQUIRE(error);
+  CHECK(error->kind() == ErrorKind::storage);
+  fs::remove(home.root() / "trees");
+  staging = cache.stage_tree("key");
+  CHECK(staging->finished("folder/a"));
+  const auto tree = cache.publish(std::move(staging));
+  CHECK(base::read_file(tree.path / "folder/a") == "content");
+}
+
+TEST_CASE("tree journal: a line that was refused in its middle spoils none that follow") {
+  CacheHome home;
+  const fs::path path = home / "files";
+  const cache::FinishedFile file{7, base::sha256_of("content"), "https://host/a"};
+  for (std::uintmax_t more = 0; more < 90; more += 7) {
+    const std::string outcome = run([&]() -> std::string {
+      cache::TreeJournal journal(path, {{"a", file}});
+      if (!where_full(fs::file_size(path) + more, [&] { journal.note("b", file); }))
+        return "not refused";
+      journal.note("c", file);
+      const auto read = cache::read_tree_journal(path);
+      return read.size() == 2 && read.contains("a") && read.contains("c") ? "" : "it is spoilt";
+    });
+    INFO(more << " bytes: " << outcome);
+    CHECK(outcome.empty());
+  }
+}
