@@ -73,9 +73,7 @@ struct Attempt {
 /// Runs the exchange with its redirects.
 Exchange::Ending run(Exchange& exchange, const ApiClient& client, const std::stop_token& stop) {
   for (;;) {
-    const auto is_alive = [&] {
-      return client.clock.steady() - exchange.last_sign() < client.options.silence;
-    };
+    const auto is_alive = [&] { return !exchange.is_stuck(); };
     const auto code = client.loop.run(exchange.handle(), stop, is_alive);
     if (stop.stop_requested()) {
       throw Error(ErrorKind::interrupted, exchange.place().displayed + ": stopped");

@@ -49,6 +49,7 @@ constexpr std::array rows{
         "from https only https is followed, from http also http",
         false},
     Row{CURLE_WEIRD_SERVER_REPLY, "server does not speak the protocol", "", false},
+    Row{CURLE_OUT_OF_MEMORY, "server's headers are too long, or memory is full", "", false},
     Row{CURLE_BAD_CONTENT_ENCODING, "server sent a malformed body", "", true},
     Row{CURLE_REMOTE_FILE_NOT_FOUND, "no such file on the server", sources_hint, false},
     Row{CURLE_REMOTE_ACCESS_DENIED, "server denies access to the folder", sources_hint, false},
@@ -60,8 +61,8 @@ constexpr std::array rows{
 }  // namespace
 
 Failure curl_failure(CURLcode code, const std::string& detail, int os_error) {
-  // libcurl calls an answer without a status line an unsupported protocol too.
-  if (code == CURLE_UNSUPPORTED_PROTOCOL && detail.find("HTTP/0.9") != std::string::npos) {
+  // libcurl calls an answer with no status line, or with a wrong one, an unsupported protocol too.
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && detail.find("HTTP") != std::string::npos) {
     code = CURLE_WEIRD_SERVER_REPLY;
   }
   const auto* const row =

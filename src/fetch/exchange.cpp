@@ -14,6 +14,10 @@ constexpr long small_buffer_bytes = 64L * 1024L;
 constexpr int max_redirects = 10;
 /// So much of a redirect's body is read to keep its connection open.
 constexpr std::size_t ignored_limit_bytes = 16 * 1024;
+/// Of one answer, with what follows a chunked body, of which libcurl would keep any number.
+constexpr std::size_t header_limit_bytes = 512 * 1024;
+/// Who sends fewer within the limit of silence could hold a connection for ever.
+constexpr std::size_t progress_bytes = 4096;
 
 void set_number(CURL* handle, CURLoption option, long value) {
   check(curl_easy_setopt(handle, option, value));
@@ -39,7 +43,11 @@ long long_info(CURL* handle, CURLINFO info) {
 }  // namespace
 
 Exchange::Exchange(const EngineOptions& options, base::Clock& clock)
-    : options_(options), clock_(clock), easy_(make_easy()), last_sign_(clock.steady()) {}
+    : options_(options),
+      clock_(clock),
+      easy_(make_easy()),
+      last_sign_(clock.steady()),
+      last_progress_(last_sign_) {}
 
 void Exchange::prepare(const SourceUrl& source,
                        const Asked& asked,
@@ -62,8 +70,12 @@ void Exchange::set_up() {
   headers_.reset();
   has_answer_ = false;
   ignored_bytes_ = 0;
+  header_ended_ = false;
+  header_bytes_ = 0;
+  new_bytes_ = 0;
   error_text_.front() = '\0';
   last_sign_ = clock_.steady();
+  last_progress_ = last_sign_;
   check(curl_easy_setopt(handle, CURLOPT_CURLU, place_.handle.get()));
   check(curl_easy_setopt(handle, CURLOPT_PRIVATE, this));
   check(curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_text_.data()));
@@ -143,15 +155,18 @@ void Exchange::set_up_credentials() {
     append(headers_, line);
 }
 
-std::size_t Exchange::on_header(char*, std::size_t size, std::size_t count, void* self) noexcept {
+std::size_t Exchange::on_header(char* data,
+                                std::size_t size,
+                                std::size_t count,
+                                void* self) noexcept {
   auto& exchange = *static_cast<Exchange*>(self);
   try {
-    exchange.last_sign_ = exchange.clock_.steady();
+    exchange.note_header({data, size * count});
   } catch (...) {
     exchange.thrown_ = std::current_exception();
     return 0;
   }
-  return size * count;
+  return exchange.header_bytes_ > header_limit_bytes ? 0 : size * count;
 }
 
 std::size_t Exchange::on_body(char* data,
@@ -174,9 +189,37 @@ bool Exchange::take(base::ByteView bytes) {
     return ignored_bytes_ <= ignored_limit_bytes;
   }
   if (!has_answer_) give_answer(true);
+  const auto began = clock_.steady();
   const bool go_on = receiver_->take(bytes);
-  last_sign_ = clock_.steady();  // afterwards: a slow disk is not a silent server
+  last_progress_ += clock_.steady() - began;  // a slow disk is not a silent server
+  note_bytes(bytes.size());
   return go_on;
+}
+
+void Exchange::note_bytes(std::size_t bytes) {
+  last_sign_ = clock_.steady();
+  new_bytes_ += bytes;
+  if (new_bytes_ < progress_bytes) return;
+  new_bytes_ = 0;
+  last_progress_ = last_sign_;
+}
+
+/// A line of it: an empty one is its end, but there may be another header after it (103).
+void Exchange::note_header(std::string_view line) {
+  note_bytes(line.size());
+  header_bytes_ += line.size();
+  if (line.starts_with("HTTP/")) header_ended_ = false;
+  if (line == "\r\n" || line == "\n") header_ended_ = true;
+}
+
+bool Exchange::is_stuck() const {
+  return clock_.steady() - last_progress_ >= options_.silence;
+}
+
+Failure Exchange::stuck_failure() const {
+  const bool is_silent = clock_.steady() - last_sign_ >= options_.silence / 2.0;
+  const std::string what = is_silent ? "server was silent for " : "server sent less than 4 KiB in ";
+  return {.problem = what + std::to_string(options_.silence.count()) + " s", .retryable = true};
 }
 
 std::string Exchange::header(const char* name) const {
@@ -242,6 +285,7 @@ Exchange::Ending Exchange::follow() {
   auto next = redirected(place_, header("Location"));
   if (auto* failure = std::get_if<Failure>(&next)) {
     failure_ = std::move(*failure);
+    failure_.problem = "server redirects to a " + failure_.problem;
     return Ending::broken;
   }
   auto& place = std::get<SourceUrl>(next);
@@ -262,6 +306,11 @@ void Exchange::rethrow() const {
 
 Exchange::Ending Exchange::finish(CURLcode code) {
   rethrow();
+  if (code == CURLE_OK && !is_ftp_ && !header_ended_) {
+    // For libcurl it is an answer without a body.
+    failure_ = {.problem = "the connection was closed within the header", .retryable = true};
+    return Ending::broken;
+  }
   const bool ended = code == CURLE_OK || (code == CURLE_WRITE_ERROR && ignored_bytes_ > 0);
   if (ended && is_redirect()) return follow();
   if (code == CURLE_OK) {
@@ -271,6 +320,10 @@ Exchange::Ending Exchange::finish(CURLcode code) {
   if (code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_FTP_COULDNT_USE_REST) {
     receiver_->begin({.status = 416});  // what HTTP calls it
     return Ending::clean;
+  }
+  if (header_bytes_ > header_limit_bytes) {
+    failure_ = {.problem = "server sends headers without end"};
+    return Ending::broken;
   }
   const long os_error = long_info(easy_.get(), CURLINFO_OS_ERRNO);
   failure_ = curl_failure(code, error_text_.data(), static_cast<int>(os_error));

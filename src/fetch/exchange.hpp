@@ -14,6 +14,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace sabath::fetch {
 
@@ -41,6 +42,9 @@ class Exchange {
   CURL* handle() const { return easy_.get(); }
   /// When the server last sent something; the start, before it did.
   base::SteadyTime last_sign() const { return last_sign_; }
+  /// Did the server send nothing, or next to nothing, for as long as the options allow?
+  bool is_stuck() const;
+  Failure stuck_failure() const;
 
   enum class Ending {
     clean,      ///< the body ended as its protocol demands
@@ -69,6 +73,8 @@ class Exchange {
   void set_up_http();
   void set_up_credentials();
   bool take(base::ByteView bytes);
+  void note_bytes(std::size_t bytes);
+  void note_header(std::string_view line);
   void give_answer(bool has_body);
   Answer read_http_answer() const;
   Answer read_ftp_answer(bool has_body) const;
@@ -87,11 +93,15 @@ class Exchange {
   Sharing sharing_ = Sharing::own_connection;
   bool is_ftp_ = false;
   bool has_answer_ = false;
+  bool header_ended_ = false;
   int redirects_ = 0;
   std::size_t ignored_bytes_ = 0;
+  std::size_t header_bytes_ = 0;
+  std::size_t new_bytes_ = 0;  ///< since last_progress_
   Failure failure_{};
   std::exception_ptr thrown_{};
   base::SteadyTime last_sign_;
+  base::SteadyTime last_progress_;
 };
 
 }  // namespace sabath::fetch

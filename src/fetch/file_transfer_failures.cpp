@@ -103,17 +103,17 @@ void FileTransfer::look_for_silence() {
     Worker& worker = *each;
     if (!worker.is_active || worker.is_cancelled) continue;
     const auto silence = now - worker.exchange.last_sign();
-    const std::chrono::nanoseconds most = tools_.options.silence;
+    const bool is_stuck = worker.exchange.is_stuck();
     const bool is_stalled = silence >= patience && others_could_do_it(worker, now);
-    if (silence < most && !is_stalled) continue;
+    if (!is_stuck && !is_stalled) continue;
     worker.is_cancelled = true;
     worker.exchange.rethrow();
-    const auto told = std::min(most, patience);
-    Failure failure{
-        .problem = fmt::format(
-            "server was silent for {} s",
-            std::chrono::duration_cast<std::chrono::seconds>(is_stalled ? told : most).count()),
-        .retryable = true};
+    Failure failure = worker.exchange.stuck_failure();
+    if (!is_stuck) {
+      failure.problem =
+          fmt::format("server was silent for {} s",
+                      std::chrono::duration_cast<std::chrono::seconds>(patience).count());
+    }
     if (worker.is_accepted && known_size()) {
       failure.problem += fmt::format(" after {} of {} bytes", there_.bytes(), *known_size());
     }

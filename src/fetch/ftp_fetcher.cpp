@@ -22,22 +22,19 @@ Outcome FtpFetcher::fetch(const std::vector<std::string>& urls,
   if (source.path.ends_with('/')) {
     return failed_outcome(url, {.problem = "is a folder, not a file"});
   }
-  const Failure silence{
-      .problem = fmt::format("server was silent for {} s", options_.silence.count()),
-      .retryable = true};
   ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
   Exchange exchange(options_, clock_);
   return attempt(source, request, to, [&](const Asked& asked, Intake& intake) {
     exchange.prepare(source, asked, intake);
     const auto code = loop_.run(exchange.handle(), stop, [&] {
       meter.tell(to.contiguous_bytes(), intake.size_bytes());
-      return clock_.steady() - exchange.last_sign() < options_.silence;
+      return !exchange.is_stuck();
     });
     if (stop.stop_requested()) throw_stopped(source);
     exchange.rethrow();
     End end{};
     if (!code) {
-      end = intake.break_off(silence);
+      end = intake.break_off(exchange.stuck_failure());
     } else {
       const bool is_clean = exchange.finish(*code) == Exchange::Ending::clean;
       end = is_clean ? intake.finish() : intake.break_off(exchange.failure());

@@ -199,17 +199,13 @@ void ManyFiles::done(const Job& job) {
 }
 
 void ManyFiles::look_for_silence() {
-  const auto now = tools_.clock.steady();
   for (Slot& slot : slots_) {
-    if (!slot.is_active || now - slot.exchange.last_sign() < tools_.options.silence) continue;
+    if (!slot.is_active || !slot.exchange.is_stuck()) continue;
     tools_.loop.remove(slot.exchange.handle());
     slot.exchange.rethrow();
     slot.is_active = false;
     --active_;
-    settle_end(slot,
-               slot.intake->break_off({.problem = fmt::format("server was silent for {} s",
-                                                              tools_.options.silence.count()),
-                                       .retryable = true}));
+    settle_end(slot, slot.intake->break_off(slot.exchange.stuck_failure()));
   }
 }
 
