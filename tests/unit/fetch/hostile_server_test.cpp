@@ -126,18 +126,19 @@ TEST_CASE("hostile: neither headers nor what follows a body fill the memory") {
 TEST_CASE("hostile: chunks and lengths that cannot be are no file") {
   Case c;
   const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
-  for (const std::string& answer : {chunked + "ffffffffffffffffff\r\nxx",
-                                    chunked + "zz\r\nxx",
-                                    chunked + "2\r\nhi",
-                                    chunked + "2\r\nhi\r\n",
-                                    ok + "Content-Length: -5\r\n\r\nhello",
-                                    ok + "Content-Length: 100\r\n\r\nhello",
-                                    chunked + "2\r\nhi\r\n0\r\n",
-                                    "HTTP/1.1 103 Early Hints\r\n\r\n" + ok,
-                                    ok,
-                                    "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1",
-                                    ok + "Content-Le",
-                                    ok + "Content-Length: 0\r\n"}) {
+  for (const std::string& answer :
+       {chunked + "ffffffffffffffffff\r\nxx",
+        chunked + "zz\r\nxx",
+        chunked + "2\r\nhi",
+        chunked + "2\r\nhi\r\n",
+        ok + "Content-Length: -5\r\n\r\nhello",
+        ok + "Content-Length: 100\r\n\r\nhello",
+        chunked + "2\r\nhi\r\n0\r\n",
+        "HTTP/1.1 103 Early Hints\r\n\r\n" + ok,
+        ok,
+        std::string("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1"),
+        ok + "Content-Le",
+        ok + "Content-Length: 0\r\n"}) {
     INFO(answer);
     const auto outcome = c.fetch_answer(answer);
     CHECK_FALSE(outcome.ok);
