@@ -29,7 +29,7 @@ cache::Tree publish_brought(fetch::Fetcher& fetcher,
   auto staging = tools.cache.stage_tree(record_key(url));
   const std::filesystem::path folder = staging->lend(fetcher.name());
   outcome = fetcher.fetch_tree(url, folder, observer, tools.stop);
-  if (!outcome.ok) throw_outcome(outcome);
+  if (!outcome.ok) throw_outcome(outcome, fetch::displayed_url(url));
   const cache::Tree tree = tools.cache.publish(std::move(staging));
   const auto before = tools.cache.source(record_key(url));
   if (before && before->digest != tree.digest) {

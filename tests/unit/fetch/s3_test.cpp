@@ -1,52 +1,11 @@
 // The real aws-cli against moto's S3 server.
 
 #include "conformance/tool_conformance.hpp"
-#include "support/daemon.hpp"
-#include "support/files_of_urls.hpp"
-#include "support/loopback.hpp"
-#include "support/python_tools.hpp"
-#include "support/variables.hpp"
+#include "support/s3_server.hpp"
 #include "tool_case.hpp"
 
 using namespace sabath;
-namespace fs = std::filesystem;
-
-namespace {
-
-/// The user's own settings are out of the way; the endpoint is given by a variable.
-struct S3Server {
-  test::TempHome home{};
-  std::uint16_t port = test::unused_port();
-  std::string endpoint = "http://127.0.0.1:" + std::to_string(port);
-  test::PythonToolsOnPath tools_on_path{};
-  test::Variables variables{{{"AWS_ENDPOINT_URL", endpoint},
-                             {"HOME", home.path().string()},
-                             {"AWS_ACCESS_KEY_ID", ""},
-                             {"AWS_SECRET_ACCESS_KEY", ""},
-                             {"AWS_PROFILE", ""},
-                             {"AWS_EC2_METADATA_DISABLED", "true"}}};
-  test::Daemon daemon{{"moto_server", "-H", "127.0.0.1", "-p", std::to_string(port)}, port};
-
-  S3Server() { aws({"s3", "mb", "s3://bucket"}); }
-  void aws(std::vector<std::string> arguments) const {
-    base::Command command;
-    command.argv = {"aws", "--endpoint-url", endpoint};
-    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    command.environment = base::current_environment();
-    (*command.environment)["AWS_ACCESS_KEY_ID"] = "test";
-    (*command.environment)["AWS_SECRET_ACCESS_KEY"] = "test";
-    const auto result = base::SystemProcessRunner().run(command);
-    if (!result.ok()) throw std::runtime_error("aws: " + result.errors + result.output);
-  }
-  std::string put(const std::string& name, const std::string& content) const {
-    base::write_file_atomically(home / "object", content, base::Durability::ordered_only);
-    const std::string to = "s3://bucket/" + test::decoded(name);
-    aws({"s3", "cp", "--only-show-errors", "--acl", "public-read", home / "object", to});
-    return "s3://bucket/" + name;
-  }
-};
-
-}  // namespace
+using test::S3Server;
 
 // Each call of aws takes a second or two: the cases of the conformance suite that matter, at once.
 TEST_CASE("tools: s3 brings objects, anonymously where there are no credentials") {
@@ -80,17 +39,11 @@ TEST_CASE("tools: s3 brings objects, anonymously where there are no credentials"
 
 TEST_CASE("tools: s3 lists prefixes page after page, and brings them") {
   const S3Server server;
-  for (int i = 0; i < 3; ++i)
-    base::write_file_atomically(
-        server.home / ("f" + std::to_string(i)), "x", base::Durability::ordered_only);
-  base::make_directories(server.home / "tree" / "deep");
-  for (int i = 0; i < 1100; ++i) {
-    const auto name = "n" + std::to_string(10000 + i);
-    base::write_file_atomically(
-        server.home / "tree" / "deep" / name, name, base::Durability::ordered_only);
+  for (int i = 10000; i < 11100; ++i) {
+    const auto name = "n" + std::to_string(i);
+    base::write_file_atomically(server.home / name, name, base::Durability::ordered_only);
   }
-  server.aws(
-      {"s3", "cp", "--recursive", "--only-show-errors", server.home / "tree", "s3://bucket/p"});
+  server.put_files("n[10000-11099]", "p/deep/");
   server.put("p.other", "not beneath it");
   test::Tools tools;
   base::SilentObserver observer;
