@@ -53,9 +53,19 @@ double seconds_left(const InUse& each) {
   return static_cast<double>(each.rest.size()) / each.rate;
 }
 
+/// Until all is there, at the rates of now.
+double seconds_to_end(std::uint64_t missing_bytes, const std::vector<InUse>& in_use) {
+  double rate = 0;
+  for (const InUse& each : in_use)
+    rate += each.rate;
+  return static_cast<double>(missing_bytes) / rate;
+}
+
+/// A part of the work of who would need longest, if that is `patience` seconds or more.
 std::optional<Assignment> share(std::uint64_t piece_bytes,
                                 const std::vector<InUse>& in_use,
-                                const Applicant& applicant) {
+                                const Applicant& applicant,
+                                double patience) {
   const auto slowest =
       std::max_element(in_use.begin(), in_use.end(), [](const InUse& a, const InUse& b) {
         return seconds_left(a) < seconds_left(b);
@@ -63,7 +73,8 @@ std::optional<Assignment> share(std::uint64_t piece_bytes,
   if (slowest == in_use.end() || slowest->is_fresh) return {};
   // Two that have not delivered yet would take everything from each other for ever.
   if (slowest->rate <= 0 && applicant.rate <= 0) return {};
-  if (seconds_left(*slowest) < 2 * (applicant.response_seconds + overhead_seconds)) return {};
+  const double worthwhile = 2 * (applicant.response_seconds + overhead_seconds);
+  if (seconds_left(*slowest) < std::max(worthwhile, patience)) return {};
   const base::ByteRange rest = slowest->rest;
   if (slowest->rate > 0 && rest.size() < 2 * least_share_bytes) return {};
   const double mine = applicant.rate > 0 ? applicant.rate : std::max(slowest->rate, 1.0);
@@ -83,7 +94,15 @@ std::optional<Assignment> assign(const Coverage& there,
                                  const std::vector<InUse>& in_use,
                                  const Applicant& applicant) {
   const auto gap = lowest_gap(there, size_bytes, in_use);
-  if (!gap) return share(piece_bytes, in_use, applicant);
+  if (!gap) return share(piece_bytes, in_use, applicant, 0);
+  // One that is silent for the moment may still need its connection.
+  const bool all_deliver = std::all_of(in_use.begin(), in_use.end(), [](const InUse& each) {
+    return each.rate > 0 || each.is_fresh;
+  });
+  if (all_deliver) {
+    const double patience = seconds_to_end(size_bytes - there.bytes(), in_use) / 2;
+    if (const auto shared = share(piece_bytes, in_use, applicant, patience)) return shared;
+  }
   return Assignment{shortened(*gap, range_length(piece_bytes, applicant), piece_bytes), {}};
 }
 

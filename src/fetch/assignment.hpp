@@ -37,7 +37,8 @@ struct Assignment {
 /// The next work, if there is any. What is neither there nor in use is given lowest first, so that
 /// the hash of the contiguous beginning keeps up, and in pieces so long that the time between two
 /// requests hardly counts. When all is in use, the connection that would need longest gives a part
-/// of its rest away, in proportion to both rates.
+/// of its rest away, in proportion to both rates; before, one that would need more than half of the
+/// time that the whole file still needs: what it has is low and would keep the hash waiting.
 std::optional<Assignment> assign(const Coverage& there,
                                  std::uint64_t size_bytes,
                                  std::uint64_t piece_bytes,

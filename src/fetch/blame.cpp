@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace sabath::fetch {
 
@@ -37,8 +38,8 @@ void drop_bytes_of(const std::string& source, base::StagedFile& file) {
 std::vector<std::string> Blame::trusted() const {
   std::vector<std::string> urls;
   for (const std::string& url : urls_) {
-    const std::string shown = displayed_url(url);
-    if (!contains(wrong_, shown) && !contains(suspects_, shown)) urls.push_back(url);
+    const std::string name = name_among(urls_, url);
+    if (!contains(wrong_, name) && !contains(suspects_, name)) urls.push_back(url);
   }
   return urls;
 }
@@ -50,6 +51,11 @@ void Blame::find_guilty(const std::string& source, base::Observer& observer) {
 }
 
 std::vector<std::string> Blame::next(base::StagedFile& to, base::Observer& observer) {
+  if (!left_by_others_.empty()) {
+    for (const base::SourcedRange& part : std::exchange(left_by_others_, {}))
+      to.drop(part.range);
+    return trusted();
+  }
   const std::vector<std::string> givers = givers_of(to);
   if (givers.size() <= 1) {
     // Whatever was suspected before, these bytes are one source's and they are wrong.
@@ -63,7 +69,7 @@ std::vector<std::string> Blame::next(base::StagedFile& to, base::Observer& obser
   std::ptrdiff_t latest = -1;
   for (const std::string& giver : givers) {
     const auto place = std::find_if(urls_.begin(), urls_.end(), [&](const std::string& url) {
-      return displayed_url(url) == giver;
+      return name_among(urls_, url) == giver;
     });
     const std::ptrdiff_t rank = place - urls_.begin();
     if (rank > latest && !contains(suspects_, giver)) {

@@ -8,13 +8,16 @@
 
 namespace sabath::fetch {
 
-/// Finds out whose bytes are wrong when a file is complete and has not its digest. If one source
-/// gave all, it is the one. Else the bytes of one of them, the later in the document first, are
+/// Finds out whose bytes are wrong when a file is complete and has not its digest. What an earlier
+/// attempt left may be of another version: it goes first, and is nobody's fault. If one source gave
+/// all, it is the one. Else the bytes of one of them, the later in the document first, are
 /// forgotten and had from the others; and so on until the digest is right or one source alone is
 /// left.
 class Blame {
  public:
-  explicit Blame(const std::vector<std::string>& urls) : urls_(urls) {}
+  /// `to` as it is before anything is fetched.
+  Blame(const std::vector<std::string>& urls, const base::StagedFile& to)
+      : urls_(urls), left_by_others_(to.present()) {}
 
   /// The complete file is wrong: forgets the bytes of a suspect and returns from which sources the
   /// missing ones should come. Empty: there is nobody left to ask.
@@ -31,6 +34,7 @@ class Blame {
   std::vector<std::string> trusted() const;
 
   const std::vector<std::string>& urls_;
+  std::vector<base::SourcedRange> left_by_others_;
   std::vector<std::string> suspects_{};
   std::vector<std::string> wrong_{};
 };

@@ -156,7 +156,7 @@ Outcome Pursuit::from(const std::vector<std::string>& urls) {
 
 Outcome Pursuit::run() {
   wait({});
-  Blame blame(request.urls);
+  Blame blame(request.urls, to);
   Outcome outcome = from(request.urls);
   while (outcome.ok && to.matches() == base::DigestMatch::wrong) {
     const auto actual = to.digests();

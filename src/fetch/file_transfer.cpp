@@ -17,6 +17,23 @@ constexpr std::uint64_t usual_piece_bytes = 1U << 20U;
 constexpr std::chrono::nanoseconds longest_wait = 100ms;
 /// So long a connection is not judged by its rate.
 constexpr std::chrono::nanoseconds fresh = 500ms;
+/// What a connection may have brought before it counts as one that brought something.
+constexpr double unnoticed_bytes = 64 << 10;
+
+/// What it may be thought to bring. One that brought nothing for longer than others need to begin
+/// is not as fast as they are: a server that has its fill of connections lets some of them wait.
+InUse expected_of(const Worker& worker, base::SteadyTime now) {
+  InUse expected{worker.rest(), worker.rate() > 0 ? worker.rate() : worker.mirror->rate, false};
+  if (worker.rate() > 0) return expected;
+  const auto age = now - worker.started;
+  if (age < std::max(fresh, 4 * worker.mirror->response)) {
+    expected.is_fresh = expected.rate <= 0;
+  } else {
+    const double seconds = std::chrono::duration<double>(age).count();
+    expected.rate = std::min(expected.rate, unnoticed_bytes / seconds);
+  }
+  return expected;
+}
 
 std::string name_of(const Request& request, const std::string& url) {
   return request.label.empty() ? displayed_url(url) : request.label;
@@ -54,7 +71,7 @@ void FileTransfer::add_mirrors(const std::vector<std::string>& urls) {
     }
     auto& source = std::get<SourceUrl>(parsed);
     Host& host = host_of(source.scheme + "://" + source.host);
-    mirrors_.emplace_back(std::move(source), host);
+    mirrors_.emplace_back(std::move(source), name_among(request_.urls, url), host);
   }
 }
 
@@ -75,7 +92,7 @@ void FileTransfer::read_partial() {
   const auto& sources = to_.sources();
   for (Mirror& mirror : mirrors_) {
     const auto kept = std::find_if(sources.rbegin(), sources.rend(), [&](const auto& source) {
-      return source.url == mirror.source.displayed;
+      return source.url == mirror.name;
     });
     if (kept == sources.rend()) continue;
     const Validators validators{kept->etag, kept->last_modified};
@@ -154,9 +171,7 @@ std::optional<base::ByteRange> FileTransfer::next_share(const Mirror& mirror,
   std::vector<InUse> in_use;
   for (Worker* const worker : active) {
     worker->measure(now);
-    const double rate = worker->rate() > 0 ? worker->rate() : worker->mirror->rate;
-    const bool is_fresh = worker->rate() <= 0 && now - worker->started < fresh;
-    in_use.push_back({worker->rest(), rate, is_fresh && rate <= 0});
+    in_use.push_back(expected_of(*worker, now));
   }
   const std::uint64_t piece = size_ ? to_.piece_bytes() : usual_piece_bytes;
   const Applicant applicant{mirror.rate, Seconds(mirror.response).count()};

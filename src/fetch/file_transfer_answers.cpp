@@ -126,8 +126,8 @@ void FileTransfer::bind(Worker& worker, const Answer& answer) {
   if (mirror.is_bound) return;
   if (!is_proved_later() && there_.bytes() > 0) start_over();
   mirror.validators = answer.validators;
-  const std::string& url = mirror.source.displayed;
-  mirror.number = to_.number_of({url, answer.validators.etag, answer.validators.last_modified});
+  mirror.number =
+      to_.number_of({mirror.name, answer.validators.etag, answer.validators.last_modified});
   read_present();  // without what that source gave of another version
   mirror.is_bound = is_proved_later() || answer.validators.can_prove();
 }

@@ -66,10 +66,8 @@ void FileTransfer::fail(Worker& worker, const Failure& failure) {
   const auto delay = backoff(request_.retries, mirror.failures, failure.retry_after, random_);
   mirror.embargo = now + delay;
   if (is_throttle(worker)) host.embargo = std::max(host.embargo, now + failure.retry_after);
-  tools_.observer.note(fmt::format("{}: {}; trying again in {}",
-                                   mirror.source.displayed,
-                                   failure.problem,
-                                   base::format_duration(delay)));
+  tools_.observer.note(fmt::format(
+      "{}: {}; trying again in {}", mirror.name, failure.problem, base::format_duration(delay)));
 }
 
 void FileTransfer::give_up(Mirror& mirror, const Failure& failure) {
@@ -79,8 +77,7 @@ void FileTransfer::give_up(Mirror& mirror, const Failure& failure) {
       mirrors_.begin(), mirrors_.end(), [](const Mirror& each) { return each.is_alive(); });
   if (others) {
     tools_.observer.warn(
-        fmt::format(
-            "{}: {}; going on without this source", mirror.source.displayed, failure.problem),
+        fmt::format("{}: {}; going on without this source", mirror.name, failure.problem),
         failure.hint);
   }
 }

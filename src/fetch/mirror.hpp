@@ -28,9 +28,11 @@ enum class Ranges { unknown, served, not_served };
 
 /// One source of a file, and what was learned of it.
 struct Mirror {
-  Mirror(SourceUrl url, Host& its_host) : source(std::move(url)), host(&its_host) {}
+  Mirror(SourceUrl url, std::string its_name, Host& its_host)
+      : source(std::move(url)), name(std::move(its_name)), host(&its_host) {}
 
   SourceUrl source;
+  std::string name;  ///< of its bytes, among those of the file's other sources
   Host* host;
   /// Where redirects led, as long as that works: a signed URL, which expires.
   std::optional<SourceUrl> resolved{};

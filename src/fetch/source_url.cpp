@@ -111,6 +111,16 @@ bool is_loopback(std::string_view host) {
   return name == "localhost" || name == "127.0.0.1";
 }
 
+std::string name_among(const std::vector<std::string>& urls, const std::string& url) {
+  const std::string shown = displayed_url(url);
+  int number = 1;
+  for (const std::string& other : urls) {
+    if (other == url) break;
+    if (displayed_url(other) == shown) ++number;
+  }
+  return number == 1 ? shown : shown + " (" + std::to_string(number) + ")";
+}
+
 std::string displayed_url(const std::string& url) {
   const CurlUrl handle(curl_url());
   const auto code = curl_url_set(

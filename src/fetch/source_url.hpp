@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace sabath::fetch {
 
@@ -32,6 +33,10 @@ std::variant<SourceUrl, Failure> parse_source_url(const std::string& url);
 
 /// Where `location`, which may be relative, leads from `from`. A login stays only on its own host.
 std::variant<SourceUrl, Failure> redirected(const SourceUrl& from, const std::string& location);
+
+/// How partials and messages name `url`, one of the sources of a file: as it is displayed, with a
+/// number where others before it differ only in what is not shown.
+std::string name_among(const std::vector<std::string>& urls, const std::string& url);
 
 /// Is `host` (of a SourceUrl) this very machine?
 bool is_loopback(std::string_view host);

@@ -87,3 +87,20 @@ TEST_CASE("assignment: what would be there before the request is answered is not
   const std::vector<InUse> in_use{{{99 * mebi, 100 * mebi}, 100e6, false}};
   CHECK_FALSE(assign(there, size, mebi, in_use, {.rate = 100e6, .response_seconds = 0.1}));
 }
+
+TEST_CASE(
+    "assignment: one that would keep the beginning waiting gives of its end before all is in use") {
+  const Coverage there;
+  std::vector<InUse> in_use{{{0, 40 * mebi}, 1e6, false}, {{40 * mebi, 41 * mebi}, 50e6, false}};
+  const auto shared = assign(there, size, mebi, in_use, {.rate = 50e6});
+  REQUIRE(shared);
+  CHECK(shared->from == 0);
+  CHECK(shared->range == base::ByteRange{mebi, 40 * mebi});
+  in_use.front().rest.end = mebi / 2;  // is there soon enough
+  const auto next = assign(there, size, mebi, in_use, {.rate = 50e6});
+  REQUIRE(next);
+  CHECK_FALSE(next->from);
+  CHECK(next->range.begin == mebi / 2);
+  in_use.front() = {{0, 40 * mebi}, 0, false};  // brings nothing yet
+  CHECK_FALSE(assign(there, size, mebi, in_use, {.rate = 50e6})->from);
+}

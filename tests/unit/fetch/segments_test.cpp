@@ -172,6 +172,35 @@ TEST_CASE("mirrors: when the only source gives wrong bytes, that is no failure o
   CHECK_THAT(outcome.problem, Catch::StartsWith(c.a.url("/x") + ": the bytes that came"));
 }
 
+TEST_CASE("mirrors: for what an earlier attempt left nobody is blamed") {
+  Case c;
+  const bool knows_version = GENERATE(false, true);
+  if (GENERATE(false, true)) c.request.urls.pop_back();
+  const std::string etag = knows_version ? c.a.whole("/x").headers.front().second : std::string();
+  test::MemoryStagedFile partial(some_bytes(5).substr(0, 4 * mebi));
+  partial.known_sources = {{c.a.url("/x"), etag, ""}};
+  partial.wanted = c.content;
+  std::swap(c.to, partial);
+  const auto outcome = c.fetch();
+  CHECK(outcome.ok);
+  CHECK((c.to.content == c.content));
+  CHECK(outcome.wrong_sources.empty());
+  CHECK_FALSE(one_contains(c.observer.warnings, "wrong bytes"));
+  CHECK(outcome.transferred < c.content.size() + 4 * mebi);
+}
+
+TEST_CASE("mirrors: two that differ only in their queries are two") {
+  Case c;
+  c.a.put("/x?from=here", c.content);
+  c.a.put("/x?from=there", some_bytes(2));
+  c.request.urls = {c.a.url("/x?from=here"), c.a.url("/x?from=there")};
+  const auto outcome = c.fetch();
+  CHECK(outcome.ok);
+  CHECK((c.to.content == c.content));
+  CHECK(outcome.wrong_sources == std::vector<std::string>{c.a.url("/x") + " (2)"});
+  CHECK(c.to.restarts == 0);
+}
+
 TEST_CASE("mirrors: one that has another size is dropped, and told") {
   Case c;
   c.b.put("/x", some_bytes(2).substr(mebi));
