@@ -34,7 +34,7 @@ class GridftpTool final : public FileTool {
     const int streams = configured == 0 ? usual_streams : configured;
     ToolCall call;
     // -rst: restarts from its markers while it runs; they do not outlive it.
-    call.argv = {"globus-url-copy", "-p", std::to_string(streams), "-rst", "-rst-retries", "5"};
+    call.argv = {"globus-url-copy", "-p", std::to_string(streams), "-rst", "-rst-retries", "2"};
     call.argv.push_back(job.url().plain);
     call.argv.push_back("file://" + encoded_path(job.output.string()));
     call.grows = job.output;
