@@ -7,8 +7,8 @@
 namespace sabath::cache {
 namespace {
 
-/// As many as an engine has connections; 8 MiB.
-constexpr std::size_t most_open_blocks = 32;
+/// More than an engine has connections; 4 MiB.
+constexpr std::size_t most_open_blocks = 64;
 
 }  // namespace
 

@@ -13,9 +13,10 @@
 
 namespace sabath::cache {
 
-/// A block never crosses a multiple of this. A file system takes so many bytes at a time for half
-/// of what they cost in parts of 16 KiB, which is what libcurl gives.
-constexpr std::uint64_t write_block_bytes = 256U << 10U;
+/// A block never crosses a multiple of this. A file system takes so many bytes at a time for two
+/// thirds of what they cost in parts of 16 KiB, which is what libcurl gives; more at a time gain
+/// little and want their page cache in large pieces, for which a virtual machine may have to wait.
+constexpr std::uint64_t write_block_bytes = 64U << 10U;
 
 /// Some bytes of a file that is being written.
 struct Block {

@@ -90,7 +90,7 @@ TEST_CASE("prefix hasher: bytes that changed behind it are hashed again, from an
 
 TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they come") {
   constexpr std::size_t block = cache::write_block_bytes;
-  constexpr std::size_t count = 44;  // as many as are kept, more or less
+  constexpr std::size_t count = 180;  // not more than are kept
   const std::string text = text_of(count * block, 11);
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), 0);
@@ -110,7 +110,7 @@ TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they 
 
 TEST_CASE("prefix hasher: what there is no room for is read from the file") {
   constexpr std::size_t block = cache::write_block_bytes;
-  const std::string text = text_of(100 * block + 17, 12);
+  const std::string text = text_of(300 * block + 17, 12);
   Followed file({});
   file.write(0, text);
   for (std::size_t at = 0; at < text.size(); at += block)
