@@ -32,6 +32,7 @@ cache::Object unpacked_object(const cache::Object& packed,
       tools.stop);
   const cache::Object object = tools.cache.publish(std::move(staging), {});
   cache::SourceRecord record;
+  record.kind = cache::SourceRecord::Kind::unpacked;
   record.url = key;
   record.digest = object.digest;
   record.size_bytes = object.size_bytes;
@@ -42,24 +43,30 @@ cache::Object unpacked_object(const cache::Object& packed,
 
 }  // namespace
 
-cache::Tree assemble(const std::vector<spec::AssetFile>& files,
-                     const std::vector<FetchedFile>& fetched,
-                     const FetchTools& tools) {
+void assemble(const std::vector<spec::AssetFile>& files,
+              FetchedAsset& fetched,
+              const FetchTools& tools) {
   std::map<std::string, cache::Object> plain;
   std::vector<cache::PackedPart> packed;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const cache::Object& object = fetched[i].object;
+    const cache::Object& object = fetched.files[i].object;
+    if (!fetched.files[i].linked) fetched.holdings.push_back(object.digest);
     const std::string path = spec::unpacked_path(files[i]);
     if (spec::is_archive(files[i])) {
       packed.push_back({object, files[i].unpack, path});
     } else if (!files[i].unpack.empty()) {
       plain.emplace(path, unpacked_object(object, files[i], tools));
+      fetched.holdings.push_back(plain.at(path).digest);
     } else {
       plain.emplace(path, object);
     }
   }
-  if (packed.empty()) return tools.cache.publish_tree(plain);
-  return tools.cache.publish_archives(packed, plain, tools.observer, tools.stop);
+  const cache::Tree tree =
+      packed.empty() ? tools.cache.publish_tree(plain)
+                     : tools.cache.publish_archives(packed, plain, tools.observer, tools.stop);
+  fetched.digest = tree.digest;
+  fetched.path = tree.path;
+  fetched.holdings.push_back(tree.digest);
 }
 
 }  // namespace sabath::app

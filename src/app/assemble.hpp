@@ -7,11 +7,10 @@
 
 namespace sabath::app {
 
-/// The tree of an asset whose files are here: each under its path, archives unpacked where they
-/// lie, single compressed files without their suffix. Throws as Cache::publish_archive and
-/// publish_tree.
-cache::Tree assemble(const std::vector<spec::AssetFile>& files,
-                     const std::vector<FetchedFile>& fetched,
-                     const FetchTools& tools);
+/// Makes the tree of an asset whose files are objects: archives are unpacked into it, and
+/// compressed files to what they hold. Throws as AssetFetcher::fetch.
+void assemble(const std::vector<spec::AssetFile>& files,
+              FetchedAsset& fetched,
+              const FetchTools& tools);
 
 }  // namespace sabath::app

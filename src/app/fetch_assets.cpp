@@ -1,6 +1,7 @@
 #include "assemble.hpp"
-#include "fetch_many.hpp"
+#include "fetch_each.hpp"
 #include "fetch_one.hpp"
+#include "fetch_set.hpp"
 #include "fetch_tools.hpp"
 #include "fetch_tree.hpp"
 #include "known_content.hpp"
@@ -12,6 +13,7 @@
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::app {
 namespace {
@@ -55,7 +57,7 @@ bool was_listed(const std::string& url, const FetchTools& tools) {
 void check_access(const spec::Asset& asset, const FetchTools& tools) {
   const bool needs_none =
       asset.access.policy != "login" || tools.options.offline || !tools.options.local.empty();
-  if (needs_none) return;
+  if (needs_none || (is_set(asset, tools.options) && known_set(asset.files, tools))) return;
   for (const std::string& url : {asset.list, asset.base}) {
     if (url.empty() || was_listed(url, tools)) continue;
     if (!has_login({url}, tools.options)) throw_no_access(asset);
@@ -85,10 +87,25 @@ std::vector<FetchedFile> take_all_local(const std::vector<spec::AssetFile>& file
 
 std::vector<FetchedFile> bring(const std::string& name,
                                const std::vector<spec::AssetFile>& files,
-                               bool are_many,
                                const FetchTools& tools) {
-  if (!tools.options.local.empty()) return take_all_local(files, tools);
-  return are_many ? fetch_many(name, files, tools) : fetch_each(name, files, tools);
+  return tools.options.local.empty() ? fetch_each(name, files, tools)
+                                     : take_all_local(files, tools);
+}
+
+/// Notes what another fetch of the same needs, so that it can be verified, kept and repaired by
+/// name. A part of a list adds to what is known of it.
+void remember(const std::string& name, const FetchedAsset& fetched, const FetchTools& tools) {
+  std::set<Digest> digests(fetched.holdings.begin(), fetched.holdings.end());
+  const auto before = tools.cache.asset(name);
+  if (before && tools.options.limit) digests.insert(before->digests.begin(), before->digests.end());
+  const cache::AssetRecord record{name, {digests.begin(), digests.end()}};
+  if (before && before->digests == record.digests) return;
+  try {
+    tools.cache.remember_asset(record);
+  } catch (const Error& error) {
+    // A cache that may only be read gives what it has.
+    if (error.kind() != ErrorKind::storage) throw;
+  }
 }
 
 void check_options(const FetchOptions& options) {
@@ -105,21 +122,21 @@ AssetFetcher::AssetFetcher(cache::Cache& cache,
                            Generate generate)
     : cache_(cache), fetchers_(fetchers), clock_(clock), generate_(std::move(generate)) {}
 
-FetchedAsset AssetFetcher::generated(const spec::Asset& asset) {
+FetchedAsset AssetFetcher::generated(const spec::Asset& asset, const FetchOptions& options) {
   FetchedAsset fetched;
-  fetched.name = asset.name;
-  fetched.version = asset.version;
-  const Generated made = generate_(asset);
+  const Generated made = generate_(asset, options);
   for (const auto& [path, object] : made.files) {
     FetchedFile& file = fetched.files.emplace_back();
     file.path = path;
     file.object = object;
+    fetched.holdings.push_back(object.digest);
   }
   fetched.made_by_run = made.run_id;
   fetched.made_on_host = made.host;
   const cache::Tree tree = cache_.publish_tree(made.files);
   fetched.digest = tree.digest;
   fetched.path = tree.path;
+  fetched.holdings.push_back(tree.digest);
   return fetched;
 }
 
@@ -128,31 +145,37 @@ FetchedAsset AssetFetcher::fetch(const spec::Asset& asset,
                                  base::Observer& observer,
                                  std::stop_token stop) {
   check_options(options);
+  const FetchTools tools{cache_, fetchers_, clock_, observer, std::move(stop), options};
+  FetchedAsset fetched = brought(asset, tools);
+  fetched.name = asset.name;
+  fetched.version = asset.version;
+  remember(asset.name, fetched, tools);
+  return fetched;
+}
+
+FetchedAsset AssetFetcher::brought(const spec::Asset& asset, const FetchTools& tools) {
+  const FetchOptions& options = tools.options;
   if (asset.generate) {
     if (options.limit || !options.local.empty()) {
       throw Error(ErrorKind::usage,
                   "asset '" + asset.name + "': is computed; --path and --limit do not go with it");
     }
-    return generated(asset);
+    return generated(asset, options);
   }
-  const FetchTools tools{cache_, fetchers_, clock_, observer, std::move(stop), options};
   check_there_is_something(asset);
   check_access(asset, tools);
   if (!asset.list.empty() && !asset.limit) {
-    if (auto brought = fetch_tree(asset.list, tools)) {
-      brought->name = asset.name;
-      brought->version = asset.version;
-      return *std::move(brought);
-    }
+    if (auto tree = fetch_tree(asset.list, tools)) return *std::move(tree);
   }
   const std::vector<spec::AssetFile> files = files_of(asset, tools);
   FetchedAsset fetched;
-  fetched.name = asset.name;
-  fetched.version = asset.version;
-  fetched.files = bring(asset.name, files, asset.files.empty(), tools);
-  const cache::Tree tree = assemble(files, fetched.files, tools);
-  fetched.digest = tree.digest;
-  fetched.path = tree.path;
+  if (is_set(asset, options)) {
+    fetched = fetch_set(asset.name, files, tools);
+  } else {
+    fetched.files = bring(asset.name, files, tools);
+    assemble(files, fetched, tools);
+  }
+  if (const auto list = list_object(asset, tools)) fetched.holdings.push_back(*list);
   return fetched;
 }
 
@@ -171,9 +194,11 @@ FetchedAsset AssetFetcher::fetch_url(const std::string& url,
   }
   FetchedAsset fetched;
   fetched.name = name_at_end(url);
-  fetched.files = bring(fetched.name, {{fetched.name, {}, digests, {url}, {}}}, false, tools);
+  fetched.files = bring(fetched.name, {{fetched.name, {}, digests, {url}, {}}}, tools);
   fetched.digest = fetched.files.front().object.digest;
   fetched.path = fetched.files.front().object.path;
+  if (!fetched.files.front().linked) fetched.holdings = {fetched.digest};
+  remember(url, fetched, tools);
   return fetched;
 }
 

@@ -38,7 +38,32 @@ std::optional<bool> still_there(const cache::SourceRecord& record,
   return std::nullopt;
 }
 
-FetchedFile transfer(const spec::AssetFile& file, const FetchTools& tools) {
+/// The file with what a service that it comes from says of it, where the document says nothing.
+spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
+  for (std::size_t i = 0; file.digests.empty() && i < file.sources.size(); ++i) {
+    const std::string& url = file.sources[i];
+    const auto asked =
+        std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
+          const auto schemes = each->schemes();
+          return std::find(schemes.begin(), schemes.end(), url.substr(0, url.find(':'))) !=
+                 schemes.end();
+        });
+    if (asked == tools.fetchers.end()) continue;
+    try {
+      const auto said = (*asked)->published(url, tools.stop);
+      if (!said) continue;
+      file.digests = said->digests;
+      if (!file.size_bytes) file.size_bytes = said->size_bytes;
+    } catch (const Error& error) {
+      // Why the service does not answer is told when the file is asked for.
+      if (error.kind() == ErrorKind::interrupted) throw;
+    }
+  }
+  return file;
+}
+
+FetchedFile transfer(const spec::AssetFile& asked, const FetchTools& tools) {
+  const spec::AssetFile file = with_published(asked, tools);
   const std::vector<Digest> expected = expected_digests(file, tools);
   fetch::Request request;
   request.urls = file.sources;
@@ -110,20 +135,28 @@ FetchedFile publish_fetched(const spec::AssetFile& file,
   return fetched;
 }
 
-std::optional<FetchedFile> find_current(const spec::AssetFile& file, const FetchTools& tools) {
+void check_may_fetch(const spec::AssetFile& file, const FetchTools& tools) {
+  if (tools.options.offline) throw_offline(file);
+  if (!file.sources.empty()) return;
+  throw Error(
+      ErrorKind::not_found, file.path + ": no source is known for it", "bring it in with --path");
+}
+
+std::optional<FetchedFile> find_unchanged(const spec::AssetFile& file, const FetchTools& tools) {
   auto known = find_known(file, tools);
   const bool ask = tools.options.refresh && !tools.options.offline && !file.sources.empty();
-  if (known && !ask) return known;
-  if (tools.options.offline) throw_offline(file);
-  if (file.sources.empty()) {
-    throw Error(
-        ErrorKind::not_found, file.path + ": no source is known for it", "bring it in with --path");
-  }
+  if (!known || !ask) return known;
   const auto before = pinned(file, tools);
-  if (!known || !before || still_there(*before, file, tools) != true) return std::nullopt;
+  if (!before || still_there(*before, file, tools) != true) return std::nullopt;
   tools.observer.note(fetch::displayed_url(before->url) + ": unchanged since " + before->fetched +
                       ", nothing was downloaded");
   return known;
+}
+
+std::optional<FetchedFile> find_current(const spec::AssetFile& file, const FetchTools& tools) {
+  auto unchanged = find_unchanged(file, tools);
+  if (!unchanged) check_may_fetch(file, tools);
+  return unchanged;
 }
 
 void tell_change(const std::optional<cache::SourceRecord>& before,

@@ -23,8 +23,13 @@ FetchedFile publish_fetched(const spec::AssetFile& file,
                             const fetch::Outcome& outcome,
                             const FetchTools& tools);
 
+/// Throws Error{not_found} for a file that cannot be fetched: offline, or without a source.
+void check_may_fetch(const spec::AssetFile& file, const FetchTools& tools);
+
 /// What is here and need not be fetched: known, and with `refresh` still what its source has.
-/// Throws Error{not_found} where it is not here and cannot be fetched.
+std::optional<FetchedFile> find_unchanged(const spec::AssetFile& file, const FetchTools& tools);
+
+/// The same; where it is not here it may be fetched.
 std::optional<FetchedFile> find_current(const spec::AssetFile& file, const FetchTools& tools);
 
 /// Says what a refreshed file was before, where there is a record of that.

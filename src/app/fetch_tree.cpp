@@ -6,6 +6,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/fetch/displayed_url.hpp>
 
+#include <algorithm>
+
 namespace sabath::app {
 namespace {
 
@@ -21,11 +23,28 @@ std::optional<cache::Tree> known_tree(const std::string& url, const FetchTools& 
   return record ? tools.cache.find_tree(record->digest) : std::nullopt;
 }
 
+/// By what the fetcher lists; those that cannot list, or not now, are not asked twice.
+void check_space(fetch::Fetcher& fetcher, const std::string& url, const FetchTools& tools) {
+  std::uint64_t bytes = 0;
+  std::uint64_t files = 0;
+  try {
+    for (const fetch::ListedFile& file : fetcher.list(url, {}, tools.observer, tools.stop)) {
+      bytes += file.size_bytes.value_or(0);
+      ++files;
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::storage) throw;
+  }
+  const std::uint64_t there = tools.cache.partial_bytes(record_key(url));
+  tools.cache.check_space(bytes - std::min(bytes, there), files);
+}
+
 cache::Tree publish_brought(fetch::Fetcher& fetcher,
                             const std::string& url,
                             base::Observer& observer,
                             fetch::Outcome& outcome,
                             const FetchTools& tools) {
+  check_space(fetcher, url, tools);
   auto staging = tools.cache.stage_tree(record_key(url));
   const std::filesystem::path folder = staging->lend(fetcher.name());
   outcome = fetcher.fetch_tree(url, folder, observer, tools.stop);
@@ -37,6 +56,7 @@ cache::Tree publish_brought(fetch::Fetcher& fetcher,
                         ": tree " + tree.digest.text() + " instead of " + before->digest.text());
   }
   cache::SourceRecord record;
+  record.kind = cache::SourceRecord::Kind::tree;
   record.url = record_key(url);
   record.digest = tree.digest;
   record.size_bytes = tree.size_bytes;
@@ -53,6 +73,7 @@ FetchedAsset answer_of(const std::string& url,
   fetched.name = fetch::displayed_url(url);
   fetched.digest = tree.digest;
   fetched.path = tree.path;
+  fetched.holdings = {tree.digest};
   for (const base::ArchiveEntry& entry : tools.cache.entries(tree)) {
     if (!entry.link_target.empty()) continue;
     FetchedFile& file = fetched.files.emplace_back();

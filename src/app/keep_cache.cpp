@@ -1,3 +1,5 @@
+#include "fetch_set.hpp"
+
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
@@ -53,35 +55,53 @@ std::optional<Digest> digest_of(const spec::AssetFile& file, const cache::Cache&
   for (const Digest& digest : file.digests) {
     if (digest.algorithm == base::DigestAlgorithm::sha256) return digest;
   }
+  for (const Digest& digest : file.digests) {
+    if (const auto known = cache.source(digest.text())) return known->digest;
+  }
   for (const std::string& url : file.sources) {
     if (const auto known = cache.source(url)) return known->digest;
   }
   return std::nullopt;
 }
 
+/// All that the asset has, with the trees that somebody else made of its files.
 std::vector<Digest> digests_of(const spec::Asset& asset,
                                const cache::Cache& cache,
                                const cache::Inventory& inventory) {
-  std::set<Digest> wanted;
+  std::set<Digest> found;
+  std::set<Digest> files;
   bool all_known = true;
-  for (const auto* const files : {&asset.files, &asset.manifest}) {
-    for (const spec::AssetFile& file : *files) {
-      const auto digest = digest_of(file, cache);
-      all_known = all_known && digest;
-      if (digest) wanted.insert(*digest);
-    }
+  for (const AssetPart& part : parts_of(asset, cache)) {
+    if (part.digest) found.insert(*part.digest);
+    if (part.digest && !part.path.empty()) files.insert(*part.digest);
+    all_known = all_known && part.digest;
   }
-  std::vector<Digest> found;
   for (const cache::Stored& stored : inventory.stored) {
-    if (stored.kind == cache::Stored::Kind::object) {
-      if (wanted.contains(stored.digest)) found.push_back(stored.digest);
-      continue;
-    }
+    if (stored.kind == cache::Stored::Kind::object) continue;
     const std::set<Digest> objects(stored.objects.begin(), stored.objects.end());
-    const bool is_of_it = stored.unpacked_from ? wanted.contains(*stored.unpacked_from)
-                                               : all_known && !wanted.empty() && objects == wanted;
-    if (is_of_it) found.push_back(stored.digest);
+    const bool is_of_it = stored.unpacked_from ? files.contains(*stored.unpacked_from)
+                                               : all_known && !files.empty() && objects == files;
+    if (is_of_it) found.insert(stored.digest);
   }
+  return {found.begin(), found.end()};
+}
+
+/// Is any of it there, be it damaged?
+bool is_any_there(const std::vector<Digest>& digests, const cache::Inventory& inventory) {
+  return std::any_of(digests.begin(), digests.end(), [&](const Digest& digest) {
+    const auto is_it = [&](const cache::Stored& stored) { return stored.digest == digest; };
+    const auto was_it = [&](const cache::Place& place) {
+      return place.kind == "damaged" && place.name.starts_with(digest.hex);
+    };
+    return std::any_of(inventory.stored.begin(), inventory.stored.end(), is_it) ||
+           std::any_of(inventory.places.begin(), inventory.places.end(), was_it);
+  });
+}
+
+std::vector<Digest> digests_of_url(const std::string& url, const cache::Cache& cache) {
+  std::vector<Digest> found;
+  if (const auto record = cache.asset(url)) found = record->digests;
+  if (const auto known = cache.source(url)) found.push_back(known->digest);
   return found;
 }
 
@@ -99,6 +119,29 @@ std::vector<Digest> beginning_with(const std::string& digits, const cache::Inven
 }
 
 }  // namespace
+
+bool is_url(const std::string& name) {
+  return name.find(':') != std::string::npos && !base::parse_digest(name) &&
+         !name.starts_with("sha256:");
+}
+
+std::vector<AssetPart> parts_of(const spec::Asset& asset, const cache::Cache& cache) {
+  std::vector<AssetPart> parts;
+  std::set<Digest> told;
+  if (!is_set(asset, {})) {
+    for (const spec::AssetFile& file : asset.files) {
+      parts.push_back({file.path, digest_of(file, cache)});
+      if (parts.back().digest) told.insert(*parts.back().digest);
+    }
+  }
+  const auto record = cache.asset(asset.name);
+  if (!record && parts.empty()) return {{}};
+  if (!record) return parts;
+  for (const Digest& digest : record->digests) {
+    if (!told.contains(digest)) parts.push_back({{}, digest});
+  }
+  return parts;
+}
 
 std::map<Digest, std::vector<std::string>> digests_of_runs(const fs::path& runs) {
   std::map<Digest, std::vector<std::string>> named;
@@ -149,8 +192,8 @@ std::vector<Digest> digests_called(const std::string& name,
                                    const cache::Cache& cache,
                                    const cache::Inventory& inventory) {
   std::vector<Digest> found;
-  if (name.find("://") != std::string::npos || name.starts_with("file:")) {
-    if (const auto known = cache.source(name)) found.push_back(known->digest);
+  if (is_url(name)) {
+    found = digests_of_url(name, cache);
   } else {
     std::string digits = name.starts_with("sha256:") ? name.substr(7) : name;
     std::transform(digits.begin(), digits.end(), digits.begin(), [](unsigned char c) {
@@ -164,7 +207,7 @@ std::vector<Digest> digests_called(const std::string& name,
       found = digests_of(documents.asset(name), cache, inventory);
     }
   }
-  if (!found.empty()) return found;
+  if (is_any_there(found, inventory)) return found;
   throw Error(ErrorKind::not_found,
               base::printable(displayed_name(name)) + ": nothing of it is in the cache",
               "'sabath cache ls' shows what is; 'sabath fetch' brings it");

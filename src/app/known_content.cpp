@@ -76,6 +76,7 @@ void remember_digests(const FetchedFile& file, const FetchTools& tools) {
     if (digest.algorithm == DigestAlgorithm::sha256) continue;
     if (object_with(digest, tools) == file.object.digest) continue;
     cache::SourceRecord record;
+    record.kind = cache::SourceRecord::Kind::digest;
     record.url = digest.text();
     record.digest = file.object.digest;
     record.size_bytes = file.object.size_bytes;

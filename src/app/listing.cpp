@@ -57,6 +57,7 @@ void remember_listing(const std::string& key, const Files& files, const FetchToo
   staging->write_at(0, base::as_bytes(text));
   cache::SourceRecord record;
   const cache::Object object = tools.cache.publish(std::move(staging), {});
+  record.kind = cache::SourceRecord::Kind::listing;
   record.url = key;
   record.digest = object.digest;
   record.size_bytes = object.size_bytes;
@@ -143,6 +144,15 @@ fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools) {
                each->names_many(url);
       });
   return found == tools.fetchers.end() ? nullptr : found->get();
+}
+
+std::optional<base::Digest> list_object(const spec::Asset& asset, const FetchTools& tools) {
+  if (asset.list.empty()) return std::nullopt;
+  const bool is_listed = lister_of(asset.list, tools) != nullptr;
+  const auto record =
+      tools.cache.source(is_listed ? listing_key(asset.list, limit_of(asset, tools)) : asset.list);
+  if (!record) return std::nullopt;
+  return record->digest;
 }
 
 Files files_of(const spec::Asset& asset, const FetchTools& tools) {

@@ -15,6 +15,10 @@ fetch::Fetcher* lister_of(const std::string& url, const FetchTools& tools);
 /// first `limit`. A list is remembered, and asked for again only with `refresh`.
 std::vector<spec::AssetFile> files_of(const spec::Asset& asset, const FetchTools& tools);
 
+/// The object that the asset's files were read from, if it has a list; to be asked after
+/// `files_of`.
+std::optional<base::Digest> list_object(const spec::Asset& asset, const FetchTools& tools);
+
 /// A listing as it is remembered, and back: an asset's manifest.
 std::string listing_text(const std::vector<spec::AssetFile>& files);
 std::vector<spec::AssetFile> parse_listing(const std::string& text, const std::string& origin);

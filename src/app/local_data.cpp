@@ -122,6 +122,7 @@ FetchedFile take_local(const spec::AssetFile& file, const fs::path& path, const 
     return taken;
   }
   cache::SourceRecord record;
+  record.kind = cache::SourceRecord::Kind::link;
   record.url = link_key(file);
   record.digest = digest;
   record.size_bytes = static_cast<std::uint64_t>(status.st_size);

@@ -1,3 +1,4 @@
+#include <sabath/app/fetch_assets.hpp>
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/app/repair_cache.hpp>
 #include <sabath/base/error.hpp>
@@ -20,6 +21,9 @@ using Damage = std::set<std::pair<Kind, Digest>>;
 /// What verify finds damaged, and what was set aside under damaged/<digest>.<time>.
 Damage damage_in(const cache::VerifyReport& report, const cache::Inventory& inventory) {
   Damage damage;
+  std::map<Digest, Kind> kinds;
+  for (const cache::Stored& stored : inventory.stored)
+    kinds.emplace(stored.digest, stored.kind);
   for (const std::filesystem::path& path : report.set_aside) {
     const auto digest = base::parse_digest(path.filename().string().substr(0, 64));
     if (digest) damage.emplace(is_directory(path) ? Kind::tree : Kind::object, *digest);
@@ -28,11 +32,8 @@ Damage damage_in(const cache::VerifyReport& report, const cache::Inventory& inve
   for (const cache::Stored& stored : inventory.stored)
     damage.erase({stored.kind, stored.digest});
   for (const cache::VerifyFinding& finding : report.damaged) {
-    if (!finding.digest) continue;
-    // A tree's finding lies beneath its folder, or is it; objects lie beneath objects/.
-    const std::string path = finding.path.string();
-    const bool is_tree = path.find("/trees/" + finding.digest->hex) != std::string::npos;
-    damage.emplace(is_tree ? Kind::tree : Kind::object, *finding.digest);
+    const auto kind = finding.digest ? kinds.find(*finding.digest) : kinds.end();
+    if (kind != kinds.end()) damage.emplace(kind->second, kind->first);
   }
   return damage;
 }
@@ -57,12 +58,7 @@ std::map<Digest, std::vector<std::string>> urls_of(const cache::Keeping& keeping
     }
   }
   for (const cache::SourceRecord& record : keeping.sources()) {
-    // Other records remember what was listed, unpacked or linked.
-    if (record.url.find("://") != std::string::npos &&
-        record.url.find("://") < record.url.find(' ') && !record.url.starts_with("listing:") &&
-        !record.url.starts_with("tree:")) {
-      add(record.digest, record.url);
-    }
+    if (record.kind == cache::SourceRecord::Kind::url) add(record.digest, record.url);
   }
   return urls;
 }
@@ -80,7 +76,11 @@ Repaired CacheRepairer::repair_object(const Digest& digest,
     return result;
   }
   if (urls.empty()) {
-    result.problem = "no source of it is known; make it again";
+    fetch_again(digest, result, stop);
+    const auto object = tools_.cache.find(digest);
+    result.ok = object.has_value();
+    if (object) result.size_bytes = object->size_bytes;
+    if (!object) result.problem = "no source of it is known; make it again";
     return result;
   }
   auto staging = tools_.cache.stage_repair(digest);
@@ -120,15 +120,39 @@ std::optional<cache::Tree> CacheRepairer::make_tree_again(const Digest& digest,
   }
 }
 
+/// By a fetch of an asset that has it: what is right is not fetched.
+void CacheRepairer::fetch_again(const Digest& digest,
+                                Repaired& result,
+                                const std::stop_token& stop) const {
+  std::vector<BadDocument> bad;
+  for (const AssetDocument& document : tools_.documents.assets(bad)) {
+    const auto record = tools_.cache.asset(document.asset.name);
+    if (!record || document.asset.generate) continue;
+    const auto& digests = record->digests;
+    if (std::find(digests.begin(), digests.end(), digest) == digests.end()) continue;
+    AssetFetcher fetcher(tools_.cache, tools_.fetchers, tools_.clock, {});
+    const FetchedAsset fetched = fetcher.fetch(document.asset, {}, tools_.observer, stop);
+    for (const FetchedFile& file : fetched.files) {
+      result.transferred += file.transferred;
+      if (!file.source.empty()) result.source = file.source;
+    }
+    return;
+  }
+}
+
 Repaired CacheRepairer::repair_tree(const Digest& digest, std::stop_token stop) const {
   Repaired result{Kind::tree, digest, false, 0, 0, {}, {}};
   auto tree = tools_.cache.find_tree(digest);
-  if (!tree) tree = make_tree_again(digest, std::move(stop));
+  if (!tree) tree = make_tree_again(digest, stop);
+  if (!tree) {
+    fetch_again(digest, result, stop);
+    tree = tools_.cache.find_tree(digest);
+  }
   result.ok = tree && tree->digest == digest;
   if (result.ok) {
     result.size_bytes = tree->size_bytes;
   } else {
-    result.problem = "neither its objects nor its archive are there; fetch its asset again";
+    result.problem = "neither its objects nor its archive are there; fetch what it is of again";
   }
   return result;
 }

@@ -47,18 +47,19 @@ AssetFetcher RecipeRunner::fetcher(base::Observer& observer, std::stop_token sto
   return {tools_.cache,
           tools_.fetchers,
           tools_.clock,
-          [this, &observer, stop](const spec::Asset& asset) {
-            return generate(asset, observer, stop);
+          [this, &observer, stop](const spec::Asset& asset, const FetchOptions& options) {
+            return generate(asset, options.offline, observer, stop);
           }};
 }
 
-std::vector<spec::PlannedInput> RecipeRunner::fetch_inputs(const spec::Recipe& recipe,
+std::vector<spec::PlannedInput> RecipeRunner::fetch_inputs(const RunRequest& request,
                                                            base::Observer& observer,
                                                            std::stop_token stop) {
   std::vector<spec::PlannedInput> inputs;
   FetchOptions options;
   options.has_login = tools_.has_login;
-  for (const auto& [role, name] : recipe.datasets) {
+  options.offline = request.offline;
+  for (const auto& [role, name] : request.recipe.datasets) {
     const FetchedAsset fetched =
         fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
     inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
@@ -67,6 +68,7 @@ std::vector<spec::PlannedInput> RecipeRunner::fetch_inputs(const spec::Recipe& r
 }
 
 Generated RecipeRunner::generate(const spec::Asset& asset,
+                                 bool offline,
                                  base::Observer& observer,
                                  std::stop_token stop) {
   if (std::find(generating_.begin(), generating_.end(), asset.name) != generating_.end()) {
@@ -81,6 +83,7 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
   RunRequest request;
   request.recipe = tools_.documents.recipe(asset.generate->recipe);
   request.only_stage = asset.generate->stage;
+  request.offline = offline;
   request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
   request.seed = 1;  // a generated asset is a thing, not an experiment: everybody gets the same
   const RunOutcome outcome = run(request, 1, observer, stop).front();
@@ -176,7 +179,7 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
                                           base::Observer& observer,
                                           std::stop_token stop) {
   resolve_parameters(request.recipe, request.set);
-  const std::vector<spec::PlannedInput> inputs = fetch_inputs(request.recipe, observer, stop);
+  const std::vector<spec::PlannedInput> inputs = fetch_inputs(request, observer, stop);
   const spec::BuiltEnvironment environment = tools_.environments.build(
       environment_of(request.recipe), request.recipe.directory, observer, stop);
   std::vector<RunOutcome> outcomes;

@@ -290,8 +290,7 @@ Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
 
 std::unique_ptr<TreeStaging> Cache::stage_tree(std::string_view key) {
   return storing_in(root(), [&]() -> std::unique_ptr<TreeStaging> {
-    return std::make_unique<StagedTree>(state_->layout,
-                                        state_->adopt_or_begin("staged tree:" + std::string(key)));
+    return std::make_unique<StagedTree>(state_->layout, state_->adopt_or_begin(key));
   });
 }
 
@@ -328,6 +327,14 @@ std::vector<base::ArchiveEntry> Cache::entries(const Tree& tree) const {
   return manifest_entries(tree.path, tree.digest);
 }
 
+std::map<base::Digest, fs::path> Cache::files_in_trees(const std::set<base::Digest>& wanted) const {
+  std::map<base::Digest, fs::path> found;
+  if (wanted.empty()) return found;
+  for (const Level* const level : state_->levels())
+    find_files_in_trees(level->layout, wanted, found);
+  return found;
+}
+
 std::optional<SourceRecord> Cache::source(std::string_view url) const {
   return state_->first_of(
       [&](const Level& level) { return read_record(level.layout.source(url), parse_source); });
@@ -335,6 +342,15 @@ std::optional<SourceRecord> Cache::source(std::string_view url) const {
 
 void Cache::remember_source(const SourceRecord& record) {
   storing_in(root(), [&] { write_record(state_->layout.source(record.url), source_text(record)); });
+}
+
+std::optional<AssetRecord> Cache::asset(std::string_view name) const {
+  return state_->first_of(
+      [&](const Level& level) { return read_record(level.layout.asset(name), parse_asset); });
+}
+
+void Cache::remember_asset(const AssetRecord& record) {
+  storing_in(root(), [&] { write_record(state_->layout.asset(record.name), asset_text(record)); });
 }
 
 std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {

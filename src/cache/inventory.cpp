@@ -250,7 +250,7 @@ void take_inventory(const Level& level,
   for (const fs::path& path : listing(layout.trash()))
     places.push_back(measured({"trash", path.filename().string(), layout.root(), path, 0, 0}));
   for (const char* const name :
-       {"sources", "stages", "pins", "used", "users", "pieces", "claims"}) {
+       {"sources", "assets", "stages", "pins", "used", "users", "pieces", "claims"}) {
     const fs::path path = layout.root() / name;
     if (link_status(path)) places.push_back(measured({"records", name, layout.root(), path, 0, 0}));
   }

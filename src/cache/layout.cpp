@@ -66,12 +66,13 @@ void check_version(const fs::path& root, std::string_view text) {
 /// CACHEDIR.TAG keeps a folder out of backups, so a folder that holds anything else is never made
 /// into a cache. Temporary files and folders of a process that does the same now are no obstacle.
 std::optional<std::string> what_else_is_in(const fs::path& root) {
-  constexpr std::array<std::string_view, 15> ours{"version",
+  constexpr std::array<std::string_view, 16> ours{"version",
                                                   "CACHEDIR.TAG",
                                                   "objects",
                                                   "pieces",
                                                   "trees",
                                                   "sources",
+                                                  "assets",
                                                   "partial",
                                                   "envs",
                                                   "stages",
@@ -186,6 +187,10 @@ fs::path Layout::claim(std::string_view key) const {
 
 fs::path Layout::source(std::string_view url) const {
   return sources() / (base::sha256_of(without_credentials(url)).hex + ".json");
+}
+
+fs::path Layout::asset(std::string_view name) const {
+  return assets() / (base::sha256_of(without_credentials(name)).hex + ".json");
 }
 
 fs::path Layout::stage(std::string_view key) const {

@@ -29,6 +29,7 @@ class Layout {
   std::filesystem::path trees() const { return root_ / "trees"; }
   std::filesystem::path unpacked() const { return trees() / "from"; }
   std::filesystem::path sources() const { return root_ / "sources"; }
+  std::filesystem::path assets() const { return root_ / "assets"; }
   std::filesystem::path stages() const { return root_ / "stages"; }
   std::filesystem::path damaged() const { return root_ / "damaged"; }
   std::filesystem::path claims() const { return root_ / "claims"; }
@@ -55,6 +56,7 @@ class Layout {
   std::filesystem::path partial(std::string_view key) const;
   std::filesystem::path claim(std::string_view key) const;
   std::filesystem::path source(std::string_view url) const;
+  std::filesystem::path asset(std::string_view name) const;
   std::filesystem::path stage(std::string_view key) const;
 
  private:

@@ -7,6 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace sabath::cache {
 namespace {
 
@@ -16,6 +20,31 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr std::uint64_t schema = 1;
+
+using Kind = SourceRecord::Kind;
+constexpr std::array<std::pair<Kind, std::string_view>, 8> kinds{{{Kind::url, "url"},
+                                                                  {Kind::tree, "tree"},
+                                                                  {Kind::listing, "listing"},
+                                                                  {Kind::files, "files"},
+                                                                  {Kind::origins, "origins"},
+                                                                  {Kind::digest, "digest"},
+                                                                  {Kind::unpacked, "unpacked"},
+                                                                  {Kind::link, "link"}}};
+
+std::string name_of(Kind kind) {
+  return std::string(kinds.at(static_cast<std::size_t>(kind)).second);
+}
+
+/// Records without a kind are of URLs.
+Kind read_kind(JsonReader reader) {
+  if (!reader.exists()) return Kind::url;
+  const std::string text = reader.string();
+  const auto found = std::find_if(
+      kinds.begin(), kinds.end(), [&](const auto& known) { return known.second == text; });
+  if (found != kinds.end()) return found->first;
+  if (reader.is_string()) reader.problem("'" + text + "' is no kind of record");
+  return Kind::url;
+}
 
 JsonReader begin(JsonDocument& document) {
   JsonReader root = document.root();
@@ -65,6 +94,7 @@ base::ArchiveEntry read_entry(JsonReader reader) {
 
 std::string source_text(const SourceRecord& record) {
   nlohmann::ordered_json json = {{"schema", schema},
+                                 {"kind", name_of(record.kind)},
                                  {"url", without_query(record.url)},
                                  {"digest", record.digest.text()},
                                  {"size", record.size_bytes},
@@ -79,6 +109,7 @@ SourceRecord parse_source(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
   JsonReader root = begin(document);
   SourceRecord record;
+  record.kind = read_kind(root.optional("kind"));
   record.url = root.required("url").string();
   record.digest = read_sha256(root.required("digest"));
   record.size_bytes = root.required("size").unsigned_integer();
@@ -86,6 +117,25 @@ SourceRecord parse_source(std::string_view text, const std::string& origin) {
   record.last_modified = root.required("last_modified").string();
   record.fetched = root.required("fetched").string();
   record.path = root.optional("path").string();
+  finish(document, root);
+  return record;
+}
+
+std::string asset_text(const AssetRecord& record) {
+  ordered_json digests = ordered_json::array();
+  for (const base::Digest& digest : record.digests)
+    digests.push_back(digest.text());
+  return base::pretty_json(
+      {{"schema", schema}, {"name", without_query(record.name)}, {"digests", digests}});
+}
+
+AssetRecord parse_asset(std::string_view text, const std::string& origin) {
+  JsonDocument document = JsonDocument::parse(text, origin);
+  JsonReader root = begin(document);
+  AssetRecord record;
+  record.name = root.required("name").string();
+  for (const JsonReader& digest : root.required("digests").items())
+    record.digests.push_back(read_sha256(digest));
   finish(document, root);
   return record;
 }

@@ -16,6 +16,9 @@ namespace sabath::cache {
 std::string source_text(const SourceRecord& record);
 SourceRecord parse_source(std::string_view text, const std::string& origin);
 
+std::string asset_text(const AssetRecord& record);
+AssetRecord parse_asset(std::string_view text, const std::string& origin);
+
 std::string stage_text(const StageOutputs& outputs);
 StageOutputs parse_stage(std::string_view text, const std::string& origin);
 

@@ -1,6 +1,7 @@
 #include "tree_store.hpp"
 
 #include "damaged.hpp"
+#include "listing.hpp"
 #include "placement.hpp"
 #include "records_json.hpp"
 #include "tree_files.hpp"
@@ -27,6 +28,7 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr Memo::Kind kind = Memo::Kind::tree;
+constexpr std::size_t digest_digits = 64;
 
 /// A tree as its manifest describes it; only a manifest with the right digest counts.
 struct Manifest {
@@ -193,6 +195,22 @@ Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries)
   throw Error(ErrorKind::storage,
               path.string() + ": cannot be published: a damaged tree stands there and stays",
               "remove that folder");
+}
+
+void find_files_in_trees(const Layout& layout,
+                         const std::set<base::Digest>& wanted,
+                         std::map<base::Digest, fs::path>& found) {
+  std::vector<ListedDigest> trees = listed_trees(layout);
+  for (const fs::path& aside : listing(layout.damaged())) {
+    const auto digest = base::parse_digest(aside.filename().string().substr(0, digest_digits));
+    if (digest && link_status(aside / tree_marker)) trees.push_back({*digest, aside});
+  }
+  for (const auto& [digest, path] : trees) {
+    for (const ArchiveEntry& entry : read_manifest(path, digest).entries) {
+      if (entry.link_target.empty() && wanted.contains(entry.digest))
+        found.emplace(entry.digest, path / entry.path);
+    }
+  }
 }
 
 std::vector<ArchiveEntry> entries_of(const std::map<std::string, Object>& files) {

@@ -5,6 +5,7 @@
 #include <sabath/base/archive.hpp>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,5 +60,11 @@ void fill_tree(const Layout& layout,
 /// not that of `digest`.
 std::vector<base::ArchiveEntry> manifest_entries(const std::filesystem::path& root,
                                                  const base::Digest& digest);
+
+/// Adds paths of files that have the `wanted` digests by the manifests of all trees, those that
+/// were set aside, too. Nothing is hashed.
+void find_files_in_trees(const Layout& layout,
+                         const std::set<base::Digest>& wanted,
+                         std::map<base::Digest, std::filesystem::path>& found);
 
 }  // namespace sabath::cache

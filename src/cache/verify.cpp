@@ -272,6 +272,7 @@ VerifyReport verify_all(const std::vector<const Level*>& levels,
   for (const Level* const level : levels) {
     const Layout& layout = level->layout;
     verification.check_records(layout.sources(), parse_source);
+    verification.check_records(layout.assets(), parse_asset);
     verification.check_records(layout.stages(), parse_stage);
     verification.check_records(layout.unpacked(), parse_unpacked);
     for (const fs::path& path : listing(layout.damaged()))

@@ -126,7 +126,6 @@ const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
     options.secrets_on_loopback = true;
     const int configured = configuration().connections_per_host;
     if (configured > 0) options.connections_per_host = static_cast<unsigned>(configured);
-    if (connections_ > 0) options.connections_per_host = connections_;
     const fetch::ServiceEndpoints endpoints = service_endpoints(configuration());
     fetch::give_hub_token(options, endpoints.hf, variable("HF_TOKEN"));
     fetchers_ = fetch::builtin_fetchers(options, clock_);
@@ -142,7 +141,9 @@ const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
 
 void Workspace::choose_fetchers(std::string name, unsigned connections) {
   chosen_fetcher_ = std::move(name);
-  connections_ = connections;
+  if (connections == 0) return;
+  configuration();
+  configuration_->connections_per_host = static_cast<int>(connections);
 }
 
 std::function<bool(std::string_view, std::string_view)> Workspace::login_lookup() {

@@ -83,7 +83,6 @@ class Workspace {
   std::unique_ptr<fetch::CredentialStore> credentials_;
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
   std::string chosen_fetcher_{};
-  unsigned connections_ = 0;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;
   std::unique_ptr<app::RecipeRunner> runner_;

@@ -9,6 +9,10 @@ std::optional<bool> Fetcher::still_has(const std::string&,
   return std::nullopt;
 }
 
+std::optional<ListedFile> Fetcher::published(const std::string&, std::stop_token) {
+  return std::nullopt;
+}
+
 bool Fetcher::names_many(const std::string&) const {
   return false;
 }

@@ -76,12 +76,11 @@ class GlobusTool final : public TreeTool {
                   .has_journal = true},
                  context) {}
 
-  std::vector<ListedFile> list(const std::string& url,
-                               std::optional<std::uint64_t> limit,
-                               base::Observer& observer,
-                               std::stop_token stop) override;
-
  protected:
+  Listing listed(const TreeJob& job,
+                 std::optional<std::uint64_t> limit,
+                 base::Observer& observer,
+                 const std::stop_token& stop) override;
   std::variant<ToolCall, Failure> call_for(const ToolJob&) override {
     return Failure{.problem = "globus brings a file by several calls"};
   }
@@ -341,26 +340,21 @@ std::optional<Failure> GlobusTool::copy(const Copy& copy,
   return failure;
 }
 
-std::vector<ListedFile> GlobusTool::list(const std::string& url,
-                                         std::optional<std::uint64_t> limit,
-                                         base::Observer& observer,
-                                         std::stop_token stop) {
-  const auto parsed = parse_tool_url(url);
-  if (const auto* failure = std::get_if<Failure>(&parsed)) {
-    throw_failure({.displayed = url}, *failure);
-  }
-  const auto& source = std::get<ToolUrl>(parsed);
+Listing GlobusTool::listed(const TreeJob& job,
+                           std::optional<std::uint64_t> /*limit*/,
+                           base::Observer& observer,
+                           const std::stop_token& stop) {
+  const ToolUrl& source = job.url;
   std::string answer;
   const std::string place = source.host + ":" + source.path;
   if (auto failure =
           ask({"ls", "--recursive", "-F", "json", "--", place}, answer, observer, stop)) {
-    throw_failure(source, *failure);
+    return *std::move(failure);
   }
   auto files = parse_globus_listing(answer, source.displayed);
   const std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
   for (ListedFile& file : files)
     file.url = base_url + encoded_path(file.path);
-  order_listing(files, limit, source);
   return files;
 }
 

@@ -103,22 +103,19 @@ class HubFetcher final : public ResolvingFetcher {
       observer.note("hf://" + (hub.kind == "models" ? "" : hub.kind + "/") + hub.id + "@" +
                     hub.revision + " is commit " + commit);
     }
-    const std::string files_at = resolve_url(hub, commit);
-    std::string folder = hub.path;
-    if (folder.ends_with('/')) folder.pop_back();
-    std::string page = endpoint_ + "/api/" + hub.kind + "/" + hub.id + "/tree/" + commit +
-                       (folder.empty() ? "" : "/" + encoded(folder)) + "?recursive=true";
-    std::vector<ListedFile> files;
-    while (!page.empty()) {
-      const ApiAnswer answer = ask_api(client(), page, stop);
-      for (ListedFile& file : hub_files(answer.body, page, files_at)) {
-        file.url = files_at + encoded(file.path);
-        if (file.path.starts_with(hub.path)) file.path = file.path.substr(hub.path.size());
-        files.push_back(std::move(file));
-      }
-      page = answer.next;
+    std::vector<ListedFile> files = files_in(hub, commit, hub.path, "?recursive=true", stop);
+    for (ListedFile& file : files) {
+      if (file.path.starts_with(hub.path)) file.path = file.path.substr(hub.path.size());
     }
     return first_of(std::move(files), limit);
+  }
+  std::optional<ListedFile> published(const std::string& url, std::stop_token stop) override {
+    const HubUrl hub = parse_hub_url(url);
+    const std::string folder = hub.path.substr(0, hub.path.rfind('/') + 1);
+    for (ListedFile& file : files_in(hub, commit_of(hub, stop), folder, "", stop)) {
+      if (file.path == hub.path) return std::move(file);
+    }
+    return std::nullopt;
   }
 
  protected:
@@ -138,6 +135,27 @@ class HubFetcher final : public ResolvingFetcher {
     const std::string url =
         endpoint_ + "/api/" + hub.kind + "/" + hub.id + "/revision/" + hub.revision;
     return hub_commit(ask_api(client(), url, stop).body, url);
+  }
+  /// With their paths from the top; `folder` is empty or ends with '/'.
+  std::vector<ListedFile> files_in(const HubUrl& hub,
+                                   const std::string& commit,
+                                   const std::string& folder,
+                                   const std::string& query,
+                                   const std::stop_token& stop) {
+    const std::string files_at = resolve_url(hub, commit);
+    std::string page = endpoint_ + "/api/" + hub.kind + "/" + hub.id + "/tree/" + commit;
+    if (!folder.empty()) page += "/" + encoded(folder.substr(0, folder.size() - 1));
+    page += query;
+    std::vector<ListedFile> files;
+    while (!page.empty()) {
+      const ApiAnswer answer = ask_api(client(), page, stop);
+      for (ListedFile& file : hub_files(answer.body, page, files_at)) {
+        file.url = files_at + encoded(file.path);
+        files.push_back(std::move(file));
+      }
+      page = answer.next;
+    }
+    return files;
   }
   std::string resolve_url(const HubUrl& hub, const std::string& commit) const {
     const std::string kind = hub.kind == "models" ? "" : hub.kind + "/";

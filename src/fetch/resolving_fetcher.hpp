@@ -21,6 +21,9 @@ class ResolvingFetcher : public Fetcher {
                 base::StagedFile& to,
                 base::Observer& observer,
                 std::stop_token stop) override;
+  std::optional<ListedFile> published(const std::string& url, std::stop_token stop) override {
+    return resolve(url, std::move(stop));
+  }
 
  protected:
   /// The one file that `url` names. Throws as `list`.

@@ -83,12 +83,11 @@ class RsyncTool final : public TreeTool {
              .resume_is_safe = true},
             context) {}
 
-  std::vector<ListedFile> list(const std::string& url,
-                               std::optional<std::uint64_t> limit,
-                               base::Observer& observer,
-                               std::stop_token stop) override;
-
  protected:
+  Listing listed(const TreeJob& job,
+                 std::optional<std::uint64_t> limit,
+                 base::Observer& observer,
+                 const std::stop_token& stop) override;
   std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
     if (auto failure = refusal(job.url())) return *failure;
     if (job.url().path.ends_with('/')) return Failure{.problem = "is a folder, not a file"};
@@ -145,23 +144,20 @@ class RsyncTool final : public TreeTool {
   }
 };
 
-std::vector<ListedFile> RsyncTool::list(const std::string& url,
-                                        std::optional<std::uint64_t> limit,
-                                        base::Observer& observer,
-                                        std::stop_token stop) {
-  const auto parsed = parse_tool_url(url);
-  if (const auto* failure = std::get_if<Failure>(&parsed))
-    throw_failure({.displayed = url}, *failure);
-  const auto& source = std::get<ToolUrl>(parsed);
-  if (const auto failure = refusal(source)) throw_failure(source, *failure);
+Listing RsyncTool::listed(const TreeJob& job,
+                          std::optional<std::uint64_t> /*limit*/,
+                          base::Observer& observer,
+                          const std::stop_token& stop) {
+  const ToolUrl& source = job.url;
+  if (auto failure = refusal(source)) return *std::move(failure);
   const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-list-");
   ToolCall call = basic_call(source, context());
   for (const char* option : {"--list-only", "--recursive", "--copy-links", "--8-bit-output", "--"})
     call.argv.emplace_back(option);
   call.argv.push_back(operand(source));
   call.output = folder.path() / "listing";
-  if (const auto failure = run_for_tree(call, source.displayed, observer, stop)) {
-    throw_failure(source, *failure);
+  if (auto failure = run_for_tree(call, source.displayed, observer, stop)) {
+    return *std::move(failure);
   }
   // "-rw-r--r--         12,345 2026/11/21 10:00:00 name"
   static const std::regex form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
@@ -181,7 +177,6 @@ std::vector<ListedFile> RsyncTool::list(const std::string& url,
     file.url = base_url + encoded_path(file.path);
     file.size_bytes = std::stoull(digits);
   }
-  order_listing(files, limit, source);
   return files;
 }
 

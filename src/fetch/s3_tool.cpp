@@ -1,4 +1,5 @@
-// S3 and what speaks like it, through aws-cli. It has no resume; a file is a fresh download.
+// S3 and what speaks like it, through aws-cli. It goes on with a prefix file by file; a file that
+// is not complete is a fresh download.
 
 #include "builtin_tools.hpp"
 #include "s3_listing_json.hpp"
@@ -92,20 +93,6 @@ class S3Tool final : public TreeTool {
     return slash == std::string::npos || url.ends_with('/');
   }
 
-  std::vector<ListedFile> list(const std::string& url,
-                               std::optional<std::uint64_t> limit,
-                               base::Observer& observer,
-                               std::stop_token stop) override {
-    const auto parsed = parse_tool_url(url);
-    if (const auto* failure = std::get_if<Failure>(&parsed)) {
-      throw_failure({.displayed = url}, *failure);
-    }
-    const auto& source = std::get<ToolUrl>(parsed);
-    if (const auto failure = refusal(source)) throw_failure(source, *failure);
-    const auto credentials = credentials_of(source, context());
-    return list_beneath(source, credentials, limit, observer, stop);
-  }
-
  protected:
   std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
     if (auto failure = refusal(job.url())) return *failure;
@@ -123,24 +110,66 @@ class S3Tool final : public TreeTool {
     return call;
   }
 
+  Listing listed(const TreeJob& job,
+                 std::optional<std::uint64_t> limit,
+                 base::Observer& observer,
+                 const std::stop_token& stop) override {
+    const ToolUrl& source = job.url;
+    if (auto failure = refusal(source)) return *std::move(failure);
+    std::string prefix = key_of(source);
+    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+    const base::TempDir folder(fs::temp_directory_path(), "sabath-list-");
+    ToolCall call = basic_call(job.credentials,
+                               {"s3api",
+                                "list-objects-v2",
+                                "--output",
+                                "json",
+                                "--query",
+                                "Contents[].{k:Key,s:Size}",
+                                "--bucket=" + source.host,
+                                "--prefix=" + prefix},
+                               context());
+    if (limit) {
+      // Markers of folders are listed, too, and are no files.
+      call.argv.push_back("--max-items=" + std::to_string(*limit + *limit / 4 + 16));
+    }
+    call.output = folder.path() / "listing";
+    if (auto failure = run_for_tree(call, source.displayed, observer, stop)) {
+      return *std::move(failure);
+    }
+    const std::string text = base::read_file(call.output, 1ULL << 30U);
+    std::vector<ListedFile> files;
+    for (const S3Object& object : parse_s3_listing(text, source.displayed)) {
+      if (object.key.ends_with('/') || object.key.size() <= prefix.size()) continue;
+      ListedFile& file = files.emplace_back();
+      file.path = object.key.substr(prefix.size());
+      file.url = "s3://" + source.host + "/" + encoded_path(object.key);
+      file.size_bytes = object.size_bytes;
+    }
+    return files;
+  }
+
   /// The listing first: it shows paths that would leave the folder, and the size.
   std::optional<Failure> bring_tree(const TreeJob& job,
                                     const std::string& task,
                                     base::Observer& observer,
                                     const std::stop_token& stop) override {
-    if (auto failure = refusal(job.url)) return failure;
+    const Listing listing = ordered(job, std::nullopt, observer, stop);
+    if (const auto* failure = std::get_if<Failure>(&listing)) return *failure;
+    const auto& files = std::get<std::vector<ListedFile>>(listing);
     std::uint64_t total = 0;
-    const auto files = list_beneath(job.url, job.credentials, std::nullopt, observer, stop);
     for (const ListedFile& file : files)
       total += file.size_bytes.value_or(0);
     if (files.empty()) {
       return Failure{.problem = "nothing is beneath this prefix", .not_found = true};
     }
-    // No dates of two machines are compared: what is there of an earlier attempt comes again.
+    // What an earlier attempt brought stays where it has the size and the date of the object, which
+    // aws gives to what it downloads: no clocks of two machines are compared.
     ToolCall call = basic_call(job.credentials,
                                {"s3",
-                                "cp",
-                                "--recursive",
+                                "sync",
+                                "--exact-timestamps",
+                                "--delete",
                                 "--only-show-errors",
                                 "s3://" + job.url.host + "/" + key_of(job.url),
                                 job.folder.string()},
@@ -168,46 +197,6 @@ class S3Tool final : public TreeTool {
     }
     if (failure.not_found || failure.access_needed) failure.retryable = false;
     return failure;
-  }
-
- private:
-  std::vector<ListedFile> list_beneath(const ToolUrl& source,
-                                       const Credentials& credentials,
-                                       std::optional<std::uint64_t> limit,
-                                       base::Observer& observer,
-                                       const std::stop_token& stop) {
-    std::string prefix = key_of(source);
-    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
-    const base::TempDir folder(fs::temp_directory_path(), "sabath-list-");
-    ToolCall call = basic_call(credentials,
-                               {"s3api",
-                                "list-objects-v2",
-                                "--output",
-                                "json",
-                                "--query",
-                                "Contents[].{k:Key,s:Size}",
-                                "--bucket=" + source.host,
-                                "--prefix=" + prefix},
-                               context());
-    if (limit) {
-      // Markers of folders are listed, too, and are no files.
-      call.argv.push_back("--max-items=" + std::to_string(*limit + *limit / 4 + 16));
-    }
-    call.output = folder.path() / "listing";
-    if (const auto failure = run_for_tree(call, source.displayed, observer, stop)) {
-      throw_failure(source, *failure);
-    }
-    const std::string text = base::read_file(call.output, 1ULL << 30U);
-    std::vector<ListedFile> files;
-    for (const S3Object& object : parse_s3_listing(text, source.displayed)) {
-      if (object.key.ends_with('/') || object.key.size() <= prefix.size()) continue;
-      ListedFile& file = files.emplace_back();
-      file.path = object.key.substr(prefix.size());
-      file.url = "s3://" + source.host + "/" + encoded_path(object.key);
-      file.size_bytes = object.size_bytes;
-    }
-    order_listing(files, limit, source);
-    return files;
   }
 };
 

@@ -28,6 +28,9 @@ class Preferred final : public Fetcher {
                 std::stop_token stop) override {
     return fetcher_.fetch(urls, request, to, observer, std::move(stop));
   }
+  std::optional<ListedFile> published(const std::string& url, std::stop_token stop) override {
+    return fetcher_.published(url, std::move(stop));
+  }
   bool names_many(const std::string& url) const override { return fetcher_.names_many(url); }
   std::vector<ListedFile> list(const std::string& url,
                                std::optional<std::uint64_t> limit,

@@ -11,9 +11,62 @@
 #include <algorithm>
 
 namespace sabath::fetch {
+namespace {
+
+/// Throws what a listing that failed throws: Error{not_found|access|transfer}.
+[[noreturn]] void throw_failure(const ToolUrl& url, const Failure& failure) {
+  auto kind = base::ErrorKind::transfer;
+  if (failure.not_found) kind = base::ErrorKind::not_found;
+  if (failure.access_needed) kind = base::ErrorKind::access;
+  throw base::Error(kind, url.displayed + ": " + failure.problem, failure.hint);
+}
+
+}  // namespace
 
 bool TreeTool::names_many(const std::string& url) const {
   return url.ends_with('/');
+}
+
+Listing TreeTool::listed(const TreeJob& job,
+                         std::optional<std::uint64_t> limit,
+                         base::Observer& observer,
+                         const std::stop_token& stop) {
+  return FileTool::list(job.url.plain, limit, observer, stop);
+}
+
+Listing TreeTool::ordered(const TreeJob& job,
+                          std::optional<std::uint64_t> limit,
+                          base::Observer& observer,
+                          const std::stop_token& stop) {
+  Listing listing = listed(job, limit, observer, stop);
+  auto* const files = std::get_if<std::vector<ListedFile>>(&listing);
+  if (files == nullptr) return listing;
+  for (const ListedFile& file : *files) {
+    if (base::is_safe_relative_path(file.path)) continue;
+    return Failure{.problem =
+                       "lists a path that would leave its folder: " + base::printable(file.path)};
+  }
+  std::sort(files->begin(), files->end(), [](const ListedFile& a, const ListedFile& b) {
+    return a.path < b.path;
+  });
+  if (limit && files->size() > *limit) files->resize(static_cast<std::size_t>(*limit));
+  return listing;
+}
+
+std::vector<ListedFile> TreeTool::list(const std::string& url,
+                                       std::optional<std::uint64_t> limit,
+                                       base::Observer& observer,
+                                       std::stop_token stop) {
+  const auto parsed = parse_tool_url(url);
+  if (const auto* failure = std::get_if<Failure>(&parsed)) {
+    throw_failure({.displayed = url}, *failure);
+  }
+  TreeJob job;
+  job.url = std::get<ToolUrl>(parsed);
+  job.credentials = credentials_of(job.url, context());
+  Listing listing = ordered(job, limit, observer, stop);
+  if (const auto* failure = std::get_if<Failure>(&listing)) throw_failure(job.url, *failure);
+  return std::get<std::vector<ListedFile>>(std::move(listing));
 }
 
 std::optional<Failure> TreeTool::run_for_tree(const ToolCall& call,
@@ -44,28 +97,6 @@ Outcome TreeTool::fetch_tree(const std::string& url,
   outcome.transferred = after - std::min(after, before);
   if (outcome.ok) outcome.bytes = after;
   return outcome;
-}
-
-void throw_failure(const ToolUrl& url, const Failure& failure) {
-  auto kind = base::ErrorKind::transfer;
-  if (failure.not_found) kind = base::ErrorKind::not_found;
-  if (failure.access_needed) kind = base::ErrorKind::access;
-  throw base::Error(kind, url.displayed + ": " + failure.problem, failure.hint);
-}
-
-void order_listing(std::vector<ListedFile>& files,
-                   std::optional<std::uint64_t> limit,
-                   const ToolUrl& url) {
-  for (const ListedFile& file : files) {
-    if (base::is_safe_relative_path(file.path)) continue;
-    throw_failure(
-        url,
-        {.problem = "lists a path that would leave its folder: " + base::printable(file.path)});
-  }
-  std::sort(files.begin(), files.end(), [](const ListedFile& a, const ListedFile& b) {
-    return a.path < b.path;
-  });
-  if (limit && files.size() > *limit) files.resize(static_cast<std::size_t>(*limit));
 }
 
 std::string encoded_path(const std::string& path) {

@@ -3,7 +3,10 @@
 #include "file_tool.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace sabath::fetch {
 
@@ -14,12 +17,19 @@ struct TreeJob {
   Credentials credentials{};
 };
 
+/// What is beneath a URL, or why it cannot be said.
+using Listing = std::variant<std::vector<ListedFile>, Failure>;
+
 /// A fetcher whose program also brings all that is beneath a URL: one that ends with a slash.
 class TreeTool : public FileTool {
  public:
   using FileTool::FileTool;
 
   bool names_many(const std::string& url) const override;
+  std::vector<ListedFile> list(const std::string& url,
+                               std::optional<std::uint64_t> limit,
+                               base::Observer& observer,
+                               std::stop_token stop) override;
   bool takes_trees() const override { return true; }
   Outcome fetch_tree(const std::string& url,
                      const std::filesystem::path& folder,
@@ -27,6 +37,16 @@ class TreeTool : public FileTool {
                      std::stop_token stop) override;
 
  protected:
+  /// What is beneath a URL, in any order; with a `limit` no more than that is needed of it.
+  virtual Listing listed(const TreeJob& job,
+                         std::optional<std::uint64_t> limit,
+                         base::Observer& observer,
+                         const std::stop_token& stop);
+  /// The same sorted by path, the first `limit`; a Failure where a path would leave its folder.
+  Listing ordered(const TreeJob& job,
+                  std::optional<std::uint64_t> limit,
+                  base::Observer& observer,
+                  const std::stop_token& stop);
   /// Brings the tree. Nothing: it is there.
   virtual std::optional<Failure> bring_tree(const TreeJob& job,
                                             const std::string& task,
@@ -39,15 +59,6 @@ class TreeTool : public FileTool {
                                       const std::stop_token& stop,
                                       ToolEnd* ended = nullptr);
 };
-
-/// Throws what a listing that failed throws: Error{not_found|access|transfer}.
-[[noreturn]] void throw_failure(const ToolUrl& url, const Failure& failure);
-
-/// Sorts by path and keeps the first `limit`. Throws Error{transfer} where a path would leave its
-/// folder.
-void order_listing(std::vector<ListedFile>& files,
-                   std::optional<std::uint64_t> limit,
-                   const ToolUrl& url);
 
 /// `path` percent-encoded for a URL, but for its slashes.
 std::string encoded_path(const std::string& path);

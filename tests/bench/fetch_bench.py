@@ -1,6 +1,7 @@
 """The rows of run.sh that fetch: sabath against other tools and against what the machine can do."""
 
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -62,8 +63,9 @@ class Home:
         self.environment = environment
         self.number = 0
 
-    def fresh(self):
-        shutil.rmtree(self.folder / f"home{self.number}", ignore_errors=True)
+    def fresh(self, keep=False):
+        if not keep:
+            shutil.rmtree(self.folder / f"home{self.number}", ignore_errors=True)
         self.number += 1
         home = self.folder / f"home{self.number}"
         home.mkdir()
@@ -190,18 +192,19 @@ def many(sabath, folder, homes, program, rounds):
         content = os.urandom(1000 + index * 7919 % 15000)
         (small / f"{index}").write_bytes(content)
         files.append((index, len(content), hashlib.sha256(content).hexdigest()))
-    out = folder / "small-out"
+    # Nothing is removed between rounds: where ext4 has removed many files a moment ago, it makes new
+    # ones slowly, and that would be what is measured.
+    outs = (folder / f"small-out{number}" for number in itertools.count())
     with Server(program, small) as server:
         def ours():
             wanted = [(str(i), size, digest, [server.url(i)]) for i, size, digest in files]
-            return fetch(sabath, homes, "small", wanted)
-
-        config = folder / "curl.config"
-        config.write_text("".join(f'url = "{server.url(i)}"\noutput = "{out}/{i}"\n' for i, _, _ in files))
+            return fetch(sabath, homes, "small", wanted, homes.fresh(keep=True))
 
         def curl():
-            shutil.rmtree(out, ignore_errors=True)
+            out = next(outs)
             out.mkdir()
+            config = folder / "curl.config"
+            config.write_text("".join(f'url = "{server.url(i)}"\noutput = "{out}/{i}"\n' for i, _, _ in files))
             return run(["curl", "-s", "--parallel", "--parallel-max", "16", "-K", str(config)])
 
         mine, theirs, memory = alternate(ours, curl, rounds)

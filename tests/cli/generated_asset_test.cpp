@@ -43,10 +43,27 @@ TEST_CASE("cli: a generated asset is made by its stage alone, and is reused") {
   CHECK(record["only_stage"] == "make");
   CHECK(record["stages"].size() == 1);
 
+  CHECK(sabath({"verify", "made"}).status == 0);
+  CHECK(sabath({"cache", "pin", "made"}).status == 0);
   const Answer again = sabath({"--json", "fetch", "made"});
   REQUIRE(again.status == 0);
   CHECK(json::parse(last_line(again.output))["fetched"][0]["digest"] == asset["digest"]);
   CHECK(json::parse(last_line(again.output))["fetched"][0]["made_by_run"] == record["run_id"]);
+}
+
+TEST_CASE("cli: what a generated asset needs is not fetched either with --offline") {
+  Sabath sabath;
+  write_text(sabath.folder() / "input", "input");
+  sabath.asset("input",
+               R"({"schema": 1, "kind": "dataset", "name": "input", "files": [
+      {"path": "input", "sources": ["file://)" +
+                   (sabath.folder() / "input").string() + R"("]}]})");
+  own_recipe(sabath, "maker", R"({"in": "input"})");
+  sabath.asset("made", generated("made", "maker"));
+  const Answer answer = sabath({"fetch", "made", "--offline"});
+  CHECK(answer.status == 10);
+  CHECK_THAT(answer.errors, Contains("--offline forbids"));
+  CHECK(sabath({"fetch", "made"}).status == 0);
 }
 
 TEST_CASE("cli: a run uses a generated asset by its role") {

@@ -99,7 +99,78 @@ TEST_CASE("cli: files of a list that have other bytes are named, and not kept") 
   CHECK_THAT(answer.errors,
              Contains("5 of 10 files") && Contains(sabath::base::sha256_of("wrong").hex) &&
                  Contains("and 2 more"));
-  CHECK_THAT(sabath({"verify", "--full"}).output, Contains("6 objects"));  // and the list
+  CHECK_THAT(sabath({"verify", "--full"}).output, Contains("1 objects and 0 trees"));  // the list
+  put_list(server, 10);
+  const std::size_t requests = server.requests().size();
+  const Answer again = sabath({"fetch", "many"});
+  INFO(again.errors);
+  CHECK(again.status == 0);
+  CHECK(server.requests().size() == requests + 5);
+}
+
+TEST_CASE("cli: files of a document, when they are many, are one tree without objects") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 40);
+  std::string files;
+  for (int i = 0; i < 40; ++i) {
+    files += (i > 0 ? "," : "") + (R"({"path": ")" + name_of(i)) + R"(", "sources": [")" +
+             server.url("/set/" + name_of(i)) + R"("]})";
+  }
+  sabath.asset("many",
+               R"({"schema": 1, "kind": "dataset", "name": "many", "files": [)" + files + "]}");
+  const Answer answer = sabath({"--json", "fetch", "many"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(text_of(tree_of(answer) / name_of(39)) == "39");
+  CHECK_THAT(sabath({"verify", "--full"}).output, Contains("1 objects and 1 trees"));
+  CHECK(sabath({"fetch", "many", "--offline"}).status == 0);
+  // The next time they are asked for again, and what changed is named.
+  server.put("/set/" + name_of(7), "changed");
+  const Answer refreshed = sabath({"--json", "fetch", "many", "--refresh"});
+  CHECK(refreshed.status == 0);
+  CHECK_THAT(refreshed.output + refreshed.errors,
+             Contains("1 of 40 files") && Contains(name_of(7)));
+  CHECK(text_of(tree_of(refreshed) / name_of(7)) == "changed");
+}
+
+TEST_CASE("cli: of a list that has grown only what is new is fetched") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 20);
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  REQUIRE(sabath({"fetch", "many"}).status == 0);
+  put_list(server, 22);
+  server.put("/set/more", server.whole("/set/SHA256SUMS").body);
+  listed(sabath, server.url("/set/more"));
+  const std::size_t requests = server.requests().size();
+  const Answer grown = sabath({"--json", "fetch", "many"});
+  INFO(grown.errors);
+  REQUIRE(grown.status == 0);
+  CHECK(files_in(tree_of(grown)) == 22);
+  CHECK(server.requests().size() == requests + 3);  // the list and two files
+}
+
+TEST_CASE("cli: of a damaged tree of many files only what is damaged is fetched again") {
+  Sabath sabath;
+  FaultServer server;
+  put_list(server, 20);
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  const Answer answer = sabath({"--json", "fetch", "many"});
+  REQUIRE(answer.status == 0);
+  const fs::path file = tree_of(answer) / name_of(5);
+  fs::permissions(file, fs::perms(0644));
+  write_text(file, "spoilt");
+  const Answer verified = sabath({"verify", "many"});
+  CHECK(verified.status == 1);
+  CHECK_THAT(verified.output, Contains(name_of(5)));
+  const std::size_t requests = server.requests().size();
+  const Answer repaired = sabath({"cache", "repair", "many"});
+  INFO(repaired.output << repaired.errors);
+  CHECK(repaired.status == 0);
+  CHECK(server.requests().size() == requests + 1);
+  CHECK(text_of(file) == "5");
+  CHECK(sabath({"verify", "many", "--full"}).status == 0);
 }
 
 TEST_CASE("cli: a limit takes the first files of a list") {

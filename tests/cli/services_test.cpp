@@ -27,14 +27,16 @@ class Hub {
     const std::string api = "/api/datasets/org/set";
     server.always(api + "/revision/main", document({{"sha", commit}, {"id", "org/set"}}));
     const std::string tree = api + "/tree/" + commit + "?recursive=true";
-    Reply first = document(json::array(
-        {{{"type", "directory"}, {"oid", "0"}, {"size", 0}, {"path", "data"}},
-         {{"type", "file"},
-          {"oid", std::string(40, '1')},
-          {"size", 5},
-          {"path", "data/large one.bin"},
-          {"lfs",
-           {{"oid", sabath::base::sha256_of("large").hex}, {"size", 5}, {"pointerSize", 120}}}}}));
+    const json large = {
+        {"type", "file"},
+        {"oid", std::string(40, '1')},
+        {"size", 5},
+        {"path", "data/large one.bin"},
+        {"lfs",
+         {{"oid", sabath::base::sha256_of("large").hex}, {"size", 5}, {"pointerSize", 120}}}};
+    server.always(api + "/tree/" + commit + "/data", document(json::array({large})));
+    Reply first = document(
+        json::array({{{"type", "directory"}, {"oid", "0"}, {"size", 0}, {"path", "data"}}, large}));
     first.headers.emplace_back("Link", "<" + server.url(tree + "&cursor=x") + ">; rel=\"next\"");
     server.always(tree, first);
     server.always(tree + "&cursor=x",
@@ -103,6 +105,22 @@ TEST_CASE("cli: one file of a hub, and only the files beneath a folder of it") {
   CHECK(sabath({"fetch", "hf://datasets/org"}).status == 2);
 }
 
+TEST_CASE("cli: one file of a hub must have the digest that the hub publishes") {
+  Sabath sabath;
+  FaultServer server;
+  const Hub hub(server);
+  sabath.environment()["HF_ENDPOINT"] = server.url("");
+  const std::string url = "hf://datasets/org/set/data/large one.bin";
+  server.put(Hub::resolved("data/large%20one.bin"), "LARGE");
+  const Answer wrong = sabath({"fetch", url, "--retries", "0"});
+  CHECK(wrong.status == 11);
+  CHECK_THAT(wrong.errors, Contains(sabath::base::sha256_of("large").hex));
+  server.put(Hub::resolved("data/large%20one.bin"), "large");
+  const Answer right = sabath({"fetch", url});
+  INFO(right.errors);
+  CHECK(right.status == 0);
+}
+
 TEST_CASE("cli: the token of a hub goes to the hub, and not to where it redirects") {
   Sabath sabath;
   FaultServer hub;
@@ -138,6 +156,11 @@ TEST_CASE("cli: a record of Zenodo is its files, with their checksums") {
   REQUIRE(answer.status == 0);
   CHECK(text_of(tree_of(answer) / "sub/a.txt") == "one");
   CHECK(sabath({"fetch", "doi:10.5281/zenodo.42#sub/a.txt"}).status == 0);
+  server.put("/files/a", "two");
+  const Answer wrong =
+      sabath({"fetch", "doi:10.5281/zenodo.42#sub/a.txt", "--refresh", "--retries", "0"});
+  CHECK(wrong.status == 11);
+  CHECK_THAT(wrong.errors, Contains("f97c5d29941bfb1b2fdab0874906ab82"));
   const Answer missing = sabath({"fetch", "doi:10.5281/zenodo.42#b.txt"});
   CHECK(missing.status == 10);
   CHECK_THAT(missing.errors, Contains("has no file 'b.txt'"));

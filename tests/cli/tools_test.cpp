@@ -80,3 +80,19 @@ TEST_CASE("cli: a preferred fetcher that does not exist is named") {
   CHECK(contains(answer.errors, "prefer: there is no fetcher 'wgett'"));
   CHECK(contains(answer.errors, "wget, aria2c"));
 }
+
+TEST_CASE("cli: -j reaches the programs that open connections") {
+  test::Sabath sabath;
+  const fs::path folder = sabath.folder() / "bin";
+  fs::create_directories(folder);
+  const auto told = (sabath.folder() / "told").string();
+  for (const std::string name : {"aria2c", "globus-url-copy"}) {
+    test::write_text(folder / name, "#!/bin/sh\necho \"$@\" >'" + told + "'\nexit 1\n");
+    fs::permissions(folder / name, fs::perms(0755));
+  }
+  sabath.environment()["PATH"] = folder.string() + ":" + sabath.environment()["PATH"];
+  CHECK(sabath({"fetch", "http://127.0.0.1:9/x", "--fetcher", "aria2c", "-j", "3"}).status != 0);
+  CHECK(contains(test::text_of(told), "--max-connection-per-server=3 "));
+  sabath({"fetch", "gsiftp://127.0.0.1:9/x", "--fetcher", "globus-url-copy", "-j", "7"});
+  CHECK(contains(test::text_of(told), "-p 7 "));
+}

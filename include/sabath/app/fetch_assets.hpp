@@ -36,18 +36,17 @@ struct FetchedAsset {
   base::Digest digest{};         ///< of the tree
   std::filesystem::path path{};  ///< the tree: the asset's files under their paths
   std::vector<FetchedFile> files{};
-  std::string made_by_run{};  ///< for a generated asset
+  std::vector<base::Digest> holdings{};  ///< objects and trees that another fetch of it needs
+  std::string made_by_run{};             ///< for a generated asset
   std::string made_on_host{};
 };
 
-/// Makes a generated asset: relative path -> object, with the run and host that made them. Handed
-/// over by whoever can run recipes. Throws what a failed run throws.
+/// A generated asset: relative path -> object, with the run and host that made them.
 struct Generated {
   std::map<std::string, cache::Object> files{};
   std::string run_id{};
   std::string host{};
 };
-using Generate = std::function<Generated(const spec::Asset& asset)>;
 
 struct FetchOptions {
   fetch::RetryPolicy retries{};
@@ -59,6 +58,12 @@ struct FetchOptions {
   /// Is there a login for this host? Then sources behind a login are tried.
   std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
 };
+
+/// Makes a generated asset. Handed over by whoever can run recipes; `options` say for what the
+/// recipe needs, too, whether the network may be used. Throws what a failed run throws.
+using Generate = std::function<Generated(const spec::Asset& asset, const FetchOptions& options)>;
+
+struct FetchTools;  // the private header of the stories of fetching
 
 /// From a name or a URL to verified bytes in the cache.
 class AssetFetcher {
@@ -83,7 +88,8 @@ class AssetFetcher {
                          std::stop_token stop);
 
  private:
-  FetchedAsset generated(const spec::Asset& asset);
+  FetchedAsset brought(const spec::Asset& asset, const FetchTools& tools);
+  FetchedAsset generated(const spec::Asset& asset, const FetchOptions& options);
 
   cache::Cache& cache_;
   const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers_;

@@ -7,6 +7,7 @@
 #include <sabath/cache/keeping.hpp>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,19 @@ std::map<base::Digest, std::vector<std::string>> digests_of_runs(const std::file
 
 /// The same of the environments beneath a folder.
 std::set<base::Digest> digests_of_environments(const std::filesystem::path& environments);
+
+/// An object or a tree that an asset has in the cache.
+struct AssetPart {
+  std::string path{};  ///< the file that it is; empty: it is a tree, a list or something unpacked
+  std::optional<base::Digest> digest{};  ///< none: it was never fetched
+};
+
+/// What an asset has in the cache, whatever way it is fetched: its files where each is an object,
+/// and all that its last fetch noted. Whether that is there still is not asked.
+std::vector<AssetPart> parts_of(const spec::Asset& asset, const cache::Cache& cache);
+
+/// Is it a URL, as opposed to the name of an asset or a digest?
+bool is_url(const std::string& name);
 
 /// Names of assets -> what the cache has of them: their files, and the trees made of them.
 std::map<std::string, std::vector<base::Digest>> digests_of_assets(

@@ -23,6 +23,7 @@ struct RunRequest {
   std::vector<std::string> tags{};
   bool fresh = false;        ///< reuse no cached stage
   std::string only_stage{};  ///< just this stage and what it needs
+  bool offline = false;      ///< inputs that are not here are an error
 };
 
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};

@@ -27,8 +27,8 @@ struct Repaired {
   std::string problem{};  ///< why it could not be repaired
 };
 
-/// Makes damaged objects whole, with as little fetched as possible, and trees from their objects or
-/// their archive.
+/// Makes damaged objects whole, with as little fetched as possible, and trees from their objects,
+/// their archive, or by fetching what is damaged of the asset that has them.
 class CacheRepairer {
  public:
   struct Tools {
@@ -52,6 +52,7 @@ class CacheRepairer {
                          std::stop_token stop) const;
   std::optional<cache::Tree> make_tree_again(const base::Digest& digest,
                                              std::stop_token stop) const;
+  void fetch_again(const base::Digest& digest, Repaired& result, const std::stop_token& stop) const;
   Repaired repair_tree(const base::Digest& digest, std::stop_token stop) const;
 
   Tools tools_;

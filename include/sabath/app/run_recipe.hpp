@@ -57,10 +57,13 @@ class RecipeRunner {
   spec::EnvironmentSpec environment_of(const spec::Recipe& recipe) const;
 
  private:
-  std::vector<spec::PlannedInput> fetch_inputs(const spec::Recipe& recipe,
+  std::vector<spec::PlannedInput> fetch_inputs(const RunRequest& request,
                                                base::Observer& observer,
                                                std::stop_token stop);
-  Generated generate(const spec::Asset& asset, base::Observer& observer, std::stop_token stop);
+  Generated generate(const spec::Asset& asset,
+                     bool offline,
+                     base::Observer& observer,
+                     std::stop_token stop);
   RunOutcome launch_and_wait(const spec::RunPlan& plan,
                              base::Observer& observer,
                              std::stop_token stop);

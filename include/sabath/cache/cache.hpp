@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -35,8 +36,16 @@ struct Tree {
   std::filesystem::path path{};
 };
 
-/// What a source gave last.
+/// What a source gave last, or what else leads to an object or a tree.
 struct SourceRecord {
+  /// What `url` is, and what `digest` names: `url`: a URL that gave an object; `tree`: "tree:" and
+  /// the URL of a tree; `listing`: "listing:" and what was listed, an object; `files`: "files:" and
+  /// what identifies many files, their tree; `origins`: "origins:" and an asset's name, an object
+  /// that lists where its files came from; `digest`: another digest of an object; `unpacked`: what
+  /// an object was unpacked from; `link`: a file outside of the cache.
+  enum class Kind { url, tree, listing, files, origins, digest, unpacked, link };
+
+  Kind kind = Kind::url;
   std::string url{};
   base::Digest digest{};
   std::uint64_t size_bytes = 0;
@@ -44,6 +53,12 @@ struct SourceRecord {
   std::string last_modified{};
   std::string fetched{};  ///< RFC 3339
   std::string path{};     ///< of a file outside of the cache that is only referred to; else empty
+};
+
+/// What the cache has of an asset, by its name or URL: everything that another fetch of it needs.
+struct AssetRecord {
+  std::string name{};
+  std::vector<base::Digest> digests{};  ///< of objects and trees, sorted
 };
 
 /// Outputs of a cached stage, with the run and host that made them.
@@ -253,12 +268,19 @@ class Cache {
   std::optional<Tree> find_tree(const base::Digest& digest);
   /// What a tree that was found or published holds, sorted by path. Throws Error{integrity}.
   std::vector<base::ArchiveEntry> entries(const Tree& tree) const;
+  /// Of these digests those that files of trees have by their manifests, also of trees that were
+  /// set aside as damaged: who uses such a file hashes it.
+  std::map<base::Digest, std::filesystem::path> files_in_trees(
+      const std::set<base::Digest>& wanted) const;
 
   /// Nothing for an unknown source and for a damaged record (`verify` names those). User and
   /// password of a URL are no part of the key, and neither they nor the query are stored: `url`
   /// comes back without them.
   std::optional<SourceRecord> source(std::string_view url) const;
   void remember_source(const SourceRecord& record);
+  /// The same for an asset.
+  std::optional<AssetRecord> asset(std::string_view name) const;
+  void remember_asset(const AssetRecord& record);
   /// Nothing, too, when one of the outputs is no longer in the cache. `key` may be any text; the
   /// declared paths are relative and stay beneath (Error{usage}).
   std::optional<StageOutputs> stage_outputs(std::string_view key);

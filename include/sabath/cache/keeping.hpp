@@ -87,7 +87,7 @@ struct GarbageOptions {
 };
 
 struct RemovedItem {
-  std::string kind{};  ///< "object", "tree", "partial", "damaged"
+  std::string kind{};  ///< "object", "tree", "partial", "damaged", "claim"
   std::string name{};  ///< the digest, or that of the folder
   std::vector<std::string> sources{};
   std::uint64_t disk_bytes = 0;

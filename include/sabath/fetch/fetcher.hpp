@@ -123,6 +123,9 @@ class Fetcher {
   virtual std::optional<bool> still_has(const std::string& url,
                                         const base::ByteSource& version,
                                         std::stop_token stop);
+  /// What the service that `url` is of says of this one file: its size and digests. Nothing where
+  /// there is no such service, or it says nothing. Throws as `list`.
+  virtual std::optional<ListedFile> published(const std::string& url, std::stop_token stop);
   /// Does `url` name many files (a prefix, a folder, a repository)?
   virtual bool names_many(const std::string& url) const;
   /// The first `limit` files beneath `url`, sorted by path. Throws Error{usage} where this fetcher

@@ -11,9 +11,13 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <set>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace sabath::cli {
 namespace {
@@ -88,26 +92,56 @@ app::FetchedAsset fetch_one(const std::string& name,
   return fetcher.fetch_url(name, wanted_digests(options), how, observer, workspace.stop());
 }
 
+/// What the asset is made of, for people: the one file that a URL names, or all that its tree has.
+std::vector<base::ArchiveEntry> parts_of(const app::FetchedAsset& asset,
+                                         const cache::Cache& cache) {
+  if (std::filesystem::is_directory(asset.path)) {
+    return cache.entries({asset.digest, 0, 0, asset.path});
+  }
+  const app::FetchedFile& only = asset.files.front();
+  return {{only.path, only.object.size_bytes, only.object.digest}};
+}
+
+std::string put(const base::ArchiveEntry& part,
+                const std::filesystem::path& from,
+                const std::filesystem::path& to,
+                cache::Cache& cache) {
+  base::make_directories(to.parent_path());
+  if (!part.link_target.empty()) {
+    if (::symlink(part.link_target.c_str(), to.c_str()) != 0) {
+      base::throw_errno(to.string(), "cannot make the link", errno);
+    }
+    return "link";
+  }
+  // A file of a tree may be a link to its object.
+  const cache::Object object{part.digest, part.size_bytes, std::filesystem::canonical(from)};
+  const cache::Placement how = cache.materialise(object, to);
+  if (part.executable && how != cache::Placement::symlink && ::chmod(to.c_str(), 0555) != 0) {
+    base::throw_errno(to.string(), "cannot be made executable", errno);
+  }
+  return std::string(cache::to_string(how));
+}
+
 /// Puts the files where the user wants them and says how they came there.
 void place(const app::FetchedAsset& asset,
            const std::string& folder,
            Workspace& workspace,
            base::Observer& observer) {
   std::set<std::string> ways;
-  for (const app::FetchedFile& file : asset.files) {
-    const std::filesystem::path destination = std::filesystem::path(folder) / file.path;
-    base::make_directories(destination.parent_path());
-    const cache::Placement how = workspace.cache().materialise(file.object, destination);
-    ways.emplace(cache::to_string(how));
-    if (asset.files.size() == 1) {
-      observer.note(destination.string() + ": " + std::string(cache::to_string(how)));
-    }
+  const bool is_tree = std::filesystem::is_directory(asset.path);
+  const std::vector<base::ArchiveEntry> parts = parts_of(asset, workspace.cache());
+  for (const base::ArchiveEntry& part : parts) {
+    const std::filesystem::path to = std::filesystem::path(folder) / part.path;
+    const std::string how =
+        put(part, is_tree ? asset.path / part.path : asset.path, to, workspace.cache());
+    ways.insert(how);
+    if (parts.size() == 1) observer.note(to.string() + ": " + how);
   }
-  if (asset.files.size() < 2) return;
+  if (parts.size() < 2) return;
   std::string text;
   for (const std::string& way : ways)
     text += (text.empty() ? "" : ", ") + way;
-  observer.note(folder + ": " + std::to_string(asset.files.size()) + " files: " + text);
+  observer.note(folder + ": " + std::to_string(parts.size()) + " files: " + text);
 }
 
 std::string file_line(const app::FetchedFile& file) {

@@ -61,16 +61,6 @@ void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& 
   if (record->outputs.empty()) checks.push_back({row.id, "note", "the run has no outputs", {}});
 }
 
-void add_digest(std::vector<Check>& checks,
-                const std::string& what,
-                const base::Digest& digest,
-                bool full,
-                Workspace& workspace) {
-  add_report(checks,
-             what,
-             workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop()));
-}
-
 /// A URL or a digest.
 void verify_stored(const std::string& name,
                    bool full,
@@ -79,39 +69,29 @@ void verify_stored(const std::string& name,
   const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
   for (const base::Digest& digest :
        app::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
-    add_digest(checks, app::displayed_name(name), digest, full, workspace);
+    add_report(checks,
+               app::displayed_name(name),
+               workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop()));
   }
-}
-
-bool names_bytes(const std::string& name) {
-  return name.find("://") != std::string::npos || name.starts_with("file:") ||
-         base::parse_digest(name).has_value();
 }
 
 void verify_asset(const spec::Asset& asset,
                   bool full,
                   std::vector<Check>& checks,
                   Workspace& workspace) {
-  for (const spec::AssetFile& file : asset.files) {
-    std::optional<base::Digest> digest;
-    for (const base::Digest& wanted : file.digests) {
-      if (wanted.algorithm == base::DigestAlgorithm::sha256) digest = wanted;
+  for (const app::AssetPart& part : app::parts_of(asset, workspace.cache())) {
+    const std::string what = asset.name + (part.path.empty() ? "" : ": " + part.path);
+    cache::VerifyReport report;
+    if (part.digest) {
+      report =
+          workspace.cache().verify_one(*part.digest, full, workspace.observer(), workspace.stop());
     }
-    for (const std::string& url : file.sources) {
-      if (digest) break;
-      if (const auto known = workspace.cache().source(url)) digest = known->digest;
-    }
-    const std::string what = asset.name + ": " + file.path;
-    const std::size_t before = checks.size();
-    if (digest) add_digest(checks, what, *digest, full, workspace);
-    if (!digest || checks.at(before).detail.starts_with("0 objects")) {
-      checks.resize(before);
+    if (report.objects + report.trees > 0) {
+      add_report(checks, what, report);
+    } else {
       checks.push_back({what, "bad", "is not in the cache", "sabath fetch " + asset.name});
     }
   }
-  if (asset.generate)
-    checks.push_back(
-        {asset.name, "note", "is generated; its outputs are checked with the cache", {}});
 }
 
 std::optional<spec::Asset> asset_called(const std::string& name, Workspace& workspace) {
@@ -137,7 +117,7 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     }
   }
   for (const std::string& name : options.names) {
-    if (names_bytes(name)) {
+    if (app::is_url(name) || base::parse_digest(name)) {
       verify_stored(name, options.full, checks, workspace);
     } else if (names_a_run(name)) {
       verify_run(name, checks, workspace);

@@ -335,6 +335,42 @@ TEST_CASE("gc: attempts of the dead and what is damaged go, attempts of the livi
   CHECK(entries_in(partials) == 0);
 }
 
+TEST_CASE("gc: what was given up goes at once where its object was published by another") {
+  Store store;
+  auto cache = store.home.open();
+  const auto digest = base::sha256_of("content");
+  const auto give_up = [&](const std::string& key) {
+    auto staging = cache.stage(key, {digest});
+    staging->reserve(7);
+    staging->write_at(0, base::as_bytes("con"));
+  };
+  give_up(digest.hex);
+  give_up("something else");
+  put(cache, "content");
+  const fs::path partials = store.home.root() / "partial";
+  REQUIRE(entries_in(partials) == 3);
+  const auto report = store.keeping().collect({}, store.observer);
+  REQUIRE(report.removed.size() == 1);
+  CHECK(report.removed.front().kind == "partial");
+  CHECK(report.removed.front().name.starts_with(base::sha256_of(digest.hex).hex.substr(0, 8)));
+}
+
+TEST_CASE("gc: remains of claims go after a day, claims stay") {
+  Store store;
+  store.home.open();
+  const fs::path claims = store.home.root() / "claims";
+  fs::create_directories(claims);
+  for (const char* name : {"aa", ".claim-1234", "aa.dead.5678", ".claim-new"})
+    base::write_file_atomically(claims / name, "x");
+  for (const char* name : {"aa", ".claim-1234", "aa.dead.5678"})
+    fs::last_write_time(claims / name, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  const auto report = store.collect();
+  CHECK(report.removed.size() == 2);
+  CHECK(fs::exists(claims / "aa"));
+  CHECK(fs::exists(claims / ".claim-new"));
+  CHECK(entries_in(claims) == 2);
+}
+
 TEST_CASE("gc: an attempt of another host goes only after it was seen unchanged for a week") {
   Store store;
   store.home.open();

@@ -4,6 +4,8 @@
 #include "support/s3_server.hpp"
 #include "tool_case.hpp"
 
+#include <sys/stat.h>
+
 using namespace sabath;
 using test::S3Server;
 
@@ -68,5 +70,20 @@ TEST_CASE("tools: s3 lists prefixes page after page, and brings them") {
   CHECK(outcome.problem == "");
   CHECK(outcome.bytes == 3);
   CHECK(base::read_file(folder / "a/b.txt") == "b");
+  // What is whole stays, what changed comes again, what an interruption left half goes.
+  const auto inode_of = [&](const std::string& path) {
+    struct stat status {};
+    REQUIRE(::stat((folder / path).c_str(), &status) == 0);
+    return status.st_ino;
+  };
+  const auto before = inode_of("a/b.txt");
+  server.put("small/c.txt", "CC");
+  server.put("small/d.txt", "d");
+  base::write_file_atomically(folder / "c.txt.0a1B2c3D", "C", base::Durability::ordered_only);
+  CHECK(s3.fetch_tree("s3://bucket/small/", folder.path(), observer, {}).ok);
+  CHECK(inode_of("a/b.txt") == before);
+  CHECK(base::read_file(folder / "c.txt") == "CC");
+  CHECK(base::read_file(folder / "d.txt") == "d");
+  CHECK_FALSE(std::filesystem::exists(folder / "c.txt.0a1B2c3D"));
   CHECK(s3.fetch_tree("s3://bucket/nothing/", folder.path(), observer, {}).not_found);
 }
