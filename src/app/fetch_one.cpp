@@ -62,6 +62,22 @@ spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
   return file;
 }
 
+/// Makes an object of what a tree has of a file; false where none has it.
+bool take_from_tree(const spec::AssetFile& file, const FetchTools& tools) {
+  const auto digest = sha256_among(expected_digests(file, tools));
+  if (tools.options.refresh || !digest) return false;
+  for (const auto& [wanted, path] : tools.cache.files_in_trees({*digest})) {
+    try {
+      if (base::digest_file(path) != wanted) continue;
+      tools.cache.publish_file(path);
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::not_found) throw;  // it was collected in this moment
+    }
+  }
+  return false;
+}
+
 FetchedFile transfer(const spec::AssetFile& asked, const FetchTools& tools) {
   const spec::AssetFile file = with_published(asked, tools);
   const std::vector<Digest> expected = expected_digests(file, tools);
@@ -155,6 +171,7 @@ std::optional<FetchedFile> find_unchanged(const spec::AssetFile& file, const Fet
 
 std::optional<FetchedFile> find_current(const spec::AssetFile& file, const FetchTools& tools) {
   auto unchanged = find_unchanged(file, tools);
+  if (!unchanged && take_from_tree(file, tools)) unchanged = find_known(file, tools);
   if (!unchanged) check_may_fetch(file, tools);
   return unchanged;
 }

@@ -8,6 +8,7 @@
 #include <sabath/base/process.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
@@ -157,12 +158,24 @@ void SetFiles::take_from_trees() {
   });
 }
 
+/// Writes what `from` has; false where it cannot be read.
+bool copy_into(base::StagedFile& to, const std::filesystem::path& from) {
+  std::error_code code;
+  const auto size = std::filesystem::file_size(from, code);
+  if (code || size > large_bytes) {
+    return !code && std::filesystem::copy_file(from, to.lend("copy"), code);
+  }
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  std::ifstream stream(from, std::ios::binary);
+  if (!stream.read(bytes.data(), static_cast<std::streamsize>(size))) return false;
+  to.write_at(0, base::as_bytes(bytes));
+  return true;
+}
+
 /// False where it is not what it was; then it is fetched.
 bool SetFiles::copy(const Missing& missing, const std::filesystem::path& from) {
   const std::string& path = files_[missing.file].path;
-  std::error_code code;
-  std::filesystem::copy_file(from, tree_.open(path, missing.expected).lend("copy"), code);
-  if (code) {
+  if (!copy_into(tree_.open(path, missing.expected), from)) {
     tree_.abandon(path);
     return false;
   }

@@ -146,6 +146,7 @@ Outcome Pursuit::from(const std::vector<std::string>& urls) {
     all.retryable = all.retryable || outcome.retryable;
     all.not_found = all.not_found && outcome.not_found;
     all.access_needed = all.access_needed || outcome.access_needed;
+    all.wrong_bytes = all.wrong_bytes || outcome.wrong_bytes;
     all.retry_after = std::max(all.retry_after, outcome.retry_after);
     all.url = outcome.url;
     all.effective_url = outcome.effective_url;

@@ -1,5 +1,7 @@
 #include "resolving_fetcher.hpp"
 
+#include "blame.hpp"
+
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
@@ -39,6 +41,14 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
   if (!resolved.size_bytes) resolved.size_bytes = file.size_bytes;
   Outcome outcome = http_.fetch(resolved.urls, resolved, to, observer, std::move(stop));
   outcome.url = displayed_url(url);
+  if (outcome.ok && to.matches() == base::DigestMatch::wrong) {
+    // They are kept under the URL that this one leads to, by which nobody could be blamed later.
+    outcome.ok = false;
+    outcome.wrong_bytes = true;
+    outcome.problem = "the bytes that came do not have the digest that is expected" +
+                      digest_difference(request.digests, to.digests());
+    to.restart();
+  }
   return outcome;
 }
 

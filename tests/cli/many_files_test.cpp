@@ -149,6 +149,11 @@ TEST_CASE("cli: of a list that has grown only what is new is fetched") {
   REQUIRE(grown.status == 0);
   CHECK(files_in(tree_of(grown)) == 22);
   CHECK(server.requests().size() == requests + 3);  // the list and two files
+  // A single file that is in a tree is not fetched either.
+  const Answer one = sabath(
+      {"fetch", server.url("/other"), "--offline", "--sha256", sabath::base::sha256_of("7").hex});
+  INFO(one.errors);
+  CHECK(one.status == 0);
 }
 
 TEST_CASE("cli: of a damaged tree of many files only what is damaged is fetched again") {

@@ -70,7 +70,8 @@ std::string publish_forever(CacheHome& home, unsigned seed) {
     }
     const auto object = cache.publish(std::move(staging), {digest});
     cache.publish_tree({{"a/data", object}, {"b", object}});
-    cache.remember_source({"https://host/" + digest.hex.substr(0, 1), digest, 1, "", "", ""});
+    cache.remember_source(
+        {.url = "https://host/" + digest.hex.substr(0, 1), .digest = digest, .size_bytes = 1});
   }
 }
 

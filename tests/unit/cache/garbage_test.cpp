@@ -404,7 +404,8 @@ TEST_CASE("inventory: what is shared is counted once, and everything has its ori
   auto cache = store.home.open();
   const auto big = put(cache, std::string(1U << 20U, 'x'));
   const auto tree = cache.publish_tree({{"a", big}, {"b", big}});
-  cache.remember_source({"https://host.example/x", big.digest, 1U << 20U, "", "", ""});
+  cache.remember_source(
+      {.url = "https://host.example/x", .digest = big.digest, .size_bytes = 1U << 20U});
   store.keeping().pin({"name", "why", "who", "when", {tree.digest}});
   const auto inventory = store.keeping().inventory(store.observer);
   REQUIRE(inventory.stored.size() == 2);

@@ -51,7 +51,12 @@ TEST_CASE("lower: what the site's cache has is found, hashed once, and never wri
     auto site = stack.site();
     object = put(site, "twelve bytes");
     tree = site.publish_tree({{"a/b.txt", object}});
-    site.remember_source({"https://host.example/x", object.digest, 12, "e", "m", "f"});
+    site.remember_source({.url = "https://host.example/x",
+                          .digest = object.digest,
+                          .size_bytes = 12,
+                          .etag = "e",
+                          .last_modified = "m",
+                          .fetched = "f"});
     site.remember_stage({"key", "run", "host", "made", {{"out", object.digest}}});
   }
   const auto before = stack.picture();

@@ -15,12 +15,12 @@ namespace {
 const std::string url = "https://me:secret@host.example/data.h5?token=abc123";
 
 cache::SourceRecord source_record() {
-  return {url,
-          base::sha256_of("content"),
-          7,
-          "\"etag\"",
-          "Fri, 20 Nov 2026 10:00:00 GMT",
-          "2026-11-20T10:32:05.123Z"};
+  return {.url = url,
+          .digest = base::sha256_of("content"),
+          .size_bytes = 7,
+          .etag = "\"etag\"",
+          .last_modified = "Fri, 20 Nov 2026 10:00:00 GMT",
+          .fetched = "2026-11-20T10:32:05.123Z"};
 }
 
 fs::path only_file_in(const fs::path& folder) {

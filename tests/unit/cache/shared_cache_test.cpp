@@ -33,7 +33,8 @@ TEST_CASE("shared: folders are the group's whatever the umask, and files are rea
     CHECK(cache.is_shared());
     const auto object = put(cache, "twelve bytes");
     cache.publish_tree({{"x", object}});
-    cache.remember_source({"https://host.example/x", object.digest, 12, "", "", ""});
+    cache.remember_source(
+        {.url = "https://host.example/x", .digest = object.digest, .size_bytes = 12});
     CHECK(cache.find(object.digest));
     CHECK(mode_of(object.path) == 0444);
   }

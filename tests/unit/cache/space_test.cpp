@@ -199,7 +199,8 @@ TEST_CASE("cache: one that may only be read gives what it has, and says why it t
                cache.remember_stage({"key", "run", "host", "now", {}});
              },
              [&] {
-               cache.remember_source({"https://host/a", object.digest, 1, "", "", ""});
+               cache.remember_source(
+                   {.url = "https://host/a", .digest = object.digest, .size_bytes = 1});
              }}) {
       const auto error = error_of(write);
       if (!error) return "something was written";
