@@ -61,7 +61,7 @@ std::string make_run_id(const std::string& recipe, base::WallTime now) {
 fs::path make_run_directory(const fs::path& runs, const std::string& recipe, base::Clock& clock) {
   base::make_directories(runs);
   while (true) {
-    const fs::path directory = runs / make_run_id(recipe, clock.now());
+    fs::path directory = runs / make_run_id(recipe, clock.now());
     if (::mkdir(directory.c_str(), 0755) == 0) return directory;
     if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
   }

@@ -41,7 +41,7 @@ bool is_over(const launch::JobState& state) {
 }  // namespace
 
 RecipeRunner::RecipeRunner(Tools tools, Folders folders, fs::path program)
-    : tools_(tools), folders_(std::move(folders)), program_(std::move(program)) {}
+    : tools_(std::move(tools)), folders_(std::move(folders)), program_(std::move(program)) {}
 
 AssetFetcher RecipeRunner::fetcher(base::Observer& observer, std::stop_token stop) {
   return {tools_.cache,

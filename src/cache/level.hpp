@@ -25,6 +25,7 @@ struct Level {
         uses(layout),
         objects(layout, memo, clock, access == Access::write ? &uses : nullptr),
         trees(layout, memo, clock, access == Access::write ? &uses : nullptr) {}
+  ~Level() = default;
   Level(const Level&) = delete;
   Level& operator=(const Level&) = delete;
 

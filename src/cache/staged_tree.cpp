@@ -156,7 +156,7 @@ FinishedFile StagedTree::finish(const std::string& path, const std::string& url)
     base::remove_tree(tree_folder() / path);
     throw;
   }
-  const FinishedFile finished{file.size_bytes(), digests.front(), url};
+  FinishedFile finished{file.size_bytes(), digests.front(), url};
   journal_.note(path, finished);
   finished_.emplace(path, finished);
   return finished;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 /// A process of another host or container cannot be proven gone; after this time it is taken for
 /// gone.
-constexpr std::time_t longest_process_s = 30 * 86'400;
+constexpr std::time_t longest_process_s = std::time_t{30} * 86'400;
 
 bool is_before(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;

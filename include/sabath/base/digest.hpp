@@ -21,6 +21,7 @@ struct Digest {
   DigestAlgorithm algorithm = DigestAlgorithm::sha256;
   std::string hex{};
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 behind <=> for a pointer
   auto operator<=>(const Digest&) const = default;
   /// "sha256:<hex>", the form that files and messages use.
   std::string text() const;
