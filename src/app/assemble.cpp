@@ -30,7 +30,7 @@ cache::Object unpacked_object(const cache::Object& packed,
       {},
       tools.observer,
       tools.stop);
-  const cache::Object object = tools.cache.publish(std::move(staging), {});
+  cache::Object object = tools.cache.publish(std::move(staging), {});
   cache::SourceRecord record;
   record.kind = cache::SourceRecord::Kind::unpacked;
   record.url = key;

@@ -49,7 +49,7 @@ cache::Tree publish_brought(fetch::Fetcher& fetcher,
   const std::filesystem::path folder = staging->lend(fetcher.name());
   outcome = fetcher.fetch_tree(url, folder, observer, tools.stop);
   if (!outcome.ok) throw_outcome(outcome, fetch::displayed_url(url));
-  const cache::Tree tree = tools.cache.publish(std::move(staging));
+  cache::Tree tree = tools.cache.publish(std::move(staging));
   const auto before = tools.cache.source(record_key(url));
   if (before && before->digest != tree.digest) {
     tools.observer.warn(fetch::displayed_url(url) + ": has changed since " + before->fetched +

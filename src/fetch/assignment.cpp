@@ -76,14 +76,20 @@ std::optional<Assignment> share(std::uint64_t piece_bytes,
   const double worthwhile = 2 * (applicant.response_seconds + overhead_seconds);
   if (seconds_left(*slowest) < std::max(worthwhile, patience)) return {};
   const base::ByteRange rest = slowest->rest;
-  if (slowest->rate > 0 && rest.size() < 2 * least_share_bytes) return {};
+  const auto its_place = static_cast<std::size_t>(slowest - in_use.begin());
   const double mine = applicant.rate > 0 ? applicant.rate : std::max(slowest->rate, 1.0);
+  if (slowest->rate > 0 && rest.size() < 2 * least_share_bytes) {
+    // Too little for two. All of it, from one that a server lets wait.
+    const double whole = worthwhile + static_cast<double>(rest.size()) / mine;
+    if (seconds_left(*slowest) < 2 * whole) return {};
+    return Assignment{rest, its_place};
+  }
   const double kept = static_cast<double>(rest.size()) * slowest->rate / (slowest->rate + mine);
   std::uint64_t begin = rest.begin + static_cast<std::uint64_t>(kept);
   const std::uint64_t unit = rest.size() > 8 * piece_bytes ? piece_bytes : share_unit_bytes;
   if (slowest->rate > 0) begin = (begin + unit - 1) / unit * unit;
   if (begin >= rest.end || rest.end - begin < std::min(least_share_bytes, rest.size())) return {};
-  return Assignment{{begin, rest.end}, static_cast<std::size_t>(slowest - in_use.begin())};
+  return Assignment{{begin, rest.end}, its_place};
 }
 
 }  // namespace

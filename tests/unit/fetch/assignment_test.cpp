@@ -104,3 +104,17 @@ TEST_CASE(
   in_use.front() = {{0, 40 * mebi}, 0, false};  // brings nothing yet
   CHECK_FALSE(assign(there, size, mebi, in_use, {.rate = 50e6})->from);
 }
+
+TEST_CASE("assignment: too little for two is taken whole from one that is let wait") {
+  constexpr std::uint64_t little = 100'000;
+  Coverage there;
+  there.add({0, size - little});
+  std::vector<InUse> in_use{{{size - little, size}, 0.2e6, false}};
+  const Applicant applicant{.rate = 10e6, .response_seconds = 0.01};
+  const auto whole = assign(there, size, mebi, in_use, applicant);
+  REQUIRE(whole);
+  CHECK(whole->from == 0);
+  CHECK(whole->range == in_use.front().rest);
+  in_use.front().rate = 2e6;  // there before anybody else could bring it
+  CHECK_FALSE(assign(there, size, mebi, in_use, applicant));
+}
