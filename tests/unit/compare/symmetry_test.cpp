@@ -94,8 +94,12 @@ bool same(const std::optional<spec::Divergence>& x, const std::optional<spec::Di
 }
 
 bool mirrored(const spec::ItemComparison& x, spec::ItemComparison y) {
-  for (auto* d :
-       {&y.first_bitwise, &y.first_ulp, &y.first_tolerance, y.growth, y.growth + 1, y.growth + 2}) {
+  for (auto* d : {&y.first_bitwise,
+                  &y.first_ulp,
+                  &y.first_tolerance,
+                  &y.growth[0],
+                  &y.growth[1],
+                  &y.growth[2]}) {
     mirror(*d);
   }
   bool firsts = same(x.first_bitwise, y.first_bitwise) && same(x.first_ulp, y.first_ulp) &&
