@@ -4,6 +4,7 @@
 #include "fetch_results.hpp"
 #include "known_content.hpp"
 #include "origins.hpp"
+#include "unsized_file.hpp"
 
 #include <sabath/base/process.hpp>
 
@@ -23,8 +24,6 @@ using Files = std::vector<spec::AssetFile>;
 
 /// So many files of a document are fetched one by one, each with its own progress.
 constexpr std::size_t few_files = 32;
-/// Larger ones are objects, which are gone on with in the middle.
-constexpr std::uint64_t large_bytes = 8U << 20U;
 
 /// What names just these files with their bytes, as far as that is known.
 std::string set_key(const Files& files) {
@@ -78,6 +77,9 @@ class SetFiles final : public fetch::FileList {
   void take_from_trees();
   bool copy(const Missing& missing, const std::filesystem::path& from);
   void put(std::size_t i, const cache::FinishedFile& file, const fetch::Outcome* outcome);
+  std::unique_ptr<cache::Staging> stage_object(std::size_t index) const;
+  /// The file's object, where it is one; from then on it is not open here.
+  std::unique_ptr<cache::Staging> take_object(std::size_t index);
   const spec::AssetFile& file_of(std::size_t index) const { return files_[missing_[index].file]; }
 
   const Files& files_;
@@ -86,7 +88,8 @@ class SetFiles final : public fetch::FileList {
   FetchResults& results_;
   const FetchTools& tools_;
   std::vector<Missing> missing_{};
-  std::map<std::size_t, std::unique_ptr<cache::Staging>> large_{};
+  std::map<std::size_t, std::unique_ptr<cache::Staging>> objects_{};
+  std::map<std::size_t, std::unique_ptr<UnsizedFile>> unsized_{};
 };
 
 std::vector<Digest> SetFiles::expected(const spec::AssetFile& file) const {
@@ -205,26 +208,43 @@ fetch::Request SetFiles::request(std::size_t index) {
   return request;
 }
 
+std::unique_ptr<cache::Staging> SetFiles::stage_object(std::size_t index) const {
+  return tools_.cache.stage(staging_key(file_of(index)), missing_[index].expected);
+}
+
 base::StagedFile& SetFiles::open(std::size_t index) {
   const spec::AssetFile& file = file_of(index);
-  if (!is_large(file)) return tree_.open(file.path, missing_[index].expected);
-  return *(large_[index] = tools_.cache.stage(staging_key(file), missing_[index].expected));
+  const bool was_begun = !file.size_bytes && tools_.cache.partial_bytes(staging_key(file)) > 0;
+  if (is_large(file) || was_begun) return *(objects_[index] = stage_object(index));
+  base::StagedFile& small = tree_.open(file.path, missing_[index].expected);
+  if (file.size_bytes) return small;
+  auto& unsized = unsized_[index];
+  unsized = std::make_unique<UnsizedFile>(small, [this, index] { return stage_object(index); });
+  return *unsized;
+}
+
+std::unique_ptr<cache::Staging> SetFiles::take_object(std::size_t index) {
+  if (auto known = objects_.extract(index)) return std::move(known.mapped());
+  const auto unsized = unsized_.extract(index);
+  auto object = unsized ? unsized.mapped()->take_object() : nullptr;
+  if (object) tree_.abandon(file_of(index).path);
+  return object;
 }
 
 void SetFiles::done(std::size_t index, const fetch::Outcome& outcome) {
   const spec::AssetFile& file = file_of(index);
-  const auto large = large_.extract(index);
+  auto object = take_object(index);
   try {
     if (!outcome.ok) {
-      if (large.empty()) tree_.abandon(file.path);
+      if (!object) tree_.abandon(file.path);
       throw_outcome(outcome, file.path);
     }
-    if (large.empty()) {
+    if (!object) {
       put(missing_[index].file, tree_.finish(file.path, outcome.url), &outcome);
       return;
     }
     FetchedFile& result = results_.files[missing_[index].file];
-    result = publish_fetched(file, std::move(large.mapped()), outcome, tools_);
+    result = publish_fetched(file, std::move(object), outcome, tools_);
     tree_.add(file.path, result.object);
   } catch (const Error& error) {
     results_.fail(error);

@@ -31,7 +31,10 @@ constexpr std::uint64_t longest_file = std::numeric_limits<off_t>::max();
 }  // namespace
 
 SmallFile::SmallFile(fs::path path, fs::path lent, std::vector<base::Digest> wanted)
-    : path_(std::move(path)), lent_folder_(std::move(lent)), wanted_(std::move(wanted)) {}
+    : path_(std::move(path)),
+      lent_folder_(std::move(lent)),
+      wanted_(std::move(wanted)),
+      prefix_(wanted_) {}
 
 SmallFile::~SmallFile() {
   if (fd_ && !is_finished_) ::unlink(path_.c_str());
@@ -40,7 +43,10 @@ SmallFile::~SmallFile() {
 void SmallFile::reserve(std::uint64_t size_bytes) {
   lent_.clear();
   if (size_bytes > longest_file) base::throw_errno(path_.string(), "cannot write", EFBIG);
-  if ((size_bytes_ && *size_bytes_ != size_bytes) || present_.end() > size_bytes) present_.clear();
+  if ((size_bytes_ && *size_bytes_ != size_bytes) || present_.end() > size_bytes) {
+    present_.clear();
+    forget_hashes();
+  }
   size_bytes_ = size_bytes;
   if (size_bytes <= most_in_memory) {
     buffer_.reserve(static_cast<std::size_t>(size_bytes));
@@ -63,7 +69,9 @@ unsigned SmallFile::number_of(const base::ByteSource& source) {
   const auto number = static_cast<unsigned>(known - sources_.begin());
   if (known != sources_.end()) return number;
   for (const auto& [range, old] : present_.list()) {
-    if (sources_[old].url == source.url) present_.remove(range);
+    if (sources_[old].url != source.url) continue;
+    present_.remove(range);
+    forget_hashes();
   }
   sources_.push_back(source);
   return number;
@@ -81,6 +89,7 @@ void SmallFile::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsig
                     std::to_string(*size_bytes_));
   }
   if (sources_.empty()) number_of({});
+  hash(offset_bytes, bytes);
   if (!fd_ && range.end > most_in_memory) spill();
   if (!fd_) {
     if (buffer_.size() < range.end) buffer_.resize(static_cast<std::size_t>(range.end));
@@ -96,6 +105,7 @@ void SmallFile::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsig
 void SmallFile::drop(ByteRange range) {
   lent_.clear();
   if (range.begin >= range.end) return;
+  forget_hashes();
   present_.remove({range.begin / most_in_memory * most_in_memory,
                    (range.end - 1) / most_in_memory * most_in_memory + most_in_memory});
 }
@@ -104,8 +114,19 @@ void SmallFile::restart() {
   if (!lent_.empty()) base::remove_tree(lent_.parent_path());
   lent_.clear();
   present_.clear();
+  forget_hashes();
   sources_.clear();
   size_bytes_.reset();
+}
+
+void SmallFile::hash(std::uint64_t offset_bytes, base::ByteView bytes) {
+  if (offset_bytes < prefix_.bytes() || !digests_.empty()) forget_hashes();
+  if (offset_bytes == prefix_.bytes()) prefix_.update(bytes);
+}
+
+void SmallFile::forget_hashes() {
+  prefix_.restart();
+  digests_.clear();
 }
 
 bool SmallFile::is_complete() const {
@@ -115,7 +136,6 @@ bool SmallFile::is_complete() const {
 
 base::DigestMatch SmallFile::matches() {
   if (wanted_.empty() || !lent_.empty() || !is_complete()) return base::DigestMatch::unknown;
-  final_bytes_ = present_.end();
   const auto actual = digests();
   const bool all = std::all_of(wanted_.begin(), wanted_.end(), [&](const base::Digest& digest) {
     return std::find(actual.begin(), actual.end(), digest) != actual.end();
@@ -148,10 +168,18 @@ void SmallFile::spill() {
 }
 
 std::vector<base::Digest> SmallFile::digests() {
-  if (fd_) return digests_of(fd_.get(), path_);
-  Digester digester(wanted_);
-  digester.update(base::ByteView(buffer_).first(static_cast<std::size_t>(present_.end())));
-  return digester.finish();
+  if (!digests_.empty()) return digests_;
+  final_bytes_ = present_.end();
+  if (prefix_.bytes() == final_bytes_) {
+    digests_ = prefix_.finish();
+  } else if (fd_) {
+    digests_ = digests_of(fd_.get(), path_);
+  } else {
+    prefix_.restart();
+    prefix_.update(base::ByteView(buffer_).first(static_cast<std::size_t>(final_bytes_)));
+    digests_ = prefix_.finish();
+  }
+  return digests_;
 }
 
 std::vector<base::Digest> SmallFile::digests_of(int fd, const fs::path& path) {
@@ -174,7 +202,6 @@ std::vector<base::Digest> SmallFile::finish() {
                     std::to_string(present_.prefix()) + " of " +
                     std::to_string(size_bytes_.value_or(present_.end())));
   }
-  final_bytes_ = present_.end();
   auto result = digests();
   if (fd_) {
     if (::ftruncate(fd_.get(), static_cast<off_t>(final_bytes_)) != 0 ||

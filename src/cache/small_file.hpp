@@ -1,5 +1,6 @@
 #pragma once
 
+#include "digester.hpp"
 #include "extents.hpp"
 
 #include <sabath/base/digest.hpp>
@@ -14,7 +15,8 @@
 namespace sabath::cache {
 
 /// A file of a tree on its way: held in memory while it is small, so that it costs one open, write
-/// and close; beyond a mebibyte written to its place. It is not gone on with by a later attempt.
+/// and close; beyond a mebibyte written to its place. Bytes that come in order are hashed as they
+/// come, others when it is complete. It is not gone on with by a later attempt.
 class SmallFile final : public base::StagedFile {
  public:
   /// `path` is its place, in a folder that exists; `lent` the folder that a tool gets.
@@ -46,6 +48,9 @@ class SmallFile final : public base::StagedFile {
 
  private:
   bool is_complete() const;
+  /// To be called before bytes are written, and where any are forgotten.
+  void hash(std::uint64_t offset_bytes, base::ByteView bytes);
+  void forget_hashes();
   base::UniqueFd create(unsigned mode) const;
   void spill();
   std::vector<base::Digest> digests_of(int fd, const std::filesystem::path& path);
@@ -58,6 +63,8 @@ class SmallFile final : public base::StagedFile {
   std::optional<std::uint64_t> size_bytes_{};
   std::vector<base::ByteSource> sources_{};
   Extents present_{};
+  Digester prefix_;                      ///< of the bytes from the beginning that came in order
+  std::vector<base::Digest> digests_{};  ///< of the whole; empty: not asked for yet
   std::vector<std::byte> buffer_{};
   base::UniqueFd fd_{};  ///< once it is on disk
   std::uint64_t final_bytes_ = 0;

@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t most_streams = 64;
 /// More files than these may not be open because of a server that is busy.
 constexpr std::size_t most_waiting = 256;
+/// What broke off behind so many bytes is gone on with; less is asked for again.
+constexpr std::uint64_t worth_keeping_bytes = 1U << 20U;
 
 }  // namespace
 
@@ -160,6 +162,11 @@ void ManyFiles::complete(Slot& slot) {
 void ManyFiles::fail(Job job, const Failure& failure) {
   const bool is_throttle = failure.retry_after > 0ms;
   if (is_throttle) throttled_to_ = std::max<std::size_t>(1, limit() / 2);
+  if (failure.retryable && job.failures + 1 < policy_.attempts &&
+      job.to->present_bytes() > worth_keeping_bytes) {
+    leftovers_.push_back(std::move(job));
+    return;
+  }
   if (failure.retryable && ++job.failures < policy_.attempts &&
       failure.retry_after <= policy_.longest_wait) {
     const auto delay = backoff(policy_, job.failures, failure.retry_after, random_);

@@ -308,6 +308,58 @@ TEST_CASE("cli: a list that was interrupted goes on with what is missing") {
   CHECK(sabath({"verify", "--full"}).status == 0);
 }
 
+TEST_CASE("cli: a large file of a list is gone on with, though the list does not say its size") {
+  Sabath sabath;
+  FaultServer server;
+  const std::string large = std::string(12U << 20U, 'x') + "end";
+  server.put("/set/large", large);
+  server.put("/set/small", "small");
+  server.put("/set/SHA256SUMS",
+             sabath::base::sha256_of(large).hex + "  large\n" +
+                 sabath::base::sha256_of("small").hex + "  small\n");
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  Reply cut = server.whole("/set/large");
+  cut.cut_after_bytes = 10U << 20U;
+  server.once("/set/large", cut);
+  std::vector<std::string> command{"--json", "fetch", "many"};
+  SECTION("at once") {}
+  SECTION("by a later attempt") {
+    CHECK(sabath({"fetch", "many", "--retries", "0"}).status == 12);
+  }
+  SECTION("by a refresh") {
+    CHECK(sabath({"fetch", "many", "--retries", "0"}).status == 12);
+    command.push_back("--refresh");
+  }
+  const Answer answer = sabath(command);
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK((text_of(tree_of(answer) / "large") == large));
+  CHECK(text_of(tree_of(answer) / "small") == "small");
+  const auto requests = server.requests();
+  const auto continued = std::find_if(requests.begin(), requests.end(), [](const auto& request) {
+    return request.target == "/set/large" && !request.header("range").empty();
+  });
+  REQUIRE(continued != requests.end());
+  CHECK_THAT(continued->header("range"), Catch::StartsWith("bytes=10485760-"));
+  CHECK(sabath({"verify", "--full"}).status == 0);
+}
+
+TEST_CASE("cli: a large file of which not even the server says the size comes with its list") {
+  Sabath sabath;
+  FaultServer server;
+  const std::string large(9U << 20U, 'x');
+  server.put("/set/large", large);
+  Reply reply = server.whole("/set/large");
+  reply.chunked = true;
+  server.always("/set/large", reply);
+  server.put("/set/SHA256SUMS", sabath::base::sha256_of(large).hex + "  large\n");
+  listed(sabath, server.url("/set/SHA256SUMS"));
+  const Answer answer = sabath({"--json", "fetch", "many"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK((text_of(tree_of(answer) / "large") == large));
+}
+
 TEST_CASE("cli: what cannot fit is refused before the first byte") {
   Sabath sabath;
   FaultServer server;

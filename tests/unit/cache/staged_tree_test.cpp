@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <random>
+#include <sstream>
 
 using namespace sabath;
 using base::as_bytes;
@@ -21,6 +22,16 @@ namespace {
 void write(cache::TreeStaging& tree, const std::string& path, const std::string& text) {
   tree.open(path).write_at(0, as_bytes(text));
   tree.finish(path, "https://host/" + path);
+}
+
+/// Bytes that this process has read from files so far.
+std::uint64_t bytes_read() {
+  std::istringstream counters(base::read_file("/proc/self/io"));
+  std::string name;
+  std::uint64_t bytes = 0;
+  counters >> name >> bytes;
+  REQUIRE(name == "rchar:");
+  return bytes;
 }
 
 void kill_after(CacheHome& home, const std::function<void(cache::TreeStaging&)>& work) {
@@ -207,4 +218,56 @@ TEST_CASE("staged tree: a tool may bring a single file of it") {
   base::write_file_atomically(file.lend("curl"), "brought");
   CHECK(staging->finish("a/b").size_bytes == 7);
   CHECK(base::read_file(cache.publish(std::move(staging)).path / "a/b") == "brought");
+}
+
+TEST_CASE("staged tree: a file that comes in order is hashed as it comes and not read again") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string text(3U << 20U, 'x');
+  const auto digest = base::sha256_of(text);
+  const auto tree = cache.stage_tree("key");
+  auto& file = tree->open("file", {digest});
+  for (std::size_t begin = 0; begin < text.size(); begin += 1U << 19U)
+    file.write_at(begin, as_bytes(text).subspan(begin, 1U << 19U));
+  const std::uint64_t before = bytes_read();
+  CHECK(file.matches() == base::DigestMatch::right);
+  CHECK(tree->finish("file").digest == digest);
+  CHECK(bytes_read() - before < text.size());
+}
+
+TEST_CASE(
+    "staged tree: bytes that come out of order or once more are hashed as they are in the end") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto tree = cache.stage_tree("key");
+  const std::size_t half = GENERATE(3U, 2U << 20U);
+  const std::string text = std::string(half, 'a') + std::string(half, 'b');
+  auto& file = tree->open("file", {base::sha256_of(text)});
+  const auto put = [&](std::size_t offset, char letter) {
+    file.write_at(offset, as_bytes(std::string(half, letter)));
+  };
+  SECTION("the end first") {
+    put(half, 'b');
+    put(0, 'a');
+  }
+  SECTION("the beginning twice") {
+    put(0, 'x');
+    put(half, 'b');
+    CHECK(file.matches() == base::DigestMatch::wrong);
+    put(0, 'a');
+  }
+  SECTION("begun again") {
+    put(0, 'x');
+    file.restart();
+    put(0, 'a');
+    put(half, 'b');
+  }
+  SECTION("of another version") {
+    file.write_at(0, as_bytes(std::string(half, 'x')), file.number_of({"https://host/x", "1", {}}));
+    const unsigned number = file.number_of({"https://host/x", "2", {}});
+    file.write_at(0, as_bytes(std::string(half, 'a')), number);
+    file.write_at(half, as_bytes(std::string(half, 'b')), number);
+  }
+  CHECK(file.matches() == base::DigestMatch::right);
+  CHECK(tree->finish("file").digest == base::sha256_of(text));
 }
