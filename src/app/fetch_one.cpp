@@ -62,7 +62,8 @@ spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
   return file;
 }
 
-/// Makes an object of what a tree has of a file; false where none has it.
+/// Makes an object of what a tree has of a file; false where none has it, or it cannot be had from
+/// there.
 bool take_from_tree(const spec::AssetFile& file, const FetchTools& tools) {
   const auto digest = sha256_among(expected_digests(file, tools));
   if (tools.options.refresh || !digest) return false;
@@ -72,7 +73,7 @@ bool take_from_tree(const spec::AssetFile& file, const FetchTools& tools) {
       tools.cache.publish_file(path);
       return true;
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::not_found) throw;  // it was collected in this moment
+      if (error.kind() == ErrorKind::interrupted) throw;
     }
   }
   return false;

@@ -114,22 +114,21 @@ std::string_view to_string(Placement placement) {
   return "copy";
 }
 
-/// The orphan with the most bytes; the others are removed.
-Attempt Cache::State::adopt_or_begin(std::string_view key) {
-  own.uses.begin();
-  std::vector<Attempt> orphans = Attempt::take_orphans(layout.partial(key), self());
-  const auto most =
-      std::max_element(orphans.begin(), orphans.end(), [](const Attempt& a, const Attempt& b) {
-        return adoptable_bytes(a) < adoptable_bytes(b);
-      });
-  const bool is_of_use = most != orphans.end() && adoptable_bytes(*most) > 0;
-  for (Attempt& orphan : orphans) {
-    if (is_of_use && &orphan == &*most) continue;
-    if (is_of_use) move_lent_folders(orphan, *most);
-    orphan.discard_at_end();
+Cache::State::Orphans Cache::State::take_orphans(std::string_view key) {
+  Orphans orphans;
+  for (Attempt& orphan : Attempt::take_orphans(layout.partial(key), self())) {
+    try {
+      const std::uint64_t bytes = adoptable_bytes(orphan);
+      if (bytes == 0) {
+        orphan.discard_at_end();
+      } else {
+        orphans.emplace(bytes, std::move(orphan));
+      }
+    } catch (const Error&) {
+      // It is left again: that says nothing of what is there.
+    }
   }
-  if (!is_of_use) return {layout.partial(key), self()};
-  return std::move(*most);
+  return orphans;
 }
 
 Cache::Cache(const fs::path& root,
@@ -152,14 +151,17 @@ std::optional<Object> Cache::find(const base::Digest& digest) {
 std::unique_ptr<Staging> Cache::stage(std::string_view key,
                                       const std::vector<base::Digest>& expected) {
   return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
-    return std::make_unique<StagedObject>(root(), state_->adopt_or_begin(key), expected);
+    return state_->adopt_or_begin(key, [&](Attempt attempt) {
+      return std::make_unique<StagedObject>(root(), std::move(attempt), expected);
+    });
   });
 }
 
 std::unique_ptr<Staging> Cache::stage_repair(const base::Digest& digest) {
   return storing_in(root(), [&]() -> std::unique_ptr<Staging> {
-    auto staged = std::make_unique<StagedObject>(
-        root(), state_->adopt_or_begin(digest.hex), std::vector{digest});
+    auto staged = state_->adopt_or_begin(digest.hex, [&](Attempt attempt) {
+      return std::make_unique<StagedObject>(root(), std::move(attempt), std::vector{digest});
+    });
     const auto parts = pieces_of(state_->layout, digest);
     if (!parts) return staged;
     staged->take_intact(state_->layout.object(digest), *parts);
@@ -290,7 +292,9 @@ Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
 
 std::unique_ptr<TreeStaging> Cache::stage_tree(std::string_view key) {
   return storing_in(root(), [&]() -> std::unique_ptr<TreeStaging> {
-    return std::make_unique<StagedTree>(state_->layout, state_->adopt_or_begin(key));
+    return state_->adopt_or_begin(key, [&](Attempt attempt) {
+      return std::make_unique<StagedTree>(state_->layout, std::move(attempt));
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "attempt.hpp"
+#include "lent_folder.hpp"
 #include "level.hpp"
 
 #include <sabath/base/error.hpp>
@@ -8,11 +9,16 @@
 #include <sabath/base/process_identity.hpp>
 #include <sabath/cache/cache.hpp>
 
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -39,7 +45,32 @@ struct Cache::State {
       orphan.discard_at_end();
     return {folder, self()};
   }
-  Attempt adopt_or_begin(std::string_view key);
+  /// By how much of them is of use, the most first.
+  using Orphans = std::multimap<std::uint64_t, Attempt, std::greater<>>;
+  /// Removes those that are of no use; one that cannot be read stays where it is.
+  Orphans take_orphans(std::string_view key);
+  /// What `make` makes of the orphan with the most bytes, else of a new attempt; the other orphans
+  /// are removed. One that `make` cannot go on with (Error{storage}) stays for later.
+  template <class Make>
+  std::invoke_result_t<Make, Attempt> adopt_or_begin(std::string_view key, Make&& make) {
+    own.uses.begin();
+    Orphans orphans = take_orphans(key);
+    while (!orphans.empty()) {
+      auto most = orphans.extract(orphans.begin());
+      const std::filesystem::path folder = most.mapped().folder();
+      try {
+        auto made = make(std::move(most.mapped()));
+        for (auto& [bytes, orphan] : orphans) {
+          move_lent_folders(orphan.folder(), folder);
+          orphan.discard_at_end();
+        }
+        return made;
+      } catch (const base::Error& error) {
+        if (error.kind() != base::ErrorKind::storage) throw;
+      }
+    }
+    return make(Attempt(layout.partial(key), self()));
+  }
 
   /// Our own first, then those beneath it.
   std::vector<const Level*> levels() const;

@@ -3,6 +3,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
 
+#include <cstdio>
 #include <string>
 
 namespace sabath::cache {
@@ -31,6 +32,19 @@ std::vector<fs::path> lent_folders(const fs::path& attempt) {
     }
   }
   return folders;
+}
+
+bool may_have_lent_folders(const fs::path& attempt) {
+  std::error_code code;
+  const fs::directory_iterator readable(attempt, code);
+  return code || !lent_folders(attempt).empty();
+}
+
+void move_lent_folders(const fs::path& from, const fs::path& to) {
+  for (const fs::path& folder : lent_folders(from)) {
+    // Where the same borrower has left something there, that stays.
+    ::rename(folder.c_str(), (to / folder.filename()).c_str());
+  }
 }
 
 std::uint64_t bytes_beneath(const fs::path& folder) {

@@ -121,7 +121,7 @@ StagedObject::~StagedObject() {
 }
 
 void StagedObject::leave() {
-  if (present_.bytes() == 0 && lent_folders(attempt_.folder()).empty()) return;
+  if (present_.bytes() == 0 && !may_have_lent_folders(attempt_.folder())) return;
   // Who goes on later keeps no space from others until then.
   const bool shortened = ::ftruncate(fd_.get(), static_cast<off_t>(present_.end())) == 0;
   try {
@@ -414,12 +414,14 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
 }
 
 SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) {
-  is_discarded_ = true;  // as long as it may be no file
-  // A tool may have put a link, or something else, in the place of the file.
   const base::UniqueFd fd(::open(lent_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) base::throw_errno(lent_.string(), "cannot read", errno);
+  const int problem = errno;
+  // A tool may have put a link, or something else, in the place of the file: that is worth nothing.
+  FileStatus status{};
+  is_discarded_ = fd ? ::fstat(fd.get(), &status) == 0 && !S_ISREG(status.st_mode)
+                     : problem == ELOOP || problem == ENXIO;
+  if (!fd) base::throw_errno(lent_.string(), "cannot read", problem);
   SealedFile sealed{lent_, size_of(fd.get(), lent_), {}, {}};
-  is_discarded_ = false;
   sealed.parts.size_bytes = sealed.size_bytes;
   sealed.parts.sources.emplace_back();
   const std::uint64_t piece =
@@ -449,13 +451,6 @@ std::uint64_t adoptable_bytes(const Attempt& attempt) {
   for (const fs::path& folder : lent_folders(attempt.folder()))
     bytes = std::max(bytes, std::max<std::uint64_t>(bytes_beneath(folder), 1));
   return bytes;
-}
-
-void move_lent_folders(const Attempt& from, const Attempt& to) {
-  for (const fs::path& folder : lent_folders(from.folder())) {
-    // Where the same borrower has left something there, that stays.
-    ::rename(folder.c_str(), (to.folder() / folder.filename()).c_str());
-  }
 }
 
 }  // namespace sabath::cache

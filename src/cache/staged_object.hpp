@@ -108,7 +108,5 @@ class StagedObject final : public Staging {
 
 /// How much of an orphaned attempt's folder may be worth going on with.
 std::uint64_t adoptable_bytes(const Attempt& attempt);
-/// Moves what borrowers left in `from` to `to`, where they have left nothing there.
-void move_lent_folders(const Attempt& from, const Attempt& to);
 
 }  // namespace sabath::cache

@@ -61,13 +61,11 @@ bool is_long_unchanged(const GarbagePlace& place, const Place& attempt, base::Wa
 }
 
 /// The folders of attempts at objects that are published: whoever gave one up has no use for it.
+/// Only the digest says so: what is kept under a source's URL may be of a newer version.
 std::set<fs::path> needless_partials(const Layout& layout, const Inventory& inventory) {
   std::set<fs::path> folders;
   for (const Stored& stored : inventory.stored) {
-    if (stored.kind != Stored::Kind::object) continue;
-    folders.insert(layout.partial(stored.digest.hex));
-    for (const std::string& url : stored.sources)
-      folders.insert(layout.partial(base::sha256_of(url).hex));
+    if (stored.kind == Stored::Kind::object) folders.insert(layout.partial(stored.digest.hex));
   }
   return folders;
 }

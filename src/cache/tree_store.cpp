@@ -101,6 +101,23 @@ bool share_into(const fs::path& path, const Object& object) {
   return false;
 }
 
+/// Who looks around in trees that he was not asked for leaves out what cannot be read.
+template <class Look>
+void where_readable(Look&& look) {
+  try {
+    look();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+  }
+}
+
+/// Does a regular file of the right size lie there?
+bool may_be(const ArchiveEntry& entry, const fs::path& root) {
+  const auto status = link_status(root / entry.path);
+  return status && S_ISREG(status->st_mode) &&
+         static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
+}
+
 }  // namespace
 
 TreeLook TreeStore::look(const base::Digest& digest) const {
@@ -200,16 +217,22 @@ Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries)
 void find_files_in_trees(const Layout& layout,
                          const std::set<base::Digest>& wanted,
                          std::map<base::Digest, fs::path>& found) {
-  std::vector<ListedDigest> trees = listed_trees(layout);
-  for (const fs::path& aside : listing(layout.damaged())) {
-    const auto digest = base::parse_digest(aside.filename().string().substr(0, digest_digits));
-    if (digest && link_status(aside / tree_marker)) trees.push_back({*digest, aside});
-  }
-  for (const auto& [digest, path] : trees) {
-    for (const ArchiveEntry& entry : read_manifest(path, digest).entries) {
-      if (entry.link_target.empty() && wanted.contains(entry.digest))
-        found.emplace(entry.digest, path / entry.path);
+  std::vector<ListedDigest> trees;
+  where_readable([&] { trees = listed_trees(layout); });
+  where_readable([&] {
+    for (const fs::path& aside : listing(layout.damaged())) {
+      const auto digest = base::parse_digest(aside.filename().string().substr(0, digest_digits));
+      if (digest) trees.push_back({*digest, aside});
     }
+  });
+  for (const auto& [digest, path] : trees) {
+    where_readable([&] {
+      if (!link_status(path / tree_marker)) return;
+      for (const ArchiveEntry& entry : read_manifest(path, digest).entries) {
+        if (entry.link_target.empty() && wanted.contains(entry.digest) && may_be(entry, path))
+          found.emplace(entry.digest, path / entry.path);
+      }
+    });
   }
 }
 

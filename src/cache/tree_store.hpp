@@ -61,8 +61,9 @@ void fill_tree(const Layout& layout,
 std::vector<base::ArchiveEntry> manifest_entries(const std::filesystem::path& root,
                                                  const base::Digest& digest);
 
-/// Adds paths of files that have the `wanted` digests by the manifests of all trees, those that
-/// were set aside, too. Nothing is hashed.
+/// Adds paths of regular files that have the `wanted` digests by the manifests of all trees, those
+/// that were set aside, too, and have the size that stands there. Nothing is hashed; what cannot be
+/// read is left out.
 void find_files_in_trees(const Layout& layout,
                          const std::set<base::Digest>& wanted,
                          std::map<base::Digest, std::filesystem::path>& found);

@@ -346,9 +346,18 @@ TEST_CASE("gc: what was given up goes at once where its object was published by 
   };
   give_up(digest.hex);
   give_up("something else");
+  // What is kept under a source's URL may be of the version after that one.
+  const std::string url = "https://host.example/x";
+  give_up(base::sha256_of(url).hex);
   put(cache, "content");
+  cache.remember_source({.url = url,
+                         .digest = digest,
+                         .size_bytes = 7,
+                         .etag = "",
+                         .last_modified = "",
+                         .fetched = "2026-11-20T10:32:05.123Z"});
   const fs::path partials = store.home.root() / "partial";
-  REQUIRE(entries_in(partials) == 2);
+  REQUIRE(entries_in(partials) == 3);
   const auto report = store.keeping().collect({}, store.observer);
   REQUIRE(report.removed.size() == 1);
   CHECK(report.removed.front().kind == "partial");

@@ -74,7 +74,7 @@ TEST_CASE("cache: a partial stays where its journal cannot be written") {
   CHECK(run([&]() -> std::string {
           auto cache = home.open();
           stage_half(cache);
-          if (!where_full(20, [&] { cache.stage("key"); })) return "nothing was refused";
+          if (!where_full(10, [&] { cache.stage("key"); })) return "nothing was refused";
           const auto there = cache.stage("key")->present_bytes();
           return there == 2U << 20U ? "" : std::to_string(there) + " bytes are there";
         }).empty());
@@ -113,6 +113,62 @@ TEST_CASE("cache: a partial stays where there are no descriptors left") {
     CHECK(cache.stage_tree("key")->finished("a"));
   }
   CHECK(refused > 0);
+}
+
+TEST_CASE("cache: a partial that cannot be read stays, and keeps nobody from beginning anew") {
+  CacheHome home;
+  auto cache = home.open();
+  const bool is_tree = GENERATE(false, true);
+  const fs::path name = GENERATE_COPY(fs::path("data"), fs::path("journal"));
+  const fs::path unreadable = !is_tree ? name : name == "journal" ? "files" : "tree/folder/a";
+  const auto stage = [&](std::size_t bytes) {
+    if (!is_tree) {
+      const auto staging = cache.stage("key");
+      const auto there = staging->present_bytes();
+      if (bytes > 0) staging->write_at(0, as_bytes(text).first(bytes));
+      return there;
+    }
+    const auto staging = cache.stage_tree("key");
+    const auto there = staging->finished("folder/a").value_or(cache::FinishedFile{}).size_bytes;
+    if (bytes > 0) {
+      staging->open("folder/a").write_at(0, as_bytes(text).first(bytes));
+      staging->finish("folder/a", "");
+    }
+    return there;
+  };
+  CHECK(stage(2U << 20U) == 0);
+  for (const auto& attempt : fs::recursive_directory_iterator(home.root() / "partial")) {
+    if (!attempt.path().filename().string().starts_with("left.")) continue;
+    const fs::path place = attempt.path() / unreadable;
+    fs::rename(place, place.parent_path() / "aside");
+    fs::create_directories(place / "in the way");
+    break;
+  }
+  CHECK(stage(0) == 0);
+  CHECK(stage(1000) == 0);
+  CHECK(stage(0) == 1000);  // although there is less of it
+  int kept = 0;
+  for (const auto& file : fs::recursive_directory_iterator(home.root() / "partial"))
+    kept += file.path().filename() == "aside" ? 1 : 0;
+  CHECK(kept == 1);
+}
+
+TEST_CASE("cache: what a tool brought stays where it cannot be opened just now") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::string outcome = run([&]() -> std::string {
+    auto staging = cache.stage("key");
+    base::write_file_atomically(staging->lend("tool"), text);
+    const auto error = error_of([&] {
+      const FewDescriptors none(0);
+      cache.publish(std::move(staging), {});
+    });
+    return error && error->kind() == ErrorKind::storage ? "" : "nothing was refused";
+  });
+  CHECK(outcome == "");
+  auto staging = cache.stage("key");
+  REQUIRE(fs::is_regular_file(staging->lend("tool")));
+  CHECK(cache.publish(std::move(staging), {}).size_bytes == text.size());
 }
 
 TEST_CASE("cache: what is complete and cannot be put in its place is there for the next attempt") {

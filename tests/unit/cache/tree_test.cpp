@@ -222,3 +222,41 @@ TEST_CASE("cache: a tree of many files is durable and found too") {
   CHECK(tree.files == 100);
   CHECK(cache.find_tree(tree.digest));
 }
+
+namespace {
+
+cache::Tree tree_of_one_file(cache::Cache& cache, const std::string& content) {
+  auto staging = cache.stage_tree(content);
+  staging->open("file").write_at(0, base::as_bytes(content));
+  staging->finish("file", "");
+  return cache.publish(std::move(staging));
+}
+
+}  // namespace
+
+TEST_CASE("cache: files are found in trees, whatever cannot be read or is of another size") {
+  CacheHome home;
+  auto cache = home.open();
+  const std::set wanted{
+      base::sha256_of("right"), base::sha256_of("shortened"), base::sha256_of("led elsewhere")};
+  const auto right = tree_of_one_file(cache, "right");
+  const auto shortened = tree_of_one_file(cache, "shortened");
+  const auto led = tree_of_one_file(cache, "led elsewhere");
+  const auto unreadable = tree_of_one_file(cache, "unreadable");
+  test::overwrite(shortened.path / "file", "short");
+  for (const auto& tree : {led, unreadable})
+    fs::permissions(tree.path, fs::perms::owner_all);
+  fs::remove(led.path / "file");
+  fs::create_symlink(right.path / "file", led.path / "file");
+  fs::remove(unreadable.path / ".sabath-tree.json");
+  fs::create_directory(unreadable.path / ".sabath-tree.json");
+  fs::remove_all(home.root() / "damaged");
+  base::write_file_atomically(home.root() / "damaged", "in the way");
+  const auto found = cache.files_in_trees(wanted);
+  REQUIRE(found.size() == 1);
+  CHECK(found.begin()->first == base::sha256_of("right"));
+  CHECK(found.begin()->second == right.path / "file");
+  fs::remove_all(home.root() / "trees");
+  base::write_file_atomically(home.root() / "trees", "in the way");
+  CHECK(cache.files_in_trees(wanted).empty());
+}
