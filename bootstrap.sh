@@ -38,7 +38,7 @@ as_root() {
 # would have port 80, not at the next boot either.
 without_services() {
   local policy=/usr/sbin/policy-rc.d
-  printf '%s' "[ -e $policy ] || { trap 'rm -f $policy' EXIT; printf '#!/bin/sh\nexit 101\n' >$policy; chmod 755 $policy; }; $1"
+  printf '%s' "[ -e $policy ] || { trap 'rm -f $policy' EXIT; trap 'exit 130' HUP INT TERM; printf '#!/bin/sh\nexit 101\n' >$policy; chmod 755 $policy; }; $1"
   [[ $1 != *" nginx"* ]] || printf '%s' " && { systemctl disable -q nginx 2>/dev/null || true; }"
 }
 

@@ -93,11 +93,15 @@ std::vector<FetchedFile> bring(const std::string& name,
 }
 
 /// Notes what another fetch of the same needs, so that it can be verified, kept and repaired by
-/// name. A part of a list adds to what is known of it.
+/// name. A part of a list adds to what is there of it.
 void remember(const std::string& name, const FetchedAsset& fetched, const FetchTools& tools) {
   std::set<Digest> digests(fetched.holdings.begin(), fetched.holdings.end());
   const auto before = tools.cache.asset(name);
-  if (before && tools.options.limit) digests.insert(before->digests.begin(), before->digests.end());
+  if (before && tools.options.limit) {
+    for (const Digest& digest : before->digests) {
+      if (tools.cache.find(digest) || tools.cache.find_tree(digest)) digests.insert(digest);
+    }
+  }
   const cache::AssetRecord record{name, {digests.begin(), digests.end()}};
   if (before && before->digests == record.digests) return;
   try {

@@ -63,6 +63,19 @@ std::map<Digest, std::vector<std::string>> urls_of(const cache::Keeping& keeping
   return urls;
 }
 
+/// A large file of a tree is an object of its own, of which the piece that is damaged can be had.
+std::set<Digest> with_files_of_trees(const std::vector<Digest>& digests,
+                                     const cache::Keeping& keeping) {
+  std::set<Digest> all(digests.begin(), digests.end());
+  for (const Digest& digest : digests) {
+    const auto origin = keeping.origin_of_tree(digest);
+    if (!origin) continue;
+    for (const auto& [path, file] : origin->files)
+      all.insert(file);
+  }
+  return all;
+}
+
 }  // namespace
 
 Repaired CacheRepairer::repair_object(const Digest& digest,
@@ -131,7 +144,9 @@ void CacheRepairer::fetch_again(const Digest& digest,
     const auto& digests = record->digests;
     if (std::find(digests.begin(), digests.end(), digest) == digests.end()) continue;
     AssetFetcher fetcher(tools_.cache, tools_.fetchers, tools_.clock, {});
-    const FetchedAsset fetched = fetcher.fetch(document.asset, {}, tools_.observer, stop);
+    FetchOptions options;
+    options.has_login = tools_.has_login;
+    const FetchedAsset fetched = fetcher.fetch(document.asset, options, tools_.observer, stop);
     for (const FetchedFile& file : fetched.files) {
       result.transferred += file.transferred;
       if (!file.source.empty()) result.source = file.source;
@@ -161,10 +176,9 @@ std::vector<Repaired> CacheRepairer::repair(const std::string& name, std::stop_t
   const cache::Inventory inventory = tools_.keeping.inventory(tools_.observer, stop);
   Damage damage = damage_in(tools_.cache.verify(false, tools_.observer, stop), inventory);
   if (!name.empty()) {
-    const auto wanted = digests_called(name, tools_.documents, tools_.cache, inventory);
-    std::erase_if(damage, [&](const auto& one) {
-      return std::find(wanted.begin(), wanted.end(), one.second) == wanted.end();
-    });
+    const auto wanted = with_files_of_trees(
+        digests_called(name, tools_.documents, tools_.cache, inventory), tools_.keeping);
+    std::erase_if(damage, [&](const auto& one) { return !wanted.contains(one.second); });
   }
   const auto urls = urls_of(tools_.keeping, tools_.documents);
   std::vector<Repaired> repaired;

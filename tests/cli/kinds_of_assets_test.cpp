@@ -187,6 +187,34 @@ TEST_CASE("cli: what a URL gave is pinned by the URL, a folder, too") {
   }
 }
 
+TEST_CASE(
+    "cli: of a list that a run has read the collector keeps what a fetch without network needs") {
+  const Kinds kinds;
+  const Sabath& sabath = kinds.sabath;
+  REQUIRE(sabath({"run",
+                  sabath.shell_recipe("reader",
+                                      "cat {dataset.train}/a.txt > {output}/copy.txt",
+                                      R"({"datasets": {"train": "bare-list"}})",
+                                      R"({"outputs": ["copy.txt"]})")})
+              .status == 0);
+  REQUIRE(sabath({"cache", "gc", "--older-than", "0s"}).status == 0);
+  const Answer offline = sabath({"fetch", "bare-list", "--offline"});
+  INFO(offline.errors);
+  CHECK(offline.status == 0);
+  CHECK(sabath({"verify", "bare-list"}).status == 0);
+}
+
+TEST_CASE("cli: what was set aside is missing to verify, by URL too") {
+  const Kinds kinds;
+  const Sabath& sabath = kinds.sabath;
+  const Answer fetched = sabath({"--json", "fetch", kinds.repository()});
+  REQUIRE(fetched.status == 0);
+  spoil_in(tree_of(fetched));
+  CHECK(sabath({"verify", kinds.repository()}).status == 1);
+  CHECK(sabath({"fetch", kinds.repository(), "--offline"}).status != 0);  // which sets it aside
+  CHECK(sabath({"verify", kinds.repository()}).status == 1);
+}
+
 TEST_CASE("cli: an asset that was never fetched is not in the cache, whatever its kind") {
   const Kinds kinds;
   for (const std::string name : {"list", "manifest", "files", "many", "tree"}) {

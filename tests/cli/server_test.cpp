@@ -5,9 +5,11 @@
 #include <sabath/base/digest.hpp>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace sabath::test;
 using Catch::Contains;
+using nlohmann::json;
 
 namespace {
 
@@ -123,4 +125,22 @@ TEST_CASE("cli: a password in a URL is in no message and in no file") {
   CHECK((failed.output + failed.errors).find("s3cretword") == std::string::npos);
   const Answer found = sabath.program({"grep", "-r", "-l", "s3cretword", sabath.home().string()});
   CHECK(found.status == 1);
+}
+
+TEST_CASE("cli: two URLs that differ in their query are pinned apart") {
+  Sabath sabath;
+  FaultServer server;
+  server.put("/get?id=1", "one");
+  server.put("/get?id=2", "two");
+  for (const std::string id : {"1", "2"}) {
+    REQUIRE(sabath({"fetch", server.url("/get?id=" + id)}).status == 0);
+    REQUIRE(sabath({"cache", "pin", server.url("/get?id=" + id)}).status == 0);
+  }
+  REQUIRE(sabath({"cache", "unpin", server.url("/get?id=2")}).status == 0);
+  REQUIRE(sabath({"cache", "gc", "--older-than", "0s"}).status == 0);
+  CHECK(sabath({"verify", server.url("/get?id=1")}).status == 0);
+  CHECK(sabath({"verify", server.url("/get?id=2")}).status == 10);
+  const json pins = json::parse(sabath({"--json", "cache", "pin"}).output);
+  REQUIRE(pins["pins"].size() == 1);
+  CHECK(sabath({"cache", "unpin", pins["pins"][0]["name"].get<std::string>()}).status == 0);
 }

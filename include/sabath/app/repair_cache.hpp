@@ -8,10 +8,13 @@
 #include <sabath/fetch/fetcher.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sabath::app {
@@ -38,8 +41,10 @@ class CacheRepairer {
     const Documents& documents;
     base::Clock& clock;
     base::Observer& observer;
+    /// As in FetchOptions.
+    std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
   };
-  explicit CacheRepairer(const Tools& tools) : tools_(tools) {}
+  explicit CacheRepairer(Tools tools) : tools_(std::move(tools)) {}
 
   /// All that is damaged or was set aside and is not there again, or only what `name` (an asset, a
   /// URL, a digest) stands for. Throws Error{not_found} for a name that nobody knows,

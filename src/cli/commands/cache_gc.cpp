@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -69,6 +70,17 @@ std::string text_answer(const cache::GarbageReport& report, const GcOptions& opt
   return text;
 }
 
+/// An asset of which something is kept is kept whole: its list too, and where its files came from.
+void keep_whole_assets(std::set<base::Digest>& keep, Workspace& workspace) {
+  const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
+  const auto assets = app::digests_of_assets(workspace.documents(), workspace.cache(), inventory);
+  for (const auto& [name, digests] : assets) {
+    const bool is_kept = std::any_of(
+        digests.begin(), digests.end(), [&](const auto& digest) { return keep.contains(digest); });
+    if (is_kept) keep.insert(digests.begin(), digests.end());
+  }
+}
+
 int cache_gc(const GcOptions& options, Workspace& workspace) {
   cache::GarbageOptions garbage;
   garbage.dry_run = options.dry_run;
@@ -86,6 +98,7 @@ int cache_gc(const GcOptions& options, Workspace& workspace) {
   for (const auto& [digest, runs] : app::digests_of_runs(workspace.folders().runs()))
     garbage.keep.insert(digest);
   garbage.keep.merge(app::digests_of_environments(workspace.folders().environments()));
+  keep_whole_assets(garbage.keep, workspace);
   const cache::GarbageReport report =
       workspace.keeping().collect(garbage, workspace.observer(), workspace.stop());
   workspace.answer(workspace.options().json ? json_answer(report, options.dry_run)

@@ -27,6 +27,13 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
 }
 
+/// Without the secrets that a URL may have, and yet another one for each URL.
+std::string pin_name(const std::string& name) {
+  const std::string displayed = app::displayed_name(name);
+  if (displayed == name) return name;
+  return displayed + "#" + base::sha256_of(name).hex.substr(0, 8);
+}
+
 int list_pins(Workspace& workspace) {
   const auto pins = workspace.keeping().pins();
   if (workspace.options().json) {
@@ -52,7 +59,7 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
   cache::Keeping& keeping = workspace.keeping();
   const auto inventory = keeping.inventory(workspace.observer(), workspace.stop());
   const cache::Pin pin{
-      app::displayed_name(options.name),
+      pin_name(options.name),
       options.reason,
       user_name(),
       base::format_rfc3339(workspace.clock().now()),
@@ -67,19 +74,22 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
 
 int cache_unpin(const PinOptions& options, Workspace& workspace) {
   cache::Keeping& keeping = workspace.keeping();
-  const std::string name = app::displayed_name(options.name);
+  const std::string name = pin_name(options.name);
   cache::Pin removed;
   for (const cache::Pin& pin : keeping.pins()) {
-    if (pin.name == name) removed = pin;
+    if (pin.name == name || pin.name == options.name) removed = pin;
   }
-  if (!keeping.unpin(name)) {
-    throw base::Error(base::ErrorKind::not_found,
-                      base::printable(name) + ": you have no pin of that name",
-                      removed.name.empty() ? "'sabath cache pin' lists the pins"
-                                           : "this one is of " + base::printable(removed.user));
+  // By what was pinned, or by the name that the list of pins has.
+  if (!keeping.unpin(name) && !keeping.unpin(options.name)) {
+    throw base::Error(
+        base::ErrorKind::not_found,
+        base::printable(app::displayed_name(options.name)) + ": you have no pin of that name",
+        removed.name.empty() ? "'sabath cache pin' lists the pins"
+                             : "this one is of " + base::printable(removed.user));
   }
-  workspace.answer(workspace.options().json ? json_answer(std::vector{removed})
-                                            : "no longer pinned: " + base::printable(name) + "\n");
+  workspace.answer(workspace.options().json
+                       ? json_answer(std::vector{removed})
+                       : "no longer pinned: " + base::printable(removed.name) + "\n");
   return exit_done;
 }
 

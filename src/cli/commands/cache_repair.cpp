@@ -36,7 +36,8 @@ int cache_repair(const std::string& name, Workspace& workspace) {
                                      workspace.fetchers(),
                                      workspace.documents(),
                                      workspace.clock(),
-                                     workspace.observer()});
+                                     workspace.observer(),
+                                     workspace.login_lookup()});
   const auto repaired = repairer.repair(name, workspace.stop());
   workspace.answer(workspace.options().json ? json_answer(repaired) : text_answer(repaired));
   const bool good = std::all_of(

@@ -41,6 +41,15 @@ void add_report(std::vector<Check>& checks,
   }
 }
 
+/// Of something that must be there.
+void add_part(std::vector<Check>& checks,
+              const std::string& what,
+              const cache::VerifyReport& report,
+              const std::string& remedy) {
+  if (report.objects + report.trees > 0) return add_report(checks, what, report);
+  checks.push_back({what, "bad", "is not in the cache", remedy});
+}
+
 void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(name);
   const app::RunFiles files(row.directory);
@@ -69,9 +78,9 @@ void verify_stored(const std::string& name,
   const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
   for (const base::Digest& digest :
        app::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
-    add_report(checks,
-               app::displayed_name(name),
-               workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop()));
+    const cache::VerifyReport report =
+        workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop());
+    add_part(checks, app::displayed_name(name), report, "'sabath cache repair' brings it back");
   }
 }
 
@@ -86,11 +95,7 @@ void verify_asset(const spec::Asset& asset,
       report =
           workspace.cache().verify_one(*part.digest, full, workspace.observer(), workspace.stop());
     }
-    if (report.objects + report.trees > 0) {
-      add_report(checks, what, report);
-    } else {
-      checks.push_back({what, "bad", "is not in the cache", "sabath fetch " + asset.name});
-    }
+    add_part(checks, what, report, "sabath fetch " + asset.name);
   }
 }
 
