@@ -160,11 +160,16 @@ void Collection::forget(const Stored& stored) const {
 /// it in the cache notes the use and looks again (Uses::note), so that one of both sees the other.
 bool Collection::remove(const Stored& stored) const {
   const bool is_tree = stored.kind == Stored::Kind::tree;
+  const auto is_used_since = [&] {
+    const auto note = link_status(is_tree ? layout_.used_tree(stored.digest)
+                                          : layout_.used_object(stored.digest));
+    return note && wall_time(note->st_mtim) > stored.last_used;
+  };
+  // Whoever has noted it before now need not miss it for a moment.
+  if (is_used_since()) return false;
   const auto trash = move_to_trash(layout_, stored.path);
   if (!trash) return false;
-  const auto note =
-      link_status(is_tree ? layout_.used_tree(stored.digest) : layout_.used_object(stored.digest));
-  if (note && wall_time(note->st_mtim) > stored.last_used) {
+  if (is_used_since()) {
     base::rename_no_replace(*trash, stored.path);
     if (is_tree) ::chmod(stored.path.c_str(), 0555);
     // Another one may stand there by now; then this one is not needed.
