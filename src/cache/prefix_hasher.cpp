@@ -26,7 +26,7 @@ constexpr std::uint64_t snapshot_every_bytes = 64U << 20U;
 PrefixHasher::PrefixHasher(int fd,
                            std::filesystem::path path,
                            const std::vector<base::Digest>& wanted,
-                           BlockPool& pool)
+                           const BlockPool& pool)
     : fd_(fd), path_(std::move(path)), pool_(pool), digester_(wanted) {}
 
 PrefixHasher::~PrefixHasher() {
@@ -45,7 +45,6 @@ void PrefixHasher::follow(std::uint64_t prefix_bytes, Block block) {
     prefix_bytes_ = prefix_bytes;
     digester_.update(block.bytes);
     hashed_bytes_ = digester_.bytes();
-    pool_.give(std::move(block.memory));
     return;
   }
   bool wakes = false;
@@ -60,14 +59,10 @@ void PrefixHasher::follow(std::uint64_t prefix_bytes, Block block) {
 
 /// Those that are needed first stay.
 void PrefixHasher::keep(Block block) {
-  if (block.memory && block.begin >= hashed_bytes_) {
-    const std::uint64_t begin = block.begin;
-    kept_.insert_or_assign(begin, std::move(block));
-    if (kept_.size() <= most_kept_blocks) return;
-    block = std::move(std::prev(kept_.end())->second);
-    kept_.erase(std::prev(kept_.end()));
-  }
-  pool_.give(std::move(block.memory));
+  if (!block.memory || block.begin < hashed_bytes_) return;
+  const std::uint64_t begin = block.begin;
+  kept_.insert_or_assign(begin, std::move(block));
+  if (kept_.size() > most_kept_blocks || pool_.is_scarce()) kept_.erase(std::prev(kept_.end()));
 }
 
 void PrefixHasher::rewind(std::uint64_t offset_bytes) {
@@ -94,7 +89,6 @@ std::vector<base::Digest> PrefixHasher::digests() {
       Portion portion = next_portion();
       hash(portion, buffer);
       hashed_bytes_ = digester_.bytes();
-      give_back(portion.blocks);
     }
     return Digester(digester_).finish();
   }
@@ -130,8 +124,6 @@ PrefixHasher::Portion PrefixHasher::next_portion() {
     if (next->first == at) {
       at = next->second.range().end;
       portion.blocks.push_back(std::move(next->second));
-    } else {
-      pool_.give(std::move(next->second.memory));
     }
     next = kept_.erase(next);
   }
@@ -158,7 +150,7 @@ void PrefixHasher::run() {
     } catch (...) {
       problem = std::current_exception();
     }
-    give_back(portion.blocks);
+    portion.blocks.clear();
     lock.lock();
     is_hashing_ = false;
     problem_ = problem;
@@ -184,11 +176,6 @@ void PrefixHasher::hash(Portion& portion, std::vector<std::byte>& buffer) {
                     static_cast<off64_t>(begin),
                     static_cast<off64_t>(portion.end - begin),
                     SYNC_FILE_RANGE_WRITE);
-}
-
-void PrefixHasher::give_back(std::vector<Block>& blocks) {
-  for (Block& block : blocks)
-    pool_.give(std::move(block.memory));
 }
 
 }  // namespace sabath::cache

@@ -18,18 +18,19 @@ namespace sabath::cache {
 /// files are hashed from the bytes that were just written; for larger ones a thread of its own
 /// follows the writer, so that the digests cost no second pass and no waiting. It gets the blocks
 /// as they were in memory, of which those that are needed first are kept, and reads from the file
-/// what there was no room for. Where no thread can be had the hashing is done at the end.
+/// what there was no room for. Where no thread can be had, bytes that come in order are hashed at
+/// once by who writes them, the others when the digests are asked for.
 ///
 /// Threads: one caller. `mutex_` guards all members but the digester and the snapshots; these
 /// belong to the thread while `is_hashing_`, else to who holds the mutex.
 class PrefixHasher {
  public:
-  /// `fd` is read with pread; `path` is for messages. What blocks lie in goes back to `pool`. Both
-  /// must outlive this.
+  /// `fd` is read with pread; `path` is for messages. The blocks are of `pool`. Both must outlive
+  /// this.
   PrefixHasher(int fd,
                std::filesystem::path path,
                const std::vector<base::Digest>& wanted,
-               BlockPool& pool);
+               const BlockPool& pool);
   ~PrefixHasher();
   PrefixHasher(const PrefixHasher&) = delete;
   PrefixHasher& operator=(const PrefixHasher&) = delete;
@@ -55,11 +56,10 @@ class PrefixHasher {
   void keep(Block block);
   Portion next_portion();
   void hash(Portion& portion, std::vector<std::byte>& buffer);
-  void give_back(std::vector<Block>& blocks);
 
   int fd_;
   std::filesystem::path path_;
-  BlockPool& pool_;
+  const BlockPool& pool_;
   std::mutex mutex_{};
   std::condition_variable work_{};     ///< there is something to hash, or the end
   std::condition_variable resting_{};  ///< a block was hashed

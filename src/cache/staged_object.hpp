@@ -101,7 +101,7 @@ class StagedObject final : public Staging {
   Journal journal_;
   std::filesystem::path lent_{};  ///< where a tool writes; empty: nobody does
   bool is_discarded_ = false;
-  BlockPool pool_{};
+  BlockPool& pool_ = BlockPool::shared();
   WriteBlocks blocks_;
   PrefixHasher hasher_;  // last: its thread uses the file
 };

@@ -12,18 +12,37 @@ constexpr std::size_t most_open_blocks = 64;
 
 }  // namespace
 
-std::unique_ptr<std::byte[]> BlockPool::take() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique_for_overwrite<std::byte[]>(write_block_bytes);
-  auto memory = std::move(free_.back());
-  free_.pop_back();
-  return memory;
+BlockPool& BlockPool::shared() {
+  static BlockPool pool;
+  return pool;
 }
 
-void BlockPool::give(std::unique_ptr<std::byte[]> memory) {
-  if (!memory) return;
+BlockMemory BlockPool::take() {
   const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(memory));
+  std::unique_ptr<std::byte[]> memory;
+  if (free_.empty()) {
+    memory = std::make_unique_for_overwrite<std::byte[]>(write_block_bytes);
+  } else {
+    memory = std::move(free_.back());
+    free_.pop_back();
+  }
+  ++taken_;
+  return BlockMemory(memory.release(), {this});
+}
+
+void BlockPool::give_back(std::unique_ptr<std::byte[]> memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  --taken_;
+  if (taken_ + free_.size() < most_blocks) free_.push_back(std::move(memory));
+}
+
+bool BlockPool::is_scarce() const {
+  const std::lock_guard lock(mutex_);
+  return taken_ > most_blocks;
+}
+
+void GiveBack::operator()(std::byte* memory) const noexcept {
+  pool->give_back(std::unique_ptr<std::byte[]>(memory));
 }
 
 Block WriteBlocks::continued(std::uint64_t offset_bytes, unsigned source) {
@@ -66,8 +85,6 @@ void WriteBlocks::end_all() {
 }
 
 void WriteBlocks::clear() {
-  for (auto& [end, block] : open_)
-    pool_.give(std::move(block.memory));
   open_.clear();
 }
 

@@ -18,27 +18,50 @@ namespace sabath::cache {
 /// little and want their page cache in large pieces, for which a virtual machine may have to wait.
 constexpr std::uint64_t write_block_bytes = 64U << 10U;
 
+class BlockPool;
+
+struct GiveBack {
+  BlockPool* pool = nullptr;
+  void operator()(std::byte* memory) const noexcept;
+};
+
+/// Memory for one block; goes back to its pool.
+using BlockMemory = std::unique_ptr<std::byte[], GiveBack>;
+
 /// Some bytes of a file that is being written.
 struct Block {
   std::uint64_t begin = 0;  ///< in the file
   unsigned source = 0;
   base::ByteView bytes{};
   /// Where they lie; nothing: they are lent for the time of a call.
-  std::unique_ptr<std::byte[]> memory{};
+  BlockMemory memory{};
 
   base::ByteRange range() const { return {begin, begin + bytes.size()}; }
 };
 
-/// Memory for blocks that is used again and again: the kernel need not clear it each time. Threads:
-/// any.
+/// Memory for blocks that is used again and again: the kernel need not clear it each time. It must
+/// outlive what was taken. Threads: any.
 class BlockPool {
  public:
-  std::unique_ptr<std::byte[]> take();
-  /// Nothing is welcome, too.
-  void give(std::unique_ptr<std::byte[]> memory);
+  /// 16 MiB: no more than that lies idle, and who keeps blocks only to save reading keeps none
+  /// beyond it.
+  static constexpr std::size_t most_blocks = 256;
+
+  /// That of all staged files of the process.
+  static BlockPool& shared();
+
+  BlockPool() { free_.reserve(most_blocks); }
+
+  BlockMemory take();
+  /// Are more than `most_blocks` taken?
+  bool is_scarce() const;
 
  private:
-  std::mutex mutex_{};
+  friend struct GiveBack;
+  void give_back(std::unique_ptr<std::byte[]> memory) noexcept;
+
+  mutable std::mutex mutex_{};
+  std::size_t taken_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> free_{};
 };
 

@@ -7,6 +7,7 @@
 #include <sabath/base/file.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace sabath::fetch {
@@ -147,7 +148,12 @@ class HubFetcher final : public ResolvingFetcher {
     if (!folder.empty()) page += "/" + encoded(folder.substr(0, folder.size() - 1));
     page += query;
     std::vector<ListedFile> files;
+    std::set<std::string> seen;
     while (!page.empty()) {
+      if (!seen.insert(page).second) {
+        throw base::Error(base::ErrorKind::transfer,
+                          displayed_url(page) + ": the listing has no end: a page comes again");
+      }
       const ApiAnswer answer = ask_api(client(), page, stop);
       for (ListedFile& file : hub_files(answer.body, page, files_at)) {
         file.url = files_at + encoded(file.path);

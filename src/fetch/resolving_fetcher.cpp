@@ -39,7 +39,15 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
   resolved.urls = {file.url};
   if (resolved.label.empty()) resolved.label = displayed_url(url);
   if (!resolved.size_bytes) resolved.size_bytes = file.size_bytes;
-  Outcome outcome = http_.fetch(resolved.urls, resolved, to, observer, std::move(stop));
+  const bool was_begun = to.present_bytes() > 0;
+  Outcome outcome = http_.fetch(resolved.urls, resolved, to, observer, stop);
+  if (was_begun && outcome.ok && to.matches() == base::DigestMatch::wrong) {
+    // What was there before may be of others, or of another version.
+    to.restart();
+    const std::uint64_t transferred = outcome.transferred;
+    outcome = http_.fetch(resolved.urls, resolved, to, observer, stop);
+    outcome.transferred += transferred;
+  }
   outcome.url = displayed_url(url);
   if (outcome.ok && to.matches() == base::DigestMatch::wrong) {
     // They are kept under the URL that this one leads to, by which nobody could be blamed later.

@@ -59,7 +59,7 @@ std::vector<ListedFile> TreeTool::list(const std::string& url,
                                        std::stop_token stop) {
   const auto parsed = parse_tool_url(url);
   if (const auto* failure = std::get_if<Failure>(&parsed)) {
-    throw_failure({.displayed = url}, *failure);
+    throw_failure({.displayed = displayed_url(url)}, *failure);
   }
   TreeJob job;
   job.url = std::get<ToolUrl>(parsed);

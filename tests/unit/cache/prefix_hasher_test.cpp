@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <list>
 #include <numeric>
 #include <random>
 
@@ -25,8 +26,10 @@ std::string text_of(std::size_t bytes, unsigned seed) {
 
 /// A file that is written and followed.
 struct Followed {
-  explicit Followed(const std::vector<base::Digest>& wanted)
+  explicit Followed(const std::vector<base::Digest>& wanted) : Followed(wanted, own_pool) {}
+  Followed(const std::vector<base::Digest>& wanted, BlockPool& pool_)
       : fd(::open((home / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)),
+        pool(pool_),
         hasher(fd.get(), home / "file", wanted, pool) {}
 
   void write(std::size_t offset, std::string_view text) {
@@ -47,7 +50,8 @@ struct Followed {
 
   test::TempHome home{};
   base::UniqueFd fd;
-  BlockPool pool{};
+  BlockPool own_pool{};
+  BlockPool& pool;
   PrefixHasher hasher;
 };
 
@@ -117,6 +121,27 @@ TEST_CASE("prefix hasher: what there is no room for is read from the file") {
     file.hand_over(at, std::string_view(text).substr(at, block), 0);
   file.hasher.follow(text.size());
   CHECK(file.hasher.digests().front() == base::sha256_of(text));
+}
+
+TEST_CASE("prefix hasher: those of many files keep no more blocks together than a pool has") {
+  constexpr std::size_t block = cache::write_block_bytes;
+  const std::string text = text_of(150 * block, 14);
+  Followed first({});
+  std::list<Followed> others;
+  for (int i = 0; i < 4; ++i) {
+    Followed& file = others.emplace_back(std::vector<base::Digest>{}, first.pool);
+    file.write(0, text);
+    for (std::size_t at = 0; at < text.size(); at += block)
+      file.hand_over(at, std::string_view(text).substr(at, block), 0);
+    CHECK_FALSE(first.pool.is_scarce());
+  }
+  const cache::BlockMemory last = first.pool.take();
+  CHECK(first.pool.is_scarce());
+  for (Followed& file : others) {
+    file.hasher.follow(text.size());
+    CHECK(file.hasher.digests().front() == base::sha256_of(text));
+  }
+  CHECK_FALSE(first.pool.is_scarce());
 }
 
 TEST_CASE("prefix hasher: a block from before a change is not hashed after it") {

@@ -26,7 +26,6 @@ struct Puts {
   void operator()(Block&& block) {
     if (fails) throw std::runtime_error("full");
     all.push_back({block.begin, block.source, std::string(base::as_text(block.bytes))});
-    pool.give(std::move(block.memory));
   }
 
   BlockPool pool{};

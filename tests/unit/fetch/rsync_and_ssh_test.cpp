@@ -195,3 +195,12 @@ TEST_CASE("tools: a host that does not know the key, or that is not known, asks 
   CHECK_FALSE(outcome.retryable);
   CHECK_THAT(outcome.hint, Catch::Contains("without a question"));
 }
+
+TEST_CASE("tools: a URL that cannot be read is told without its password") {
+  test::Tools tools;
+  base::SilentObserver observer;
+  const auto error = test::error_of([&] {
+    tools.get("rsync").list("rsync://me:s3cret@host:99999/x/", std::nullopt, observer, {});
+  });
+  CHECK_THAT(error.what(), !Catch::Contains("s3cret") && Catch::Contains("malformed URL"));
+}

@@ -1,0 +1,62 @@
+// What a hub answers that it should not.
+#include "support/errors.hpp"
+#include "support/fault_server.hpp"
+#include "support/memory_staged_file.hpp"
+#include "support/recording_observer.hpp"
+#include "support/without_proxies.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/fetch/resolvers.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using test::FaultServer;
+
+namespace {
+
+const std::string commit(40, 'c');
+
+struct Case {
+  test::WithoutProxies proxies{};
+  FaultServer server{};
+  base::SystemClock clock{};
+  fetch::EngineOptions options{};
+  test::RecordingObserver observer{};
+  std::unique_ptr<fetch::Fetcher> hub = std::move(
+      fetch::resolving_fetchers(options, fetch::ServiceEndpoints{.hf = server.url("")}, clock).front());
+};
+
+}  // namespace
+
+TEST_CASE("hub: a listing whose pages go round in a circle is refused") {
+  Case c;
+  const std::string first = "/api/models/org/name/tree/" + commit + "?recursive=true";
+  const auto page = [&](const std::string& next) {
+    return test::Reply{200, {{"Link", "<" + c.server.url(next) + ">; rel=\"next\""}}, "[]"};
+  };
+  const std::string second = first + "&cursor=x";
+  c.server.always(first, page(second));
+  c.server.always(second, page(GENERATE(true, false) ? first : second));
+  const auto error = test::error_of(
+      [&] { c.hub->list("hf://org/name@" + commit, std::nullopt, c.observer, {}); });
+  CHECK(error.kind() == base::ErrorKind::transfer);
+  CHECK(c.server.requests().size() == 2);
+}
+
+TEST_CASE("hub: it is not blamed for what others left") {
+  Case c;
+  const std::string right(3'000'000, 'r');
+  const bool gives_right = GENERATE(true, false);
+  c.server.put("/org/name/resolve/" + commit + "/x", gives_right ? right : "wrong" + right);
+  test::MemoryStagedFile to;
+  to.wanted = right;
+  const unsigned other = to.number_of({"https://other.example/x", "", ""});
+  to.write_at(0, base::as_bytes(std::string(1U << 20U, 'w')), other);
+  fetch::Request request;
+  request.digests = {base::sha256_of(right)};
+  const auto outcome = c.hub->fetch({"hf://org/name@" + commit + "/x"}, request, to, c.observer, {});
+  CHECK(outcome.ok == gives_right);
+  CHECK(outcome.wrong_bytes == !gives_right);
+  CHECK((to.content == (gives_right ? right : "")));
+}
