@@ -113,9 +113,11 @@ void SetFiles::put(std::size_t i, const cache::FinishedFile& file, const fetch::
   result.transferred = outcome->transferred;
 }
 
-/// Is it finished by an earlier attempt, or an object?
+/// Is it finished by an earlier attempt, or an object? Who refreshes wants nothing of an earlier
+/// attempt: nobody knows how old that is.
 bool SetFiles::take(std::size_t i) {
   const spec::AssetFile& file = files_[i];
+  if (tools_.options.refresh) tree_.abandon(file.path);
   if (const auto finished = tree_.finished(file.path)) {
     put(i, *finished, nullptr);
     return true;
@@ -193,8 +195,12 @@ bool SetFiles::copy(const Missing& missing, const std::filesystem::path& from) {
 
 void SetFiles::check_space() const {
   std::uint64_t bytes = 0;
-  for (const Missing& missing : missing_)
-    bytes += files_[missing.file].size_bytes.value_or(0);
+  for (const Missing& missing : missing_) {
+    const spec::AssetFile& file = files_[missing.file];
+    const std::uint64_t size = file.size_bytes.value_or(0);
+    const std::uint64_t there = is_large(file) ? tools_.cache.partial_bytes(staging_key(file)) : 0;
+    bytes += size - std::min(size, there);
+  }
   tools_.cache.check_space(bytes, missing_.size());
 }
 

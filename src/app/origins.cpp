@@ -54,6 +54,22 @@ std::optional<Digest> Origins::digest_of(const spec::AssetFile& file) const {
   return std::nullopt;
 }
 
+void Origins::replace(const std::vector<spec::AssetFile>& files,
+                      const std::vector<FetchedFile>& fetched) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (is_said(files[i])) continue;
+    for (const std::string& url : files[i].sources)
+      digests_.insert_or_assign(base::sha256_of(url).hex, fetched[i].object.digest);
+  }
+}
+
+std::string Origins::text() const {
+  std::string text = std::string(first_line) + "\n";
+  for (const auto& [url, digest] : digests_)
+    text += url + " " + digest.hex + "\n";
+  return text;
+}
+
 void Origins::tell_changes(const std::vector<spec::AssetFile>& files,
                            const std::vector<FetchedFile>& fetched,
                            const FetchTools& tools) const {
@@ -81,12 +97,9 @@ void remember_origins(const std::string& name,
                       const std::vector<FetchedFile>& fetched,
                       const FetchTools& tools) {
   if (std::all_of(files.begin(), files.end(), is_said)) return;
-  std::string text = std::string(first_line) + "\n";
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (is_said(files[i])) continue;
-    for (const std::string& url : files[i].sources)
-      text += base::sha256_of(url).hex + " " + fetched[i].object.digest.hex + "\n";
-  }
+  Origins origins = Origins::of(name, tools);
+  origins.replace(files, fetched);
+  const std::string text = origins.text();
   const std::string key = record_key(name);
   auto staging = tools.cache.stage(key);
   staging->write_at(0, base::as_bytes(text));

@@ -18,6 +18,10 @@ class Origins {
 
   /// The sha256 that the file had then, by the first of its sources that is known.
   std::optional<base::Digest> digest_of(const spec::AssetFile& file) const;
+  /// From now on that is what the sources gave of those files of which the document does not say
+  /// it.
+  void replace(const std::vector<spec::AssetFile>& files, const std::vector<FetchedFile>& fetched);
+  std::string text() const;
   /// Says which files have other bytes than then, if any.
   void tell_changes(const std::vector<spec::AssetFile>& files,
                     const std::vector<FetchedFile>& fetched,
@@ -31,7 +35,8 @@ class Origins {
 /// The object with the origins of the asset's files; nothing where there is none.
 std::optional<base::Digest> origins_object(const std::string& name, const FetchTools& tools);
 
-/// Keeps what the files were, unless the document says it of all of them.
+/// Keeps what the files were, unless the document says it of all of them. What is known of other
+/// files of the asset stays.
 void remember_origins(const std::string& name,
                       const std::vector<spec::AssetFile>& files,
                       const std::vector<FetchedFile>& fetched,

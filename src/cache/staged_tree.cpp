@@ -164,6 +164,7 @@ FinishedFile StagedTree::finish(const std::string& path, const std::string& url)
 
 void StagedTree::abandon(const std::string& path) {
   open_.erase(path);
+  if (finished_.erase(path) > 0) base::remove_tree(tree_folder() / path);
 }
 
 void StagedTree::add(const std::string& path, const Object& object) {

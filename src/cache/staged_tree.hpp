@@ -33,6 +33,7 @@ class StagedTree final : public TreeStaging {
   base::StagedFile& open(const std::string& path,
                          const std::vector<base::Digest>& expected) override;
   FinishedFile finish(const std::string& path, const std::string& url) override;
+  /// Also one that is finished.
   void abandon(const std::string& path) override;
   void add(const std::string& path, const Object& object) override;
   std::filesystem::path lend(std::string_view borrower) override;

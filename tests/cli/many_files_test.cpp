@@ -32,6 +32,17 @@ void put_list(FaultServer& server, int count) {
   server.put("/set/SHA256SUMS", list);
 }
 
+/// A list of the URLs of 20 files, which says nothing else of them; number n has the text "n".
+void put_urls(FaultServer& server) {
+  std::string urls;
+  for (int i = 0; i < 20; ++i) {
+    const std::string target = "/set/" + std::to_string(i);
+    server.put(target, std::to_string(i));
+    urls += server.url(target) + "\n";
+  }
+  server.put("/set/list", urls);
+}
+
 void listed(const Sabath& sabath, const std::string& list, const std::string& more = "") {
   sabath.asset(
       "many",
@@ -358,6 +369,69 @@ TEST_CASE("cli: a large file of which not even the server says the size comes wi
   INFO(answer.errors);
   REQUIRE(answer.status == 0);
   CHECK((text_of(tree_of(answer) / "large") == large));
+}
+
+TEST_CASE("cli: a refresh takes nothing from an earlier one that failed") {
+  Sabath sabath;
+  FaultServer server;
+  put_urls(server);
+  listed(sabath, server.url("/set/list"));
+  REQUIRE(sabath({"fetch", "many"}).status == 0);
+  server.put("/set/3", "of then");
+  server.once("/set/17", {404, {}, "gone"});
+  REQUIRE(sabath({"fetch", "many", "--refresh"}).status == 10);
+  server.put("/set/3", "of now");
+  const Answer answer = sabath({"--json", "fetch", "many", "--refresh"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(text_of(tree_of(answer) / "3") == "of now");
+  CHECK(files_in(tree_of(answer)) == 20);
+}
+
+TEST_CASE("cli: a limit forgets nothing of what the other files of a list were") {
+  Sabath sabath;
+  FaultServer server;
+  put_urls(server);
+  listed(sabath, server.url("/set/list"));
+  REQUIRE(sabath({"fetch", "many"}).status == 0);
+  REQUIRE(sabath({"fetch", "many", "--limit", "3"}).status == 0);
+  server.put("/set/1", "changed");
+  server.put("/set/10", "changed");
+  const Answer answer = sabath({"fetch", "many", "--refresh"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.errors, Contains("2 of 20 files have other bytes") && Contains(": 1, 10"));
+}
+
+TEST_CASE("cli: what a set needs is counted without what is there of its large files") {
+  Sabath sabath;
+  FaultServer server;
+  const std::string large(9U << 20U, 'x');
+  server.put("/large", large);
+  Reply cut = server.whole("/large");
+  cut.cut_after_bytes = 7U << 20U;
+  server.once("/large", cut);
+  sabath.asset("many",
+               R"({"schema": 1, "kind": "dataset", "name": "many", "manifest": [
+      {"path": "large", "size": )" +
+                   std::to_string(large.size()) + R"(, "digest": {"sha256": ")" +
+                   sabath::base::sha256_of(large).hex + R"("}, "sources": [")" +
+                   server.url("/large") + R"("]}]})");
+  fs::create_directories(sabath.cache());
+  const std::string mount = "mount -t tmpfs -o size=14m none " + sabath.cache().string();
+  if (sabath.program({"unshare", "-rm", "sh", "-c", mount}).status != 0) {
+    WARN("skipped: nothing can be mounted here");
+    return;
+  }
+  const Answer answer =
+      sabath.program({"unshare",
+                      "-rm",
+                      "sh",
+                      "-c",
+                      mount + " && \"$0\" fetch many --retries 0; \"$0\" fetch many",
+                      SABATH_PROGRAM});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(server.requests().size() > 1);
 }
 
 TEST_CASE("cli: what cannot fit is refused before the first byte") {

@@ -271,3 +271,23 @@ TEST_CASE(
   CHECK(file.matches() == base::DigestMatch::right);
   CHECK(tree->finish("file").digest == base::sha256_of(text));
 }
+
+TEST_CASE("staged tree: a file that is finished can be abandoned and written anew") {
+  CacheHome home;
+  auto cache = home.open();
+  {
+    const auto tree = cache.stage_tree("key");
+    write(*tree, "a", "old");
+    write(*tree, "b", "kept");
+  }
+  auto tree = cache.stage_tree("key");
+  REQUIRE(tree->finished("a"));
+  tree->abandon("a");
+  CHECK_FALSE(tree->finished("a"));
+  tree.reset();
+  tree = cache.stage_tree("key");
+  CHECK_FALSE(tree->finished("a"));
+  CHECK(tree->finished("b"));
+  write(*tree, "a", "new");
+  CHECK(base::read_file(cache.publish(std::move(tree)).path / "a") == "new");
+}
