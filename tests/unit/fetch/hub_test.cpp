@@ -24,7 +24,8 @@ struct Case {
   fetch::EngineOptions options{};
   test::RecordingObserver observer{};
   std::unique_ptr<fetch::Fetcher> hub = std::move(
-      fetch::resolving_fetchers(options, fetch::ServiceEndpoints{.hf = server.url("")}, clock).front());
+      fetch::resolving_fetchers(options, fetch::ServiceEndpoints{.hf = server.url("")}, clock)
+          .front());
 };
 
 }  // namespace
@@ -38,8 +39,8 @@ TEST_CASE("hub: a listing whose pages go round in a circle is refused") {
   const std::string second = first + "&cursor=x";
   c.server.always(first, page(second));
   c.server.always(second, page(GENERATE(true, false) ? first : second));
-  const auto error = test::error_of(
-      [&] { c.hub->list("hf://org/name@" + commit, std::nullopt, c.observer, {}); });
+  const auto error =
+      test::error_of([&] { c.hub->list("hf://org/name@" + commit, std::nullopt, c.observer, {}); });
   CHECK(error.kind() == base::ErrorKind::transfer);
   CHECK(c.server.requests().size() == 2);
 }
@@ -55,7 +56,8 @@ TEST_CASE("hub: it is not blamed for what others left") {
   to.write_at(0, base::as_bytes(std::string(1U << 20U, 'w')), other);
   fetch::Request request;
   request.digests = {base::sha256_of(right)};
-  const auto outcome = c.hub->fetch({"hf://org/name@" + commit + "/x"}, request, to, c.observer, {});
+  const auto outcome =
+      c.hub->fetch({"hf://org/name@" + commit + "/x"}, request, to, c.observer, {});
   CHECK(outcome.ok == gives_right);
   CHECK(outcome.wrong_bytes == !gives_right);
   CHECK((to.content == (gives_right ? right : "")));
