@@ -17,7 +17,7 @@ using Fetchers = std::vector<std::unique_ptr<Fetcher>>;
 constexpr std::uint64_t small_bytes = 8U << 20U;
 constexpr std::uint64_t unknown_size = std::numeric_limits<std::uint64_t>::max();
 
-/// Hides the progress of single files: the list is the task.
+/// Hides the progress of small files: the list is the task.
 class QuietProgress final : public base::Observer {
  public:
   explicit QuietProgress(base::Observer& inner) : inner_(inner) {}
@@ -46,6 +46,9 @@ class ToldList final : public FileList {
   ToldList& operator=(const ToldList&) = delete;
 
   std::uint64_t size_of(std::size_t index) const { return sizes_[index]; }
+  bool is_large(std::size_t index) const {
+    return sizes_[index] != unknown_size && sizes_[index] > small_bytes;
+  }
   bool in_bytes() const { return in_bytes_; }  ///< all sizes are known
   std::size_t size() const override { return sizes_.size(); }
   Request request(std::size_t index) override { return inner_.request(index); }
@@ -54,6 +57,20 @@ class ToldList final : public FileList {
     inner_.done(index, outcome);
     done_ += in_bytes_ ? sizes_[index] : 1;
     if (clock_.steady() - told_ >= std::chrono::milliseconds(100)) tell(false);
+  }
+  /// How far the one file `index` is: of a list in bytes a part, else a task of its own where it
+  /// is large.
+  void tell_part(std::size_t index, const base::Progress& part) {
+    if (!in_bytes_) {
+      if (is_large(index)) observer_.progress(part);
+      return;
+    }
+    if (part.finished) return;
+    observer_.progress({.task = label_,
+                        .done = done_ + std::min(part.done, sizes_[index]),
+                        .total = total_,
+                        .connections = part.connections,
+                        .sources = part.sources});
   }
 
  private:
@@ -75,6 +92,21 @@ class ToldList final : public FileList {
   std::uint64_t total_ = 0;
   std::uint64_t done_ = 0;
   base::SteadyTime told_{};
+};
+
+/// Tells a list how far one of its files is.
+class PartProgress final : public base::Observer {
+ public:
+  PartProgress(ToldList& list, std::size_t index, base::Observer& inner)
+      : list_(list), index_(index), inner_(inner) {}
+  void note(std::string_view text) override { inner_.note(text); }
+  void warn(std::string_view text, std::string_view hint) override { inner_.warn(text, hint); }
+  void progress(const base::Progress& part) override { list_.tell_part(index_, part); }
+
+ private:
+  ToldList& list_;
+  std::size_t index_;
+  base::Observer& inner_;
 };
 
 /// Largest first where all sizes are known, so that none is left over at the end; else as listed.
@@ -114,8 +146,7 @@ void fetch_files(FileList& files,
     const auto fetcher = std::find_if(fetchers.begin(), fetchers.end(), [&](const auto& each) {
       return each->takes_many() && !request.urls.empty() && takes(*each, request.urls);
     });
-    const bool is_large = told.size_of(index) != unknown_size && told.size_of(index) > small_bytes;
-    auto& group = fetcher == fetchers.end() || is_large
+    auto& group = fetcher == fetchers.end() || told.is_large(index)
                       ? alone
                       : together[static_cast<std::size_t>(fetcher - fetchers.begin())];
     group.push_back(index);
@@ -123,7 +154,8 @@ void fetch_files(FileList& files,
   for (const std::size_t index : alone) {
     const Request request = told.request(index);
     base::StagedFile& to = told.open(index);
-    told.done(index, fetch_file(request, fetchers, to, policy, clock, quiet, stop));
+    PartProgress part(told, index, observer);
+    told.done(index, fetch_file(request, fetchers, to, policy, clock, part, stop));
   }
   for (std::size_t i = 0; i < fetchers.size(); ++i) {
     if (!together[i].empty()) fetchers[i]->fetch_many(told, together[i], policy, quiet, stop);

@@ -187,8 +187,8 @@ Outcome fetch_file(const Request& request,
 
 /// Gets many files: the small ones several at a time over few connections, where their fetcher can,
 /// the others one after the other by `fetch_file`, largest first where sizes are known. Every file
-/// has its own outcome, retries and mirrors. Progress: one task named `label`, in bytes where all
-/// sizes are known, else in files. Throws as Fetcher::fetch, and what `files` throws.
+/// has its own outcome, retries and mirrors. Progress: a task named `label`, in bytes where all
+/// sizes are known, else in files beside a task a large one. Throws as Fetcher::fetch and `files`.
 void fetch_files(FileList& files,
                  const std::string& label,
                  const std::vector<std::unique_ptr<Fetcher>>& fetchers,

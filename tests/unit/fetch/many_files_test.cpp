@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 
 using namespace sabath;
 using namespace std::chrono_literals;
@@ -49,6 +51,26 @@ class MemoryList final : public fetch::FileList {
   std::deque<File> files{};
   int now_open = 0;
   int most_open = 0;
+};
+
+/// Tells of a thousand bytes over three connections.
+class SlowFetcher final : public fetch::Fetcher {
+ public:
+  std::vector<std::string_view> schemes() const override { return {"slow"}; }
+  std::string_view name() const override { return "slow"; }
+  std::string_view description() const override { return "tells how far it is"; }
+  fetch::Outcome fetch(const std::vector<std::string>& urls,
+                       const fetch::Request& request,
+                       base::StagedFile&,
+                       base::Observer& observer,
+                       std::stop_token) override {
+    observer.progress(
+        {.task = request.label, .done = 1000, .total = request.size_bytes, .connections = 3});
+    fetch::Outcome outcome;
+    outcome.ok = true;
+    outcome.url = urls.front();
+    return outcome;
+  }
 };
 
 struct Case {
@@ -165,4 +187,30 @@ TEST_CASE("many files: large ones and those of other schemes are fetched one by 
   CHECK(small.outcome->ok);
   CHECK(other.outcome->ok);
   CHECK(c.observer.progresses.back().in_bytes == false);
+}
+
+TEST_CASE("many files: the progress of a large one is told while it comes") {
+  constexpr std::uint64_t large = 9U << 20U;
+  base::SystemClock clock;
+  test::RecordingObserver observer;
+  MemoryList files;
+  for (const auto* const name : {"slow://host/a", "slow://host/b"})
+    files.add(name, "").request.size_bytes = large;
+  const bool is_in_bytes = GENERATE(true, false);
+  if (!is_in_bytes) files.add("slow://host/c", "").request.size_bytes.reset();
+  std::vector<std::unique_ptr<fetch::Fetcher>> fetchers;
+  fetchers.push_back(std::make_unique<SlowFetcher>());
+  fetch_files(files, "all of them", fetchers, {}, clock, observer, {});
+  const auto tells = [&](const std::string& task, std::uint64_t done) {
+    return std::any_of(
+        observer.progresses.begin(), observer.progresses.end(), [&](const auto& each) {
+          return each.task == task && each.done == done && each.in_bytes && each.connections == 3;
+        });
+  };
+  CHECK(tells("all of them", 1000) == is_in_bytes);
+  CHECK(tells("all of them", large + 1000) == is_in_bytes);
+  CHECK(tells("slow://host/a", 1000) != is_in_bytes);
+  CHECK_FALSE(tells("slow://host/c", 1000));
+  CHECK(observer.progresses.back().task == "all of them");
+  CHECK(observer.progresses.back().finished);
 }
