@@ -291,7 +291,7 @@ cache::Tree make_set(const std::string& name,
         list, name, tools.fetchers, tools.options.retries, tools.clock, tools.observer, tools.stop);
   }
   results.check(name);
-  const cache::Tree tree = tools.cache.publish(std::move(staging));
+  cache::Tree tree = tools.cache.publish(std::move(staging));
   cache::SourceRecord record;
   record.kind = cache::SourceRecord::Kind::files;
   record.url = key;
