@@ -158,8 +158,10 @@ TEST_CASE("cache: a partial that cannot be read stays, and keeps nobody from beg
 TEST_CASE("cache: what a tool brought stays where it cannot be opened just now") {
   CacheHome home;
   auto cache = home.open();
-  // As above: the sanitizer must have seen this type.
-  REQUIRE(error_of([] { throw base::Error(base::ErrorKind::storage, "the first"); }));
+  // As above: the sanitizer must have seen the types that are met on the way.
+  auto refused = cache.stage("other");
+  fs::create_symlink("nothing", refused->lend("tool"));
+  REQUIRE(error_of([&] { cache.publish(std::move(refused), {}); }));
   const std::string outcome = run([&]() -> std::string {
     auto staging = cache.stage("key");
     base::write_file_atomically(staging->lend("tool"), text);
