@@ -21,7 +21,11 @@ std::optional<std::uint64_t> first_shared_block(const std::filesystem::path& pat
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return std::nullopt;
   alignas(fiemap) std::array<unsigned char, sizeof(fiemap) + sizeof(fiemap_extent)> memory{};
-  auto* const request = new (memory.data()) fiemap{};
+  auto* const request = new (memory.data()) fiemap;
+  request->fm_start = 0;
+  request->fm_flags = 0;
+  request->fm_mapped_extents = 0;
+  request->fm_reserved = 0;
   request->fm_length = FIEMAP_MAX_OFFSET;
   request->fm_extent_count = 1;
   if (::ioctl(fd.get(), FS_IOC_FIEMAP, memory.data()) != 0 || request->fm_mapped_extents != 1) {

@@ -225,8 +225,9 @@ void find_files_in_trees(const Layout& layout,
       if (digest) trees.push_back({*digest, aside});
     }
   });
-  for (const auto& [digest, path] : trees) {
+  for (const auto& tree : trees) {
     where_readable([&] {
+      const auto& [digest, path] = tree;
       if (!link_status(path / tree_marker)) return;
       for (const ArchiveEntry& entry : read_manifest(path, digest).entries) {
         if (entry.link_target.empty() && wanted.contains(entry.digest) && may_be(entry, path))
