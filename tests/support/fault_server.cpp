@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <thread>
 
 namespace sabath::test {
 
@@ -50,6 +51,19 @@ std::string chunks(std::string_view body) {
     body.remove_prefix(chunk.size());
   }
   return text + "0\r\n\r\n";
+}
+
+bool write_slowly(Connection& connection,
+                  std::string_view text,
+                  std::chrono::nanoseconds each_mebibyte) {
+  constexpr std::size_t block_bytes = 1U << 18U;
+  bool sent = true;
+  while (sent && each_mebibyte.count() > 0 && text.size() > block_bytes) {
+    sent = connection.write(text.substr(0, block_bytes));
+    text.remove_prefix(block_bytes);
+    std::this_thread::sleep_for(each_mebibyte / 4);
+  }
+  return sent && connection.write(text);
 }
 
 bool read_request(Connection& connection, SeenRequest& request) {
@@ -161,7 +175,8 @@ bool FaultServer::send(Connection& connection, const Reply& reply) {
   }
   const std::string body = reply.chunked ? chunks(reply.body) : reply.body;
   const auto limit = reply.cut_after_bytes ? reply.cut_after_bytes : reply.stall_after_bytes;
-  const bool sent = connection.write(head + "\r\n" + body.substr(0, limit.value_or(body.size())));
+  const std::string text = head + "\r\n" + body.substr(0, limit.value_or(body.size()));
+  const bool sent = write_slowly(connection, text, each_mebibyte_.load());
   if (sent && reply.stall_after_bytes) connection.wait_for_end();
   return sent && !limit && (reply.chunked || reply.announce_length);
 }

@@ -2,6 +2,7 @@
 
 #include "support/loopback.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -49,6 +50,8 @@ class FaultServer {
   /// The next request for `target` gets this, before the file does; several queue up.
   void once(const std::string& target, const Reply& reply);
   void always(const std::string& target, const Reply& reply);
+  /// Each connection gives from now on one MiB in so much time, at least.
+  void slow_down(std::chrono::milliseconds each_mebibyte) { each_mebibyte_ = each_mebibyte; }
   /// The proper answer of today for the whole file, and for the bytes [begin, end) of it.
   Reply whole(const std::string& target) const;
   Reply part(const std::string& target, std::size_t begin, std::size_t end) const;
@@ -66,7 +69,7 @@ class FaultServer {
   void serve(Connection& connection);
   Reply answer(const SeenRequest& request);
   static Reply serve_file(const File& file, const SeenRequest& request);
-  static bool send(Connection& connection, const Reply& reply);
+  bool send(Connection& connection, const Reply& reply);
 
   mutable std::mutex mutex_;
   std::map<std::string, File> files_{};
@@ -74,6 +77,7 @@ class FaultServer {
   std::map<std::string, Reply> always_{};
   std::vector<SeenRequest> requests_{};
   int versions_ = 0;
+  std::atomic<std::chrono::milliseconds> each_mebibyte_{};
   Loopback loopback_;  // last: its threads use the others
 };
 

@@ -1,9 +1,4 @@
-#include "conformance/fetcher_conformance.hpp"
-#include "support/fault_server.hpp"
-#include "support/temp_home.hpp"
-#include "support/without_proxies.hpp"
-
-#include <sabath/base/clock.hpp>
+#include "support/two_servers.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +9,6 @@
 using namespace sabath;
 using namespace std::chrono_literals;
 using conformance::random_bytes;
-using test::FaultServer;
 using test::Reply;
 
 namespace {
@@ -36,30 +30,12 @@ bool one_contains(const std::vector<std::string>& all, const std::string& text) 
 }
 
 /// A file of 24 MiB at /x on two servers, whose digest is known.
-struct Case {
-  test::WithoutProxies proxies{};
-  FaultServer a{};
-  FaultServer b{};
-  base::SystemClock clock{};
-  fetch::EngineOptions options{.silence = 60s};
-  test::RecordingObserver observer{};
-  test::MemoryStagedFile to{};
-  fetch::Request request{};
-  fetch::RetryPolicy policy{.attempts = 3, .base = 20ms};
-  std::stop_source stop{};
+struct Case : test::TwoServers {
   const std::string& content = some_bytes(1);
 
   Case() {
-    a.put("/x", content);
-    b.put("/x", content);
-    to.wanted = content;
-    request.size_bytes = content.size();
-    request.digests = {base::sha256_of(content)};
-    request.urls = {a.url("/x"), b.url("/x")};
-  }
-  fetch::Outcome fetch() {
-    const auto fetchers = fetch::builtin_fetchers(options, clock);
-    return fetch_file(request, fetchers, to, policy, clock, observer, stop.get_token());
+    expect(content);
+    policy = {.attempts = 3, .base = 20ms};
   }
 };
 
@@ -67,6 +43,7 @@ struct Case {
 
 TEST_CASE("segments: a large file comes over several connections, and each byte once") {
   Case c;
+  c.a.slow_down(20ms);
   c.request.urls = {c.a.url("/x")};
   const auto outcome = c.fetch();
   CHECK(outcome.ok);
@@ -91,6 +68,7 @@ TEST_CASE("segments: pieces are asked lowest first, from one version") {
 
 TEST_CASE("segments: of unknown size too, once the first answer tells it") {
   Case c;
+  c.a.slow_down(20ms);
   c.request.urls = {c.a.url("/x")};
   c.request.size_bytes.reset();
   c.request.digests.clear();
@@ -120,6 +98,8 @@ TEST_CASE("segments: without a version that can be proved, and without a digest,
 
 TEST_CASE("mirrors: all give bytes at once when a digest proves what they give together") {
   Case c;
+  c.a.slow_down(50ms);
+  c.b.slow_down(50ms);
   const auto outcome = c.fetch();
   CHECK(outcome.ok);
   CHECK((c.to.content == c.content));

@@ -1,16 +1,12 @@
 // Which bytes may stand together in one file, and mirrors that have something else, or nothing.
-#include "conformance/fetcher_conformance.hpp"
-#include "support/fault_server.hpp"
-#include "support/without_proxies.hpp"
-
-#include <sabath/base/clock.hpp>
+#include "support/two_servers.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace sabath;
 using namespace std::chrono_literals;
-using test::FaultServer;
 using test::Reply;
+using test::TwoServers;
 
 namespace {
 
@@ -20,37 +16,10 @@ std::string version(std::size_t size, unsigned seed) {
   return conformance::random_bytes(size, seed);
 }
 
-/// A file at /x on two servers.
-struct Case {
-  test::WithoutProxies proxies{};
-  FaultServer a{};
-  FaultServer b{};
-  base::SystemClock clock{};
-  fetch::EngineOptions options{.silence = 60s};
-  test::RecordingObserver observer{};
-  test::MemoryStagedFile to{};
-  fetch::Request request{};
-  fetch::RetryPolicy policy{.attempts = 2, .base = 10ms};
-
-  Case() { request.urls = {a.url("/x"), b.url("/x")}; }
-  /// Both have it, and its digest and size are known.
-  void expect(const std::string& content) {
-    a.put("/x", content);
-    b.put("/x", content);
-    to.wanted = content;
-    request.size_bytes = content.size();
-    request.digests = {base::sha256_of(content)};
-  }
-  fetch::Outcome fetch() {
-    const auto fetchers = fetch::builtin_fetchers(options, clock);
-    return fetch_file(request, fetchers, to, policy, clock, observer, {});
-  }
-};
-
 }  // namespace
 
 TEST_CASE("versions: without a digest nothing of one source is put together with another's") {
-  Case c;
+  TwoServers c;
   const std::string first = version(6 * mebi, 1);
   const std::string second = version(GENERATE(5, 6, 7) * mebi, 2);
   c.a.put("/x", first);
@@ -68,7 +37,7 @@ TEST_CASE("versions: without a digest nothing of one source is put together with
 }
 
 TEST_CASE("versions: without a digest a torn body is not gone on with by another source") {
-  Case c;
+  TwoServers c;
   const std::string second = version(300'000, 2);
   c.a.put("/x", version(300'000, 1));
   c.b.put("/x", second);
@@ -80,10 +49,10 @@ TEST_CASE("versions: without a digest a torn body is not gone on with by another
 }
 
 TEST_CASE("mirrors: two that fall silent cannot keep each other going") {
-  Case c;
+  TwoServers c;
   c.expect(version(6 * mebi, 1));
   c.options.silence = 1s;
-  for (FaultServer* server : {&c.a, &c.b}) {
+  for (test::FaultServer* server : {&c.a, &c.b}) {
     Reply stalled = server->whole("/x");
     stalled.stall_after_bytes = 1000;
     server->always("/x", stalled);
@@ -98,7 +67,7 @@ TEST_CASE("mirrors: two that fall silent cannot keep each other going") {
 }
 
 TEST_CASE("mirrors: one that refuses conditions that it was not given does not stop the others") {
-  Case c;
+  TwoServers c;
   c.expect(version(6 * mebi, 1));
   const int status = GENERATE(412, 416);
   c.b.always("/x", {.status = status});
@@ -116,7 +85,7 @@ TEST_CASE("mirrors: one that refuses conditions that it was not given does not s
 }
 
 TEST_CASE("empty: a file of no bytes is one, whether its size and digest are known or not") {
-  Case c;
+  TwoServers c;
   c.a.put("/x", "");
   c.request.urls = {c.a.url("/x")};
   if (GENERATE(true, false)) c.request.size_bytes = 0;
@@ -131,7 +100,7 @@ TEST_CASE("empty: a file of no bytes is one, whether its size and digest are kno
 }
 
 TEST_CASE("empty: where no bytes are expected nothing is asked") {
-  Case c;
+  TwoServers c;
   c.request = {.urls = {c.a.url("/x")}, .size_bytes = 0, .digests = {base::sha256_of("")}};
   CHECK(c.fetch().ok);
   CHECK(c.to.content.empty());
