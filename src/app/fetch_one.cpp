@@ -109,7 +109,12 @@ void throw_outcome(const fetch::Outcome& outcome, const std::string& place) {
   ErrorKind kind = outcome.not_found ? ErrorKind::not_found : ErrorKind::transfer;
   if (outcome.access_needed) kind = ErrorKind::access;
   if (outcome.wrong_bytes) kind = ErrorKind::integrity;
-  throw Error(kind, place.empty() ? outcome.problem : place + ": " + outcome.problem, outcome.hint);
+  const Error error(
+      kind, place.empty() ? outcome.problem : place + ": " + outcome.problem, outcome.hint);
+  if (outcome.unreachable.empty()) throw error;
+  throw Unreachable(
+      {kind, error.what(), error.hint() + "\nwhat this machine has can be given with --path"},
+      outcome.unreachable);
 }
 
 std::vector<Digest> expected_digests(const spec::AssetFile& file, const FetchTools& tools) {

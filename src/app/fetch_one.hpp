@@ -2,6 +2,8 @@
 
 #include "fetch_tools.hpp"
 
+#include <sabath/base/error.hpp>
+
 #include <optional>
 #include <string>
 
@@ -9,6 +11,17 @@ namespace sabath::app {
 
 /// What a file is staged under: its bytes' identity where it is known, else its first source.
 std::string staging_key(const spec::AssetFile& file);
+
+/// No source of a file could be reached.
+class Unreachable final : public base::Error {
+ public:
+  Unreachable(const base::Error& error, std::string hosts)
+      : Error(error), hosts_(std::move(hosts)) {}
+  const std::string& hosts() const noexcept { return hosts_; }
+
+ private:
+  std::string hosts_;
+};
 
 /// The error of a source that did not give the file. `place` says what was wanted; empty: the
 /// outcome's own words do.

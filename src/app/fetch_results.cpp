@@ -1,5 +1,7 @@
 #include "fetch_results.hpp"
 
+#include "fetch_one.hpp"
+
 #include <algorithm>
 
 namespace sabath::app {
@@ -21,6 +23,12 @@ bool ends_everything(ErrorKind kind) {
 void FetchResults::fail(const Error& error) {
   if (ends_everything(error.kind())) throw;
   failures.push_back(error);
+  const auto* const host = dynamic_cast<const Unreachable*>(&error);
+  if (host != nullptr && !unreachable.insert(host->hosts()).second) {
+    ++repeated;
+  } else if (told.size() < told_failures) {
+    told.emplace_back(error.what());
+  }
 }
 
 void FetchResults::check(const std::string& name) const {
@@ -36,10 +44,11 @@ void FetchResults::check(const std::string& name) const {
   if (wrong) kind = ErrorKind::integrity;
   std::string text = "asset '" + name + "': " + std::to_string(failures.size()) + " of " +
                      std::to_string(files.size()) + " files could not be fetched";
-  for (std::size_t i = 0; i < std::min(told_failures, failures.size()); ++i)
-    text += "\n" + std::string(failures[i].what());
-  if (failures.size() > told_failures) {
-    text += "\nand " + std::to_string(failures.size() - told_failures) + " more";
+  for (const std::string& line : told)
+    text += "\n" + line;
+  if (const std::size_t more = failures.size() - told.size(); more > 0) {
+    text += "\nand " + std::to_string(more) + " more";
+    if (more == repeated) text += ", whose hosts cannot be reached either";
   }
   std::string hint = failures.front().hint();
   const bool some_came = failures.size() < files.size();

@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct FetchResults {
 
   std::vector<FetchedFile> files{};
   std::vector<base::Error> failures{};
+  std::vector<std::string> told{};      ///< of the failures: the first few
+  std::set<std::string> unreachable{};  ///< hosts that one of `told` is about
+  std::size_t repeated = 0;             ///< failures that say the same of these hosts
 };
 
 }  // namespace sabath::app

@@ -13,6 +13,7 @@ void put_failure(Outcome& outcome, const Failure& failure) {
   outcome.not_found = failure.not_found;
   outcome.access_needed = failure.access_needed;
   outcome.retry_after = failure.retry_after;
+  outcome.unreachable = failure.unreachable;
 }
 
 bool is_there(const Request& request, const base::StagedFile& to) {

@@ -83,4 +83,9 @@ Failure curl_failure(CURLcode code, const std::string& detail, int os_error) {
   return failure;
 }
 
+bool is_unreachable(CURLcode code) {
+  return code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT ||
+         code == CURLE_OPERATION_TIMEDOUT;
+}
+
 }  // namespace sabath::fetch

@@ -12,4 +12,7 @@ namespace sabath::fetch {
 /// `os_error` the errno of a failed connection or 0.
 Failure curl_failure(CURLcode code, const std::string& detail, int os_error);
 
+/// Was the host not found, or did it take no connection?
+bool is_unreachable(CURLcode code);
+
 }  // namespace sabath::fetch

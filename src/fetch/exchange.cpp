@@ -1,6 +1,7 @@
 #include "exchange.hpp"
 
 #include "curl_failure.hpp"
+#include "reachability.hpp"
 
 #include <algorithm>
 #include <span>
@@ -327,6 +328,7 @@ Exchange::Ending Exchange::finish(CURLcode code) {
   }
   const long os_error = long_info(easy_.get(), CURLINFO_OS_ERRNO);
   failure_ = curl_failure(code, error_text_.data(), static_cast<int>(os_error));
+  if (is_unreachable(code)) failure_.unreachable = host_key(place_);
   return Ending::broken;
 }
 

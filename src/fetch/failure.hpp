@@ -13,6 +13,9 @@ struct Failure {
   bool not_found = false;
   bool access_needed = false;
   std::chrono::milliseconds retry_after{0};
+  /// The host, as `host_key` names it, that was not found or took no connection; empty where there
+  /// was another trouble.
+  std::string unreachable{};
 };
 
 }  // namespace sabath::fetch

@@ -1,5 +1,6 @@
 #include "backoff.hpp"
 #include "blame.hpp"
+#include "reachability.hpp"
 #include "source_url.hpp"
 
 #include <sabath/base/error.hpp>
@@ -146,6 +147,7 @@ Outcome Pursuit::from(const std::vector<std::string>& urls) {
     all.retryable = all.retryable || outcome.retryable;
     all.not_found = all.not_found && outcome.not_found;
     all.access_needed = all.access_needed || outcome.access_needed;
+    add_unreachable(all.unreachable, all.url.empty(), outcome.unreachable);
     all.wrong_bytes = all.wrong_bytes || outcome.wrong_bytes;
     all.retry_after = std::max(all.retry_after, outcome.retry_after);
     all.url = outcome.url;

@@ -70,8 +70,9 @@ void FileTransfer::add_mirrors(const std::vector<std::string>& urls) {
       continue;
     }
     auto& source = std::get<SourceUrl>(parsed);
-    Host& host = host_of(source.scheme + "://" + source.host);
+    Host& host = host_of(host_key(source));
     mirrors_.emplace_back(std::move(source), name_among(request_.urls, url), host);
+    mirrors_.back().final_failure = tools_.reachability.verdict(host.name);
   }
 }
 

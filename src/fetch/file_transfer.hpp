@@ -3,6 +3,7 @@
 #include "coverage.hpp"
 #include "mirror.hpp"
 #include "progress_meter.hpp"
+#include "reachability.hpp"
 #include "transfer_loop.hpp"
 #include "worker.hpp"
 
@@ -23,6 +24,7 @@ namespace sabath::fetch {
 /// What a FileTransfer works with.
 struct TransferTools {
   TransferLoop& loop;
+  Reachability& reachability;
   const EngineOptions& options;
   base::Clock& clock;
   base::Observer& observer;

@@ -184,6 +184,7 @@ void FileTransfer::settle(Worker& worker, CURLcode code) {
     return;
   }
   worker.mirror->effective = worker.exchange.place().displayed;
+  if (worker.answer) tools_.reachability.answered(host_key(worker.exchange.place()));
   if (!worker.is_cancelled) settle_answer(worker, ending == Exchange::Ending::clean);
   release(worker);
 }

@@ -52,8 +52,12 @@ void FileTransfer::fail(Worker& worker, const Failure& failure) {
   const bool came_nearer = mirror.bytes >= mirror.bytes_at_failure + progress_bytes;
   mirror.failures = came_nearer ? 1 : mirror.failures + 1;
   mirror.bytes_at_failure = mirror.bytes;
-  if (mirror.failures >= request_.retries.attempts) {
-    give_up(mirror, failure);
+  const bool is_hopeless = tools_.reachability.verdict(failure.unreachable).has_value();
+  if (mirror.failures >= request_.retries.attempts || is_hopeless) {
+    Failure last = failure;
+    if (!failure.unreachable.empty() && mirror.failures > 1)
+      last.problem += fmt::format(" ({} attempts)", mirror.failures);
+    give_up(mirror, last);
     return;
   }
   if (failure.retry_after > request_.retries.longest_wait) {
@@ -66,12 +70,14 @@ void FileTransfer::fail(Worker& worker, const Failure& failure) {
   const auto delay = backoff(request_.retries, mirror.failures, failure.retry_after, random_);
   mirror.embargo = now + delay;
   if (is_throttle(worker)) host.embargo = std::max(host.embargo, now + failure.retry_after);
+  if (!tools_.reachability.is_news(failure)) return;
   tools_.observer.note(fmt::format(
       "{}: {}; trying again in {}", mirror.name, failure.problem, base::format_duration(delay)));
 }
 
 void FileTransfer::give_up(Mirror& mirror, const Failure& failure) {
   mirror.final_failure = failure;
+  tools_.reachability.gave_up(failure);
   cancel_all(&mirror);
   const bool others = std::any_of(
       mirrors_.begin(), mirrors_.end(), [](const Mirror& each) { return each.is_alive(); });
@@ -149,6 +155,7 @@ void FileTransfer::put_problems(Outcome& outcome) const {
     outcome.retryable = outcome.retryable || failure.retryable;
     outcome.not_found = outcome.not_found && failure.not_found;
     outcome.access_needed = outcome.access_needed || failure.access_needed;
+    add_unreachable(outcome.unreachable, &part == parts.data(), failure.unreachable);
     outcome.retry_after = std::max(outcome.retry_after, failure.retry_after);
   }
 }

@@ -11,6 +11,7 @@ namespace sabath::fetch {
 HttpFetcher::HttpFetcher(EngineOptions options, base::Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
+      reachability_(clock),
       loop_(options_.connections_per_host),
       shared_loop_(options_.connections_per_host) {
   // As OpenSSL's own programs do; the library libcurl does not.
@@ -25,7 +26,8 @@ Outcome HttpFetcher::fetch(const std::vector<std::string>& urls,
                            std::stop_token stop) {
   Request named = request;
   if (named.label.empty()) named.label = displayed_url(urls.front());
-  FileTransfer transfer({loop_, options_, clock_, observer, std::move(stop)}, named, to);
+  FileTransfer transfer(
+      {loop_, reachability_, options_, clock_, observer, std::move(stop)}, named, to);
   return transfer.run(urls);
 }
 
@@ -43,7 +45,10 @@ void HttpFetcher::fetch_many(FileList& files,
                              const RetryPolicy& policy,
                              base::Observer& observer,
                              std::stop_token stop) {
-  ManyFiles many({shared_loop_, options_, clock_, observer, std::move(stop)}, loop_, files, policy);
+  ManyFiles many({shared_loop_, reachability_, options_, clock_, observer, std::move(stop)},
+                 loop_,
+                 files,
+                 policy);
   many.run(indices);
 }
 

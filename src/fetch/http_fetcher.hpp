@@ -1,5 +1,6 @@
 #pragma once
 
+#include "reachability.hpp"
 #include "transfer_loop.hpp"
 
 #include <sabath/base/clock.hpp>
@@ -40,6 +41,7 @@ class HttpFetcher final : public Fetcher {
  private:
   EngineOptions options_;
   base::Clock& clock_;
+  Reachability reachability_;
   TransferLoop loop_;
   /// Of its own: libcurl would take an idle connection of HTTP/1.1 rather than ask for HTTP/2.
   TransferLoop shared_loop_;

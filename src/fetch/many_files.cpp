@@ -81,6 +81,10 @@ void ManyFiles::start(Job job) {
   const auto& source = std::get<SourceUrl>(parsed);
   job.outcome.url = source.plain;
   job.outcome.effective_url = source.displayed;
+  if (const auto verdict = tools_.reachability.verdict(host_key(source))) {
+    fail(std::move(job), *verdict);
+    return;
+  }
   if (job.to->present_bytes() > 0) {
     leftovers_.push_back(std::move(job));  // an earlier attempt's part is continued by ranges
     return;
@@ -114,6 +118,7 @@ void ManyFiles::settle(Slot& slot, CURLcode code) {
   --active_;
   slot.job.outcome.effective_url = slot.exchange.place().displayed;
   const bool is_clean = ending == Exchange::Ending::clean;
+  if (is_clean) tools_.reachability.answered(host_key(slot.exchange.place()));
   settle_end(slot,
              is_clean ? slot.intake->finish() : slot.intake->break_off(slot.exchange.failure()));
 }
@@ -167,18 +172,22 @@ void ManyFiles::fail(Job job, const Failure& failure) {
     leftovers_.push_back(std::move(job));
     return;
   }
-  if (failure.retryable && ++job.failures < policy_.attempts &&
+  const bool is_hopeless = tools_.reachability.verdict(failure.unreachable).has_value();
+  if (failure.retryable && ++job.failures < policy_.attempts && !is_hopeless &&
       failure.retry_after <= policy_.longest_wait) {
     const auto delay = backoff(policy_, job.failures, failure.retry_after, random_);
-    tools_.observer.note(fmt::format("{}: {}; trying again in {}",
-                                     displayed_url(job.request.urls[job.url]),
-                                     failure.problem,
-                                     base::format_duration(delay)));
+    if (tools_.reachability.is_news(failure)) {
+      tools_.observer.note(fmt::format("{}: {}; trying again in {}",
+                                       displayed_url(job.request.urls[job.url]),
+                                       failure.problem,
+                                       base::format_duration(delay)));
+    }
     job.ready = tools_.clock.steady() + delay;
     if (job.to->present_bytes() > 0) job.to->restart();
     waiting_.push_back(std::move(job));
     return;
   }
+  tools_.reachability.gave_up(failure);
   Outcome& outcome = job.outcome;
   const std::string place = displayed_url(job.request.urls[job.url]);
   outcome.problem += (outcome.problem.empty() ? "" : "; ") + place + ": " + failure.problem;
@@ -186,6 +195,7 @@ void ManyFiles::fail(Job job, const Failure& failure) {
   outcome.retryable = outcome.retryable || failure.retryable;
   outcome.not_found = (job.url == 0 || outcome.not_found) && failure.not_found;
   outcome.access_needed = outcome.access_needed || failure.access_needed;
+  add_unreachable(outcome.unreachable, job.url == 0, failure.unreachable);
   outcome.retry_after = std::max(outcome.retry_after, failure.retry_after);
   go_to_next_source(std::move(job));
 }
@@ -223,7 +233,9 @@ void ManyFiles::finish_leftovers() {
     leftovers_.pop_front();
     job.request.retries = policy_;
     FileTransfer transfer(
-        {alone_, tools_.options, tools_.clock, tools_.observer, tools_.stop}, job.request, *job.to);
+        {alone_, tools_.reachability, tools_.options, tools_.clock, tools_.observer, tools_.stop},
+        job.request,
+        *job.to);
     Outcome outcome = transfer.run(job.request.urls);
     const bool is_wrong = outcome.ok && job.to->matches() == base::DigestMatch::wrong;
     if (is_wrong && job.was_wrong) {

@@ -446,3 +446,22 @@ TEST_CASE("cli: what cannot fit is refused before the first byte") {
   CHECK(answer.status == 16);
   CHECK(server.requests().empty());
 }
+
+TEST_CASE("cli: that a host cannot be reached is tried and told once for all files on it") {
+  Sabath sabath;
+  const std::string nobody = "http://127.0.0.1:" + std::to_string(unused_port()) + "/";
+  json asset = {{"schema", 1}, {"kind", "dataset"}, {"name", "far"}, {"files", json::array()}};
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = std::to_string(i);
+    asset["files"].push_back({{"path", name}, {"sources", {nobody + name}}});
+  }
+  sabath.asset("far", asset.dump());
+  const Answer answer = sabath({"fetch", "far", "--retries", "1"});
+  CHECK(answer.status == 12);
+  INFO(answer.errors);
+  CHECK_THAT(
+      answer.errors,
+      Contains("asset 'far': 4 of 4 files could not be fetched\n" + nobody + "0: cannot connect") &&
+          Contains("and 3 more, whose hosts cannot be reached either") && Contains("--path"));
+  CHECK(std::count(answer.errors.begin(), answer.errors.end(), '\n') == 6);
+}

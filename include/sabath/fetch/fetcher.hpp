@@ -56,6 +56,8 @@ struct Outcome {
   std::chrono::milliseconds retry_after{0};  ///< the server's floor for the next attempt
   /// All bytes came and are not those of the digests: of kind integrity, not transfer.
   bool wrong_bytes = false;
+  /// The hosts of the sources, where none of them was found or took a connection.
+  std::string unreachable{};
   /// Sources (without user, password and query) that were found to give wrong bytes, also when the
   /// file was had from the others.
   std::vector<std::string> wrong_sources{};

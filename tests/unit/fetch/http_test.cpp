@@ -443,8 +443,9 @@ TEST_CASE("http: a host that is not found is looked for again") {
   Case c;
   c.request.retries = {.attempts = 3, .base = 1ms, .cap = 1ms};
   const auto unknown = c.fetch("http://nothing.invalid/x", c.to);
-  CHECK_THAT(unknown.problem, Catch::StartsWith("cannot find the host"));
-  CHECK(c.observer.notes.size() == 2);
+  CHECK_THAT(unknown.problem,
+             Catch::StartsWith("cannot find the host") && Catch::EndsWith("(3 attempts)"));
+  CHECK(c.observer.notes.size() == 1);
 }
 
 TEST_CASE("http: what does not speak HTTP is told so") {
@@ -478,4 +479,32 @@ TEST_CASE("http: the whole story of a bad source, a bad mirror and a good one") 
   CHECK(outcome.url == c.server.url("/good"));
   CHECK((c.to.content == "found"));
   CHECK(c.observer.progresses.back().finished);
+}
+
+TEST_CASE("http: a host that took no connection for one file is not asked for another") {
+  Case c;
+  const fetch::RetryPolicy policy{.attempts = 3, .base = 10ms};
+  const auto port = test::unused_port();
+  const std::string nobody = "http://127.0.0.1:" + std::to_string(port);
+  const auto get = [&](const std::vector<std::string>& urls) {
+    test::MemoryStagedFile to;
+    return fetch_file(
+        {.urls = urls}, c.harness.fetchers, to, policy, c.harness.clock, c.observer, {});
+  };
+  CHECK_FALSE(get({nobody + "/1"}).ok);
+  REQUIRE(c.observer.notes.size() == 1);
+  CHECK_THAT(c.observer.notes[0], Catch::Contains("cannot connect") && Catch::Contains("again"));
+  const auto second = get({nobody + "/2"});
+  CHECK_THAT(second.problem, Catch::Contains(nobody + "/2: cannot connect: Connection refused"));
+  CHECK(c.observer.notes.size() == 1);
+  SECTION("nor by a redirect") {
+    c.server.always("/moved", {.status = 302, .headers = {{"Location", nobody + "/3"}}});
+    CHECK_FALSE(get({c.server.url("/moved")}).ok);
+    CHECK(c.server.requests().size() == 1);
+  }
+  SECTION("other hosts are") {
+    c.server.put("/x", "x");
+    CHECK(get({nobody + "/4", c.server.url("/x")}).ok);
+    CHECK(c.observer.warnings.empty());
+  }
 }

@@ -214,3 +214,25 @@ TEST_CASE("many files: the progress of a large one is told while it comes") {
   CHECK(observer.progresses.back().task == "all of them");
   CHECK(observer.progresses.back().finished);
 }
+
+TEST_CASE("many files: a host that takes no connection is given up for all of them") {
+  Case c;
+  c.add("/good", "good");
+  const std::string nobody = "http://127.0.0.1:" + std::to_string(test::unused_port()) + "/";
+  for (int i = 0; i < 40; ++i) {
+    auto& file = c.files.add(nobody + std::to_string(i), "x");
+    if (i % 2 == 0) continue;
+    file.request.urls.push_back(c.server.url("/good"));
+    file.request.digests = {base::sha256_of("good")};
+    file.request.size_bytes = 4;
+    file.to.wanted = "good";
+  }
+  c.fetch();
+  CHECK(c.observer.notes.size() == 1);
+  for (const auto& file : c.files.files) {
+    const bool has_other = file.to.wanted == "good";
+    CHECK(file.outcome->ok == has_other);
+    if (has_other) continue;
+    CHECK_THAT(file.outcome->problem, Catch::Contains("cannot connect: Connection refused"));
+  }
+}
