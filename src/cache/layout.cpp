@@ -34,6 +34,13 @@ std::string hex_of(const base::Digest& digest) {
   return checked->hex;
 }
 
+/// `folder`/ab/cdef... for the digest abcdef...; in one piece, because to put a path together costs
+/// more than to look for the file, and that is done for each file of a long list.
+fs::path spread(const fs::path& folder, const base::Digest& digest) {
+  const std::string hex = hex_of(digest);
+  return folder.native() + '/' + hex.substr(0, 2) + '/' + hex.substr(2);
+}
+
 /// A key as the name of a file: itself where it is a sha256 already, else its sha256.
 std::string name_of(std::string_view key) {
   const auto digest = base::parse_digest(base::DigestAlgorithm::sha256, key);
@@ -114,6 +121,7 @@ bool make_folder(const fs::path& path, int& code) {
 
 Layout::Layout(const fs::path& root) : root_(fs::absolute(root).lexically_normal()) {
   if (!root_.has_filename()) root_ = root_.parent_path();
+  objects_ = root_ / "objects" / "sha256";
 }
 
 void Layout::prepare(bool shared) const {
@@ -151,13 +159,11 @@ bool Layout::is_shared() const {
 }
 
 fs::path Layout::object(const base::Digest& digest) const {
-  const std::string hex = hex_of(digest);
-  return objects() / hex.substr(0, 2) / hex.substr(2);
+  return spread(objects_, digest);
 }
 
 fs::path Layout::pieces(const base::Digest& digest) const {
-  const std::string hex = hex_of(digest);
-  return root_ / "pieces" / hex.substr(0, 2) / hex.substr(2);
+  return spread(root_ / "pieces", digest);
 }
 
 fs::path Layout::tree(const base::Digest& digest) const {
@@ -165,8 +171,7 @@ fs::path Layout::tree(const base::Digest& digest) const {
 }
 
 fs::path Layout::used_object(const base::Digest& digest) const {
-  const std::string hex = hex_of(digest);
-  return used() / hex.substr(0, 2) / hex.substr(2);
+  return spread(used(), digest);
 }
 
 fs::path Layout::used_tree(const base::Digest& digest) const {

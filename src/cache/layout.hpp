@@ -25,7 +25,7 @@ class Layout {
   bool is_shared() const;
 
   const std::filesystem::path& root() const noexcept { return root_; }
-  std::filesystem::path objects() const { return root_ / "objects" / "sha256"; }
+  const std::filesystem::path& objects() const noexcept { return objects_; }
   std::filesystem::path trees() const { return root_ / "trees"; }
   std::filesystem::path unpacked() const { return trees() / "from"; }
   std::filesystem::path sources() const { return root_ / "sources"; }
@@ -61,6 +61,7 @@ class Layout {
 
  private:
   std::filesystem::path root_;
+  std::filesystem::path objects_{};
 };
 
 /// A URL without user and password: what keys are made of.

@@ -30,9 +30,13 @@ constexpr std::uint64_t longest_file = std::numeric_limits<off_t>::max();
 
 }  // namespace
 
-SmallFile::SmallFile(fs::path path, fs::path lent, std::vector<base::Digest> wanted)
+SmallFile::SmallFile(fs::path path,
+                     std::string name,
+                     const fs::path& lent,
+                     std::vector<base::Digest> wanted)
     : path_(std::move(path)),
-      lent_folder_(std::move(lent)),
+      name_(std::move(name)),
+      lent_folder_(lent),
       wanted_(std::move(wanted)),
       prefix_(wanted_) {}
 
@@ -144,7 +148,8 @@ base::DigestMatch SmallFile::matches() {
 }
 
 fs::path SmallFile::lend(std::string_view borrower) {
-  const fs::path folder = lent_folder(lent_folder_, borrower);
+  const fs::path own = lent_folder_ / base::sha256_of(name_).hex.substr(0, 32);
+  const fs::path folder = lent_folder(own, borrower);
   base::make_directories(folder);
   lent_ = folder / lent_file_name;
   return lent_;
@@ -202,7 +207,11 @@ std::vector<base::Digest> SmallFile::finish() {
                     std::to_string(present_.prefix()) + " of " +
                     std::to_string(size_bytes_.value_or(present_.end())));
   }
-  auto result = digests();
+  return digests();
+}
+
+void SmallFile::put() {
+  if (is_finished_) return;
   if (fd_) {
     if (::ftruncate(fd_.get(), static_cast<off_t>(final_bytes_)) != 0 ||
         ::fchmod(fd_.get(), 0444) != 0) {
@@ -220,7 +229,6 @@ std::vector<base::Digest> SmallFile::finish() {
     base::throw_errno(path_.string(), "cannot write", problem);
   }
   is_finished_ = true;
-  return result;
 }
 
 std::vector<base::Digest> SmallFile::finish_lent() {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace sabath::cache {
@@ -19,9 +20,11 @@ namespace sabath::cache {
 /// come, others when it is complete. It is not gone on with by a later attempt.
 class SmallFile final : public base::StagedFile {
  public:
-  /// `path` is its place, in a folder that exists; `lent` the folder that a tool gets.
+  /// `path` is its place, in a folder that exists; a tool gets a folder beneath `lent`, which must
+  /// outlive it, the same for the same `name`.
   SmallFile(std::filesystem::path path,
-            std::filesystem::path lent,
+            std::string name,
+            const std::filesystem::path& lent,
             std::vector<base::Digest> wanted);
   ~SmallFile() override;
   SmallFile(const SmallFile&) = delete;
@@ -41,9 +44,13 @@ class SmallFile final : public base::StagedFile {
   std::vector<base::Digest> digests() override;
   std::filesystem::path lend(std::string_view borrower) override;
 
-  /// Puts the file in its place, read-only but not synced, and gives its digests: sha256 first,
-  /// then those that were wanted. Throws Error{integrity} when bytes are missing, Error{storage}.
+  /// Ends the writing and gives the digests: sha256 first, then those that were wanted. What a tool
+  /// has written is in its place then. Throws Error{integrity} when bytes are missing,
+  /// Error{storage}.
   std::vector<base::Digest> finish();
+  /// Puts a file that was finished in its place, read-only but not synced. Threads: any, when
+  /// nobody else uses it. Throws Error{storage}.
+  void put();
   std::uint64_t size_bytes() const noexcept { return final_bytes_; }
 
  private:
@@ -57,7 +64,8 @@ class SmallFile final : public base::StagedFile {
   std::vector<base::Digest> finish_lent();
 
   std::filesystem::path path_;
-  std::filesystem::path lent_folder_;
+  std::string name_;
+  const std::filesystem::path& lent_folder_;
   std::filesystem::path lent_{};
   std::vector<base::Digest> wanted_;
   std::optional<std::uint64_t> size_bytes_{};

@@ -98,14 +98,18 @@ void check_digests(const std::string& path,
 StagedTree::StagedTree(const Layout& layout, Attempt attempt)
     : layout_(layout),
       attempt_(std::move(attempt)),
-      folder_(tree_folder()),
+      tree_(attempt_.folder() / staged_tree_name),
+      lent_singly_(attempt_.folder() / "single"),
+      folder_(tree_),
       finished_(adopted_files(attempt_.folder())),
-      journal_(attempt_.folder() / journal_name, finished_) {
+      journal_(attempt_.folder() / journal_name, finished_),
+      writer_(journal_) {
   base::make_directories(folder_);
   attempt_.discard_at_end();
 }
 
 StagedTree::~StagedTree() {
+  writer_.end();
   const bool is_empty = finished_.empty() && lent_folders(attempt_.folder()).empty();
   open_.clear();
   if (!is_discarded_ && !is_empty) attempt_.leave();
@@ -129,7 +133,7 @@ void StagedTree::check_free(const std::string& path) const {
 void StagedTree::make_folder_of(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   if (parent.empty() || folders_.contains(parent.string())) return;
-  base::make_directories(tree_folder() / parent);
+  base::make_directories(tree_ / parent);
   folders_.insert(parent.string());
 }
 
@@ -137,34 +141,35 @@ base::StagedFile& StagedTree::open(const std::string& path,
                                    const std::vector<base::Digest>& expected) {
   check_free(path);
   make_folder_of(path);
-  // A borrower of one file is none of the tree: its folder lies with those of the others, apart.
-  const fs::path lent = attempt_.folder() / "single" / base::sha256_of(path).hex.substr(0, 32);
   OpenFile& opened = open_[path];
   opened.expected = expected;
-  opened.file = std::make_unique<SmallFile>(tree_folder() / path, lent, expected);
+  opened.file = std::make_unique<SmallFile>(tree_ / path, path, lent_singly_, expected);
   return *opened.file;
 }
 
 FinishedFile StagedTree::finish(const std::string& path, const std::string& url) {
   auto node = open_.extract(path);
   if (node.empty()) throw Error(ErrorKind::internal, path + ": is not being written");
-  SmallFile& file = *node.mapped().file;
-  const auto digests = file.finish();
+  std::unique_ptr<SmallFile> file = std::move(node.mapped().file);
+  const auto digests = file->finish();
   try {
     check_digests(path, digests, node.mapped().expected);
   } catch (const Error&) {
-    base::remove_tree(tree_folder() / path);
+    base::remove_tree(tree_ / path);
     throw;
   }
-  FinishedFile finished{file.size_bytes(), digests.front(), url};
-  journal_.note(path, finished);
+  FinishedFile finished{file->size_bytes(), digests.front(), url};
+  writer_.put(path, std::move(file), finished);
   finished_.emplace(path, finished);
   return finished;
 }
 
 void StagedTree::abandon(const std::string& path) {
   open_.erase(path);
-  if (finished_.erase(path) > 0) base::remove_tree(tree_folder() / path);
+  if (!finished_.contains(path)) return;
+  writer_.settle();
+  finished_.erase(path);
+  base::remove_tree(tree_ / path);
 }
 
 void StagedTree::add(const std::string& path, const Object& object) {
@@ -181,13 +186,14 @@ fs::path StagedTree::lend(std::string_view borrower) {
 }
 
 std::vector<ArchiveEntry> StagedTree::seal() {
+  writer_.settle();
   if (is_lent_) return entries_beneath(folder_);
   if (!open_.empty()) {
     throw Error(ErrorKind::integrity, open_.begin()->first + ": is still being written");
   }
   std::map<std::string, Object> all = objects_;
   for (const auto& [path, file] : finished_)
-    all.emplace(path, Object{file.digest, file.size_bytes, tree_folder() / path});
+    all.emplace(path, Object{file.digest, file.size_bytes, tree_ / path});
   auto entries = entries_of(all);
   fill_tree(layout_, folder_, layout_.trees() / "new", objects_);
   return entries;

@@ -4,6 +4,7 @@
 #include "layout.hpp"
 #include "small_file.hpp"
 #include "tree_journal.hpp"
+#include "tree_writer.hpp"
 
 #include <sabath/base/archive.hpp>
 #include <sabath/cache/cache.hpp>
@@ -52,12 +53,14 @@ class StagedTree final : public TreeStaging {
     std::unique_ptr<SmallFile> file{};
   };
 
-  std::filesystem::path tree_folder() const { return attempt_.folder() / staged_tree_name; }
   void check_free(const std::string& path) const;
   void make_folder_of(const std::string& path);
 
   const Layout& layout_;
   Attempt attempt_;
+  std::filesystem::path tree_;  ///< where files are written
+  /// A borrower of one file is none of the tree: its folder lies with those of the others, apart.
+  std::filesystem::path lent_singly_;
   std::filesystem::path folder_;
   bool is_lent_ = false;
   bool is_discarded_ = false;
@@ -66,6 +69,7 @@ class StagedTree final : public TreeStaging {
   std::set<std::string> folders_{};  ///< that are there
   std::map<std::string, OpenFile> open_{};
   std::map<std::string, Object> objects_{};
+  TreeWriter writer_;  // last: its thread uses the journal
 };
 
 /// What a tool has left beneath a folder, as a tree has it: files hashed with a thread a core,

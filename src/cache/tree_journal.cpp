@@ -23,6 +23,13 @@ std::string line_of(const std::string& path, const FinishedFile& file) {
          " " + as_field(file.url) + "\n";
 }
 
+std::string lines_of(const FinishedFiles& files) {
+  std::string text;
+  for (const auto& [path, file] : files)
+    text += line_of(path, file);
+  return text;
+}
+
 bool take_line(std::string_view line, FinishedFiles& files) {
   std::string path;
   FinishedFile file;
@@ -51,16 +58,14 @@ FinishedFiles parse(std::string_view text) {
 }  // namespace
 
 TreeJournal::TreeJournal(fs::path path, const FinishedFiles& files) : path_(std::move(path)) {
-  std::string text = std::string(first_line) + "\n";
-  for (const auto& [name, file] : files)
-    text += line_of(name, file);
+  const std::string text = std::string(first_line) + "\n" + lines_of(files);
   base::write_file_atomically(path_, text, base::Durability::ordered_only, 0600);
   fd_.reset(::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
   if (!fd_) base::throw_errno(path_.string(), "cannot write", errno);
 }
 
-void TreeJournal::note(const std::string& path, const FinishedFile& file) {
-  append_lines(fd_.get(), line_of(path, file), path_);
+void TreeJournal::note(const FinishedFiles& files) {
+  append_lines(fd_.get(), lines_of(files), path_);
 }
 
 FinishedFiles read_tree_journal(const fs::path& path) {

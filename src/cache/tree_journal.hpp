@@ -19,7 +19,7 @@ class TreeJournal {
  public:
   /// Replaces the file by one with these files. Throws Error{storage}.
   TreeJournal(std::filesystem::path path, const FinishedFiles& files);
-  void note(const std::string& path, const FinishedFile& file);
+  void note(const FinishedFiles& files);
 
  private:
   std::filesystem::path path_;

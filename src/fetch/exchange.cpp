@@ -92,7 +92,7 @@ void Exchange::set_up() {
                    CURLOPT_BUFFERSIZE,
                    sharing_ == Sharing::own_connection ? bulk_buffer_bytes : small_buffer_bytes);
   set_number(handle, CURLOPT_TCP_KEEPALIVE, 1);
-  set_number(handle, CURLOPT_NETRC, CURL_NETRC_OPTIONAL);
+  if (netrc_.may_name(place_.host)) set_number(handle, CURLOPT_NETRC, CURL_NETRC_OPTIONAL);
   const auto connect_timeout = std::chrono::milliseconds(options_.connect_timeout).count();
   set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout));
 #if LIBCURL_VERSION_NUM >= 0x075700

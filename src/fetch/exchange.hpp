@@ -3,6 +3,7 @@
 #include "answer.hpp"
 #include "curl_handle.hpp"
 #include "failure.hpp"
+#include "netrc.hpp"
 #include "receiver.hpp"
 #include "source_url.hpp"
 
@@ -86,6 +87,7 @@ class Exchange {
   base::Clock& clock_;
   CurlEasy easy_;
   CurlList headers_{};
+  Netrc netrc_{};
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   SourceUrl place_{};
   Asked asked_{};

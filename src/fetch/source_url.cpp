@@ -54,7 +54,9 @@ std::variant<SourceUrl, Failure> read_source_url(CurlUrl handle) {
   source.path = part_of(url, CURLUPART_PATH, CURLU_URLDECODE);
   source.host = part_of(url, CURLUPART_HOST);
   source.plain = without(url, {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS});
-  source.displayed = displayed_url(source.plain);
+  source.displayed = without(
+      url,
+      {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_QUERY, CURLUPART_FRAGMENT});
   if (source.host.starts_with('-')) {
     return Failure{.problem = "malformed URL: a host may not begin with '-'"};
   }

@@ -232,13 +232,29 @@ TEST_CASE("tree journal: a line that was refused in its middle spoils none that 
   for (std::uintmax_t more = 0; more < 90; more += 7) {
     const std::string outcome = run([&]() -> std::string {
       cache::TreeJournal journal(path, {{"a", file}});
-      if (!where_full(fs::file_size(path) + more, [&] { journal.note("b", file); }))
+      if (!where_full(fs::file_size(path) + more, [&] { journal.note({{"b", file}}); }))
         return "not refused";
-      journal.note("c", file);
+      journal.note({{"c", file}});
       const auto read = cache::read_tree_journal(path);
       return read.size() == 2 && read.contains("a") && read.contains("c") ? "" : "it is spoilt";
     });
     INFO(more << " bytes: " << outcome);
     CHECK(outcome.empty());
   }
+}
+
+TEST_CASE("cache: a tree of which a file could not be written is not published") {
+  CacheHome home;
+  auto cache = home.open();
+  auto staging = cache.stage_tree("key");
+  staging->open("a").write_at(0, as_bytes("content"));
+  for (const auto& entry : fs::recursive_directory_iterator(home.root() / "partial")) {
+    if (entry.path().filename() == "tree") fs::create_directories(entry.path() / "a/in the way");
+  }
+  const bool at_once = error_of([&] { staging->finish("a"); }).has_value();
+  const auto error = error_of([&] { cache.publish(std::move(staging)); });
+  CHECK((at_once || error));
+  if (error) CHECK(error->kind() == ErrorKind::storage);
+  CHECK(cache.stage_tree("key")->finished("a") == std::nullopt);
+  CHECK(entries_in(home.root() / "trees") == 0);
 }
