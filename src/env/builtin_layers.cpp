@@ -1,5 +1,6 @@
 #include "host_layer.hpp"
 #include "memo.hpp"
+#include "modules_layer.hpp"
 #include "source_layer.hpp"
 
 namespace sabath::env {
@@ -8,15 +9,19 @@ std::map<std::string, std::string> EnvironmentLayer::build(const LayerBuild&) {
   return {};
 }
 
+void EnvironmentLayer::describe(const LayerContext&, spec::BuiltLayer&) {}
+
 std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
     base::ProcessRunner& processes,
     const base::Clock& clock,
-    const std::filesystem::path& state_directory) {
+    const std::filesystem::path& state_directory,
+    const base::Environment& user) {
   const auto memo = std::make_shared<Memo>(
       state_directory.empty() ? state_directory : state_directory / "environments-memo.json",
       clock);
   std::vector<std::unique_ptr<EnvironmentLayer>> layers;
   layers.push_back(std::make_unique<HostLayer>(Toolchain(processes, memo)));
+  layers.push_back(std::make_unique<ModulesLayer>(processes, memo, user));
   layers.push_back(std::make_unique<SourceLayer>(processes, memo));
   return layers;
 }

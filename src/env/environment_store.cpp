@@ -68,7 +68,9 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
   base::Environment variables = clean_environment(options.environment);
   for (const spec::LayerSpec& wanted : spec.layers) {
     ResolvedLayer layer{{wanted, recipe_directory, built.layers, variables}, layer_of(wanted.kind)};
-    set_own_variables(layer.context.variables, wanted.variables, wanted.name);
+    // What is loaded comes before the layer's own variables, which may refer to it.
+    if (wanted.kind != spec::LayerKind::modules)
+      set_own_variables(layer.context.variables, wanted.variables, wanted.name);
     layer.lock = resolve(layer.context, layer.layer);
     std::string prefix;
     if (layer.layer.has_prefix()) {
@@ -76,7 +78,8 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
       if (!found) return std::nullopt;
       prefix = *found;
     }
-    built.layers.push_back({layer.lock, prefix, wanted.variables});
+    built.layers.push_back({layer.lock, prefix, wanted.variables, {}});
+    layer.layer.describe(layer.context, built.layers.back());
     add_layer(variables, built.layers.back());
   }
   return built;
@@ -153,10 +156,11 @@ EnvironmentStore::EnvironmentStore(const fs::path& root,
                                    const base::Clock& clock,
                                    StoreOptions options)
     // Prefixes know their path: one cache must not have two.
-    : state_(new State{fs::weakly_canonical(fs::absolute(root)),
-                       builtin_layers(processes, clock, options.state_directory),
-                       clock,
-                       std::move(options)}) {}
+    : state_(
+          new State{fs::weakly_canonical(fs::absolute(root)),
+                    builtin_layers(processes, clock, options.state_directory, options.environment),
+                    clock,
+                    std::move(options)}) {}
 
 EnvironmentStore::~EnvironmentStore() = default;
 

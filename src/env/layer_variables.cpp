@@ -115,6 +115,11 @@ void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
       prepend(variables[name], fs::path(folder) == "." ? layer.prefix : path.string());
     }
   }
+  if (layer.modules) {
+    for (const std::string& name : layer.modules->unsets)
+      variables.erase(name);
+    set_own_variables(variables, layer.modules->sets, layer.lock.name);
+  }
   set_own_variables(variables, layer.variables, layer.lock.name);
 }
 

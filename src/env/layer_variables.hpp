@@ -21,7 +21,8 @@ void set_own_variables(base::Environment& variables,
                        const std::map<std::string, std::string>& own,
                        const std::string& layer_name);
 
-/// Adds a layer that is ready: its prefix in front of the search paths, then its own variables.
+/// Adds a layer that is ready: its prefix in front of the search paths, then what
+/// its modules set, then its own variables.
 void add_layer(base::Environment& variables, const spec::BuiltLayer& layer);
 
 }  // namespace sabath::env

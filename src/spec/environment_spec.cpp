@@ -8,6 +8,8 @@ std::string_view to_string(LayerKind kind) {
   switch (kind) {
     case LayerKind::host:
       return "host";
+    case LayerKind::modules:
+      return "modules";
     case LayerKind::source:
       return "source";
   }

@@ -61,6 +61,34 @@ std::vector<std::string> read_languages(base::JsonReader reader) {
   return languages;
 }
 
+/// A folder of the recipe, or one that the site has.
+void check_module_folder(const std::string& folder, base::JsonReader& item) {
+  const std::string start = std::string(recipe_folder) + "/";
+  const bool is_own =
+      folder == recipe_folder ||
+      (folder.starts_with(start) && base::is_safe_relative_path(folder.substr(start.size())));
+  if (is_own || (folder.starts_with('/') && folder.find_first_of(":{") == std::string::npos))
+    return;
+  item.problem("'" + folder + "' is not a folder with modulefiles",
+               "write '{recipe}/FOLDER', or the absolute path of a folder of the site");
+}
+
+void read_modules_layer(LayerSpec& layer, base::JsonReader& reader) {
+  base::JsonReader modules = reader.required("modules");
+  layer.modules = read_distinct(modules);
+  for (std::size_t i = 0; i < layer.modules.size(); ++i) {
+    const std::string& name = layer.modules[i];
+    if (!name.starts_with('-') && name.find_first_of(" \t:") == std::string::npos) continue;
+    modules.items()[i].problem("'" + name + "' is not the name of a module",
+                               "name modules one by one, as 'module avail' does");
+  }
+  base::JsonReader use = reader.optional("use");
+  if (!use.exists()) return;
+  layer.use = read_distinct(use);
+  for (std::size_t i = 0; i < layer.use.size(); ++i)
+    check_module_folder(layer.use[i], use.items()[i]);
+}
+
 void read_source_layer(LayerSpec& layer, base::JsonReader& reader) {
   layer.path = read_source_path(reader.required("path"));
   layer.build = reader.required("build").one_of({"cmake", "make"});
@@ -80,6 +108,8 @@ LayerSpec read_layer(base::JsonReader reader) {
   layer.kind = *known;
   if (layer.kind == LayerKind::host) {
     read_host_layer(layer, reader);
+  } else if (layer.kind == LayerKind::modules) {
+    read_modules_layer(layer, reader);
   } else {
     read_source_layer(layer, reader);
   }
@@ -117,6 +147,9 @@ nlohmann::ordered_json to_json(const EnvironmentSpec& spec) {
     io("name", layer.name);
     if (layer.kind == LayerKind::host) {
       io("commands", layer.commands);
+    } else if (layer.kind == LayerKind::modules) {
+      io("modules", layer.modules);
+      io("use", layer.use);
     } else {
       io("path", layer.path);
       io("build", layer.build);

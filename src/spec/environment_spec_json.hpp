@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fields_json.hpp"
+#include "loaded_modules_json.hpp"
 
 #include <sabath/spec/environment_spec.hpp>
 
@@ -24,6 +25,7 @@ void describe(Io& io, FieldRef<Io, BuiltLayer> layer) {
   io("lock", layer.lock);
   io("prefix", layer.prefix);
   io("variables", layer.variables);
+  io("modules", layer.modules);
 }
 
 template <class Io>

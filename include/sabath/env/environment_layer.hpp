@@ -64,13 +64,17 @@ class EnvironmentLayer {
   /// Throws Error{environment} with the tail of the log and its path; Error{interrupted}. Called
   /// only where `has_prefix()`.
   virtual std::map<std::string, std::string> build(const LayerBuild& build);
+  /// Adds to `built`, whose lock and prefix are known, what a record should have of it.
+  virtual void describe(const LayerContext& context, spec::BuiltLayer& built);
 };
 
 /// The only list of layers. What is slow to find out (versions of tools, digests of big trees) is
-/// remembered in `state_directory`, which must be this user's own; empty: in this object alone.
+/// remembered in `state_directory`, which must be this user's own; empty: in this object alone. Of
+/// the `user`'s environment only where modules are found is taken.
 std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
     base::ProcessRunner& processes,
     const base::Clock& clock,
-    const std::filesystem::path& state_directory = {});
+    const std::filesystem::path& state_directory = {},
+    const base::Environment& user = {});
 
 }  // namespace sabath::env

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/digest.hpp>
+#include <sabath/spec/loaded_modules.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,7 +17,7 @@ class JsonReader;
 
 namespace sabath::spec {
 
-enum class LayerKind { host, source };
+enum class LayerKind { host, modules, source };
 std::string_view to_string(LayerKind kind);
 
 /// One layer as it is asked for. Layers are built in order and each sees the ones before.
@@ -29,6 +30,8 @@ struct LayerSpec {
   std::map<std::string, std::string> options{};  ///< source: cmake cache entries, or make variables
   std::vector<std::string>
       languages{};  ///< source: of "c", "c++", "fortran": whose compilers are part of the key
+  std::vector<std::string> modules{};  ///< modules: loaded in this order
+  std::vector<std::string> use{};      ///< modules: more folders with modulefiles
   std::map<std::string, std::string>
       variables{};  ///< set for what runs in it; $NAME refers to earlier ones
 
@@ -66,6 +69,7 @@ struct BuiltLayer {
   LayerLock lock{};
   std::string prefix{};  ///< absolute path; empty where the layer has none
   std::map<std::string, std::string> variables{};
+  std::optional<LoadedModules> modules{};
 
   bool operator==(const BuiltLayer&) const = default;
 };

@@ -1,0 +1,160 @@
+#include "module_session.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `module` is a function of the shell: it is asked in one. What it says goes to stderr. Records
+/// end with a NUL, sections with an empty record: variables, steps, variables.
+constexpr const char* script = R"(
+env -0; printf '\0'
+init=$1; shift
+source "$init" >/dev/null || exit 90
+type module >/dev/null 2>&1 || exit 91
+while [ "$1" != -- ]; do module use "$1" >&2; shift; done
+shift
+for asked; do
+  module load "$asked" >&2
+  status=$?
+  printf '%s\0%s\0%s\0' "$asked" "$status" ":${LOADEDMODULES-}"
+  [ "$status" = 0 ] || break
+done
+printf '\0'
+env -0; printf '\0'
+)";
+
+/// Scripts for login shells come first where the user's shell was none: they know the site's
+/// modules.
+constexpr std::array login_scripts{"/etc/profile.d/z00_lmod.sh",
+                                   "/etc/profile.d/lmod.sh",
+                                   "/etc/profile.d/00-modulepath.sh",
+                                   "/etc/profile.d/modules.sh"};
+constexpr std::array usual_scripts{"/usr/share/lmod/lmod/init/bash",
+                                   "/opt/apps/lmod/lmod/init/bash",
+                                   "/opt/cray/pe/lmod/lmod/init/bash",
+                                   "/usr/local/lmod/lmod/init/bash",
+                                   "/usr/share/modules/init/bash",
+                                   "/usr/share/Modules/init/bash",
+                                   "/usr/local/Modules/init/bash"};
+
+/// Takes the records of one section from the front of `text`. Nothing where it is cut short.
+std::optional<std::vector<std::string>> take_section(std::string_view& text) {
+  std::vector<std::string> records;
+  while (true) {
+    const auto end = text.find('\0');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view record = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (record.empty()) return records;
+    records.emplace_back(record);
+  }
+}
+
+base::Environment variables_of(const std::vector<std::string>& records) {
+  base::Environment variables;
+  for (const std::string& record : records) {
+    const auto equals = record.find('=');
+    if (equals != std::string::npos)
+      variables[record.substr(0, equals)] = record.substr(equals + 1);
+  }
+  return variables;
+}
+
+std::vector<ModuleStep> steps_of(const std::vector<std::string>& records) {
+  std::vector<ModuleStep> steps;
+  for (std::size_t i = 0; i + 2 < records.size(); i += 3) {
+    ModuleStep step{records[i], 1, split_list(records[i + 2])};
+    std::from_chars(
+        records[i + 1].data(), records[i + 1].data() + records[i + 1].size(), step.status);
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::string last_lines(std::string_view text) {
+  constexpr std::size_t most = 12;
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back(line);
+  }
+  std::string last;
+  for (std::size_t i = lines.size() > most ? lines.size() - most : 0; i < lines.size(); ++i)
+    last += "\n    " + base::printable(lines[i]);
+  return last;
+}
+
+}  // namespace
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const auto item = text.substr(0, text.find(':'));
+    if (!item.empty()) items.emplace_back(item);
+    text.remove_prefix(std::min(item.size() + 1, text.size()));
+  }
+  return items;
+}
+
+ModuleSession run_module_session(base::ProcessRunner& processes,
+                                 const ModuleRequest& request,
+                                 const std::string& place) {
+  base::Command shell;
+  shell.argv = {"bash", "--noprofile", "--norc", "-c", script, "sabath", request.init.string()};
+  shell.argv.insert(shell.argv.end(), request.folders.begin(), request.folders.end());
+  shell.argv.emplace_back("--");
+  shell.argv.insert(shell.argv.end(), request.modules.begin(), request.modules.end());
+  shell.working_directory = "/";
+  shell.environment = request.variables;
+  shell.deadline = std::chrono::minutes(3);
+  shell.capture_limit = 1U << 24U;
+  shell.output_limit = shell.capture_limit;
+  const base::ProcessResult result = processes.run(shell);
+  ModuleSession session{.said = last_lines(result.errors)};
+  std::string_view text = result.output;
+  const auto before = take_section(text);
+  const auto steps = take_section(text);
+  const auto after = take_section(text);
+  if (!before || !steps || !after) {
+    const bool has_no_module = result.end == base::ProcessEnd::exited && result.exit_code >= 90;
+    throw base::Error(
+        base::ErrorKind::environment,
+        place + ": " + request.init.string() + ": " +
+            (has_no_module ? "defines no 'module'"
+                           : "the shell that loads modules " + result.describe()) +
+            session.said,
+        "try it: bash --noprofile --norc -c '. " + request.init.string() + "; module avail'");
+  }
+  session.before = variables_of(*before);
+  session.steps = steps_of(*steps);
+  session.after = variables_of(*after);
+  return session;
+}
+
+std::optional<fs::path> find_module_system(const base::Environment& user) {
+  std::vector<fs::path> candidates;
+  for (const char* name : {"LMOD_PKG", "MODULESHOME"}) {
+    const auto home = user.find(name);
+    if (home != user.end() && !home->second.empty())
+      candidates.push_back(fs::path(home->second) / "init" / "bash");
+  }
+  if (!user.contains("MODULEPATH"))
+    candidates.insert(candidates.begin(), login_scripts.begin(), login_scripts.end());
+  candidates.insert(candidates.end(), usual_scripts.begin(), usual_scripts.end());
+  for (const fs::path& candidate : candidates) {
+    std::error_code code;
+    if (fs::is_regular_file(candidate, code)) return candidate;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sabath::env
