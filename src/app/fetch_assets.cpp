@@ -157,6 +157,19 @@ FetchedAsset AssetFetcher::fetch(const spec::Asset& asset,
   return fetched;
 }
 
+std::optional<FetchedAsset> AssetFetcher::mend(const spec::Asset& asset,
+                                               const std::map<std::string, Digest>& files,
+                                               const FetchOptions& options,
+                                               base::Observer& observer,
+                                               std::stop_token stop) {
+  if (asset.generate || !is_set(asset, options)) return std::nullopt;
+  const FetchTools tools{cache_, fetchers_, clock_, observer, std::move(stop), options};
+  check_access(asset, tools);
+  const auto named = named_files(asset, files, tools);
+  if (!named) return std::nullopt;
+  return fetch_set(asset.name, *named, tools);
+}
+
 FetchedAsset AssetFetcher::brought(const spec::Asset& asset, const FetchTools& tools) {
   const FetchOptions& options = tools.options;
   if (asset.generate) {

@@ -1,6 +1,7 @@
 #include "listing.hpp"
 
 #include "fetch_one.hpp"
+#include "known_content.hpp"
 #include "list_text.hpp"
 
 #include <sabath/base/error.hpp>
@@ -168,6 +169,35 @@ Files files_of(const spec::Asset& asset, const FetchTools& tools) {
                 "--limit: asset '" + asset.name + "' has its files in the document, not in a list");
   }
   return asset.files;
+}
+
+std::optional<Files> named_files(const spec::Asset& asset,
+                                 const std::map<std::string, base::Digest>& wanted,
+                                 const FetchTools& tools) {
+  fetch::Fetcher* const lister = asset.list.empty() ? nullptr : lister_of(asset.list, tools);
+  const bool is_brought_whole =
+      lister != nullptr && lister->takes_trees() && asset.manifest.empty() && !asset.limit;
+  std::map<std::string, spec::AssetFile> known;
+  if (!is_brought_whole) {
+    for (spec::AssetFile& file : files_of(asset, tools))
+      known.emplace(file.path, std::move(file));
+  }
+  Files named;
+  for (const auto& [path, digest] : wanted) {
+    spec::AssetFile& file = named.emplace_back(spec::AssetFile{path, {}, {}, {}, {}});
+    if (is_brought_whole) {
+      file.sources = {url_beneath(asset.list, path)};
+      if (lister->names_many(file.sources.front())) return std::nullopt;
+    } else if (const auto found = known.find(path); found != known.end()) {
+      file = found->second;
+    } else {
+      return std::nullopt;
+    }
+    const auto said = sha256_among(file.digests);
+    if (said && *said != digest) return std::nullopt;
+    if (!said) file.digests.push_back(digest);
+  }
+  return named;
 }
 
 }  // namespace sabath::app

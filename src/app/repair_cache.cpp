@@ -76,6 +76,57 @@ std::set<Digest> with_files_of_trees(const std::vector<Digest>& digests,
   return all;
 }
 
+/// The URL whose folder was listed or brought as a whole.
+std::string folder_url(const cache::SourceRecord& record) {
+  const auto colon = record.url.find(':');
+  if (colon == std::string::npos) return {};
+  if (record.kind == cache::SourceRecord::Kind::tree) return record.url.substr(colon + 1);
+  if (record.kind != cache::SourceRecord::Kind::listing) return {};
+  return record.url.substr(colon + 1, record.url.find(' ') - colon - 1);
+}
+
+/// An asset of which this is a part, or what a URL of many files gave without a document.
+std::optional<spec::Asset> asset_with(const Digest& digest, const CacheRepairer::Tools& tools) {
+  const auto has_it = [&](const std::string& name) {
+    const auto record = tools.cache.asset(name);
+    return record && std::find(record->digests.begin(), record->digests.end(), digest) !=
+                         record->digests.end();
+  };
+  std::vector<BadDocument> bad;
+  for (const AssetDocument& document : tools.documents.assets(bad)) {
+    if (!document.asset.generate && has_it(document.asset.name)) return document.asset;
+  }
+  for (const cache::SourceRecord& record : tools.keeping.sources()) {
+    const std::string url = folder_url(record);
+    if (url.empty() || !has_it(url)) continue;
+    spec::Asset asset;
+    asset.name = asset.list = url;
+    return asset;
+  }
+  return std::nullopt;
+}
+
+/// So many files of a list were fetched; nothing where that is not known, or there is no list.
+std::optional<std::uint64_t> files_fetched(const spec::Asset& asset,
+                                           const CacheRepairer::Tools& tools) {
+  const bool has_list = !asset.list.empty() || !asset.manifest.empty();
+  const auto record = tools.cache.asset(asset.name);
+  if (!has_list || !record || tools.cache.source("tree:" + asset.list)) return std::nullopt;
+  std::uint64_t most = 0;
+  for (const Digest& digest : record->digests) {
+    const auto tree = tools.keeping.origin_of_tree(digest);
+    if (tree) most = std::max<std::uint64_t>(most, tree->files.size());
+  }
+  return most > 0 ? std::optional(most) : std::nullopt;
+}
+
+void add_transfers(const FetchedAsset& fetched, Repaired& result) {
+  for (const FetchedFile& file : fetched.files) {
+    result.transferred += file.transferred;
+    if (!file.source.empty()) result.source = file.source;
+  }
+}
+
 }  // namespace
 
 Repaired CacheRepairer::repair_object(const Digest& digest,
@@ -133,26 +184,23 @@ std::optional<cache::Tree> CacheRepairer::make_tree_again(const Digest& digest,
   }
 }
 
-/// By a fetch of an asset that has it: what is right is not fetched.
+/// From the sources of an asset that has it: of a tree only the files that are damaged where each
+/// can be asked for, else by another fetch of as much of the asset as was fetched.
 void CacheRepairer::fetch_again(const Digest& digest,
                                 Repaired& result,
                                 const std::stop_token& stop) const {
-  std::vector<BadDocument> bad;
-  for (const AssetDocument& document : tools_.documents.assets(bad)) {
-    const auto record = tools_.cache.asset(document.asset.name);
-    if (!record || document.asset.generate) continue;
-    const auto& digests = record->digests;
-    if (std::find(digests.begin(), digests.end(), digest) == digests.end()) continue;
-    AssetFetcher fetcher(tools_.cache, tools_.fetchers, tools_.clock, {});
-    FetchOptions options;
-    options.has_login = tools_.has_login;
-    const FetchedAsset fetched = fetcher.fetch(document.asset, options, tools_.observer, stop);
-    for (const FetchedFile& file : fetched.files) {
-      result.transferred += file.transferred;
-      if (!file.source.empty()) result.source = file.source;
-    }
-    return;
+  const auto asset = asset_with(digest, tools_);
+  if (!asset) return;
+  AssetFetcher fetcher(tools_.cache, tools_.fetchers, tools_.clock, {});
+  FetchOptions options;
+  options.has_login = tools_.has_login;
+  const auto tree = tools_.keeping.origin_of_tree(digest);
+  if (tree && !tree->has_more && !tree->archive) {
+    const auto mended = fetcher.mend(*asset, tree->files, options, tools_.observer, stop);
+    if (mended) return add_transfers(*mended, result);
   }
+  options.limit = files_fetched(*asset, tools_);
+  add_transfers(fetcher.fetch(*asset, options, tools_.observer, stop), result);
 }
 
 Repaired CacheRepairer::repair_tree(const Digest& digest, std::stop_token stop) const {

@@ -465,3 +465,22 @@ TEST_CASE("cli: that a host cannot be reached is tried and told once for all fil
           Contains("and 3 more, whose hosts cannot be reached either") && Contains("--path"));
   CHECK(std::count(answer.errors.begin(), answer.errors.end(), '\n') == 6);
 }
+
+TEST_CASE("cli: repair fetches of a list only what is damaged, and nothing that a limit left out") {
+  FaultServer server;
+  const Sabath sabath;
+  put_urls(server);
+  listed(sabath, server.url("/set/list"));
+  const Answer fetched = sabath({"--json", "fetch", "many", "--limit", "3"});
+  REQUIRE(fetched.status == 0);
+  const fs::path spoilt = tree_of(fetched) / "1";
+  fs::permissions(spoilt, fs::perms::owner_write, fs::perm_options::add);
+  write_text(spoilt, "x");
+  const auto before = server.requests().size();
+  const Answer repaired = sabath({"cache", "repair", "many"});
+  INFO(repaired.output << repaired.errors);
+  CHECK(repaired.status == 0);
+  CHECK(server.requests().size() == before + 1);
+  CHECK(server.requests().back().target == "/set/1");
+  CHECK(sabath({"verify", "many", "--full"}).status == 0);
+}

@@ -86,6 +86,14 @@ class AssetFetcher {
                          const FetchOptions& options,
                          base::Observer& observer,
                          std::stop_token stop);
+  /// The tree of just these files of an asset (path -> sha256) once more: only what no tree or
+  /// object in the cache has is fetched. Nothing where the asset does not come file by file, or
+  /// does not have all of them any more. Throws as `fetch`.
+  std::optional<FetchedAsset> mend(const spec::Asset& asset,
+                                   const std::map<std::string, base::Digest>& files,
+                                   const FetchOptions& options,
+                                   base::Observer& observer,
+                                   std::stop_token stop);
 
  private:
   FetchedAsset brought(const spec::Asset& asset, const FetchTools& tools);
