@@ -35,9 +35,10 @@ std::vector<fs::path> lent_folders(const fs::path& attempt) {
 }
 
 bool may_have_lent_folders(const fs::path& attempt) {
+  if (!lent_folders(attempt).empty()) return true;
   std::error_code code;
   const fs::directory_iterator readable(attempt, code);
-  return code || !lent_folders(attempt).empty();
+  return static_cast<bool>(code);
 }
 
 void move_lent_folders(const fs::path& from, const fs::path& to) {

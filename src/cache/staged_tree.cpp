@@ -110,7 +110,7 @@ StagedTree::StagedTree(const Layout& layout, Attempt attempt)
 
 StagedTree::~StagedTree() {
   writer_.end();
-  const bool is_empty = finished_.empty() && lent_folders(attempt_.folder()).empty();
+  const bool is_empty = finished_.empty() && !may_have_lent_folders(attempt_.folder());
   open_.clear();
   if (!is_discarded_ && !is_empty) attempt_.leave();
 }

@@ -117,6 +117,24 @@ TEST_CASE("cache: a partial stays where there are no descriptors left") {
   CHECK(refused > 0);
 }
 
+TEST_CASE("cache: what a tool brought stays where there are no descriptors left") {
+  for (std::size_t left = 0; left < 6; ++left) {
+    CacheHome home;
+    INFO(left << " descriptors");
+    CHECK(run([&]() -> std::string {
+            auto cache = home.open();
+            cache.stage_tree("seen").reset();  // as above
+            auto tree = cache.stage_tree("key");
+            base::write_file_atomically(tree->lend("tool") / "a", "content");
+            {
+              const FewDescriptors few(left);
+              tree.reset();
+            }
+            return exists(cache.stage_tree("key")->lend("tool") / "a") ? "" : "it is lost";
+          }).empty());
+  }
+}
+
 TEST_CASE("cache: a partial that cannot be read stays, and keeps nobody from beginning anew") {
   CacheHome home;
   auto cache = home.open();
