@@ -105,6 +105,7 @@ Judgement judge(const Asked& asked, const Answer& answer) {
   if (answer.status == 416) return judge_unsatisfied(asked, answer);
   if (answer.status == 412) return changed("the file has changed while it was fetched");
   if (answer.status != 200 && answer.status != 206) return {.step = Step::failed};
+  if (!answer.malformed.empty()) return refuse(answer.malformed);
   // Several parts, each with a header of its own: one was asked for.
   const bool is_multipart = answer.content_type.starts_with("multipart/byteranges");
   if (answer.status == 206 && (!answer.range || is_multipart)) {

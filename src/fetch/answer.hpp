@@ -37,6 +37,7 @@ struct Answer {
   int status = 0;
   std::optional<std::uint64_t> content_length{};
   std::optional<ContentRange> range{};
+  std::string malformed{};  ///< why no body of this answer can be the file's, whatever else it says
   std::string content_encoding{};
   std::string content_type{};
   Validators validators{};

@@ -4,6 +4,7 @@
 #include "reachability.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <span>
 
 namespace sabath::fetch {
@@ -230,6 +231,35 @@ std::string Exchange::header(const char* name) const {
   return found->value;
 }
 
+/// Every line of it, in lower case.
+std::vector<std::string> Exchange::headers(const char* name) const {
+  std::vector<std::string> values;
+  curl_header* found = nullptr;
+  while (curl_easy_header(easy_.get(), name, values.size(), CURLH_HEADER, -1, &found) ==
+         CURLHE_OK) {
+    std::string& value = values.emplace_back(found->value);
+    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) {
+      return static_cast<char>(std::tolower(c));
+    });
+  }
+  return values;
+}
+
+/// What libcurl lets pass: of two lengths it takes the last (RFC 9110, 8.6), and it undoes a
+/// Transfer-Encoding that nobody asked for.
+std::string Exchange::malformation() const {
+  const auto lengths = headers("Content-Length");
+  for (const std::string& length : lengths) {
+    if (length == lengths.front()) continue;
+    return "server told different lengths: " + lengths.front() + " and " + length;
+  }
+  for (const std::string& coding : headers("Transfer-Encoding")) {
+    if (coding == "chunked" || coding == "identity") continue;
+    return "server sent the body with Transfer-Encoding " + coding + ", which was not asked";
+  }
+  return {};
+}
+
 void Exchange::give_answer(bool has_body) {
   has_answer_ = true;
   receiver_->begin(is_ftp_ ? read_ftp_answer(has_body) : read_http_answer());
@@ -240,6 +270,7 @@ Answer Exchange::read_http_answer() const {
   answer.status = static_cast<int>(long_info(easy_.get(), CURLINFO_RESPONSE_CODE));
   answer.content_length = number_info(easy_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T);
   answer.range = parse_content_range(header("Content-Range"));
+  answer.malformed = malformation();
   answer.content_encoding = header("Content-Encoding");
   answer.content_type = header("Content-Type");
   answer.validators = {header("ETag"), header("Last-Modified")};

@@ -82,6 +82,8 @@ class Exchange {
   bool is_redirect() const;
   Ending follow();
   std::string header(const char* name) const;
+  std::vector<std::string> headers(const char* name) const;
+  std::string malformation() const;
 
   const EngineOptions& options_;
   base::Clock& clock_;

@@ -160,6 +160,33 @@ TEST_CASE("hostile: an answer in several parts is not the file") {
   }
 }
 
+TEST_CASE("hostile: two lengths that differ are none") {
+  Case c;
+  const std::string length = "Content-Length: ";
+  const auto outcome = c.fetch_answer(ok + length + "4\r\n" + length + "7\r\n\r\ncontent");
+  CHECK_THAT(outcome.problem, Contains("different lengths: 4 and 7"));
+  CHECK(c.to.content.empty());
+  CHECK(c.fetch_answer(ok + length + "7\r\n" + length + "7\r\n\r\ncontent").ok);
+}
+
+TEST_CASE("hostile: a transfer encoding that was not asked for is not undone") {
+  Case c;
+  const std::string gz(
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\xce\xcf\x2b\x49\xcd\x2b\x01\x00"
+      "\xa9\x30\xc5\xfe\x07\x00\x00\x00",
+      27);
+  const std::string encoding = "Transfer-Encoding: ";
+  const std::string chunked = encoding + "chunked\r\n\r\n1b\r\n" + gz + "\r\n0\r\n\r\n";
+  for (const std::string& answer : {ok + encoding + "gzip\r\n\r\n" + gz,
+                                    ok + encoding + "GZIP\r\n" + chunked,
+                                    ok + encoding + "gzip, " + chunked.substr(encoding.size())}) {
+    const auto outcome = c.fetch_answer(answer);
+    CHECK_THAT(outcome.problem, Contains("Transfer-Encoding", Catch::CaseSensitive::No));
+    CHECK(c.to.content.empty());
+  }
+  CHECK(c.fetch_answer(ok + chunked).ok);
+}
+
 TEST_CASE("hostile: redirects to what is no web page are not followed") {
   Case c;
   const std::string location = GENERATE("file:///etc/passwd",
