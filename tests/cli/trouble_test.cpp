@@ -1,6 +1,8 @@
 // Places that fail: read-only, full, gone, newer, or open to strangers.
 #include "support/program.hpp"
 
+#include <sabath/base/digest.hpp>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sqlite3.h>
@@ -85,6 +87,39 @@ TEST_CASE("cli: a home that cannot be written is an error of storage that names 
   CHECK(fs::is_empty(sabath.home()));
   CHECK(ordinarily(sabath, {"run", folder, "--dry-run"}).status == 0);
   fs::permissions(sabath.home(), fs::perms(0755));
+}
+
+TEST_CASE("cli: what a tree in the cache has and cannot be read is fetched") {
+  Sabath sabath;
+  if (is_root() && !nobody_can_run(sabath)) {
+    WARN("skipped: 'nobody' cannot execute the program here");
+    return;
+  }
+  open_up(sabath.folder());
+  fs::create_directories(sabath.home());
+  fs::permissions(sabath.home(), fs::perms(0777));
+  const std::string digest = sabath::base::sha256_of("content").hex;
+  const std::string folder = "file://" + sabath.folder().string();
+  write_text(sabath.folder() / "x", "content");
+  write_text(sabath.folder() / "list", digest + "  x\n");
+  sabath.asset(
+      "listed",
+      R"({"schema": 1, "kind": "dataset", "name": "listed", "list": ")" + folder + R"(/list"})");
+  const Answer listed = ordinarily(sabath, {"--json", "fetch", "listed"});
+  INFO(listed.errors);
+  REQUIRE(listed.status == 0);
+  const fs::path tree = json::parse(last_line(listed.output))["fetched"][0]["path"];
+  SECTION("from its source") {
+    fs::permissions(tree / "x", fs::perms::none);
+    const Answer alone = ordinarily(sabath, {"fetch", folder + "/x", "--sha256", digest});
+    INFO(alone.errors);
+    CHECK(alone.status == 0);
+    CHECK_THAT(alone.output, Contains("from " + folder + "/x"));
+  }
+  SECTION("and taken from there where it can be read") {
+    fs::remove(sabath.folder() / "x");
+    CHECK(ordinarily(sabath, {"fetch", folder + "/x", "--sha256", digest}).status == 0);
+  }
 }
 
 TEST_CASE("cli: a full disk fails the fetch, and nothing is kept") {
