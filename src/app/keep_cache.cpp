@@ -1,4 +1,5 @@
 #include "fetch_set.hpp"
+#include "local_data.hpp"
 
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
@@ -125,20 +126,26 @@ bool is_url(const std::string& name) {
          !name.starts_with("sha256:");
 }
 
+std::optional<cache::SourceRecord> link_of_url(const std::string& url, const cache::Cache& cache) {
+  return link_of({{}, {}, {}, {url}, {}}, cache);
+}
+
 std::vector<AssetPart> parts_of(const spec::Asset& asset, const cache::Cache& cache) {
   std::vector<AssetPart> parts;
   std::set<Digest> told;
   if (!is_set(asset, {})) {
     for (const spec::AssetFile& file : asset.files) {
-      parts.push_back({file.path, digest_of(file, cache)});
+      parts.push_back({file.path, digest_of(file, cache), link_of(file, cache)});
+      if (!parts.back().digest && parts.back().link)
+        parts.back().digest = parts.back().link->digest;
       if (parts.back().digest) told.insert(*parts.back().digest);
     }
   }
   const auto record = cache.asset(asset.name);
-  if (!record && parts.empty()) return {{}};
+  if (!record && parts.empty()) return {AssetPart{}};
   if (!record) return parts;
   for (const Digest& digest : record->digests) {
-    if (!told.contains(digest)) parts.push_back({{}, digest});
+    if (!told.contains(digest)) parts.push_back({{}, digest, {}});
   }
   return parts;
 }

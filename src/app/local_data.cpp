@@ -3,6 +3,7 @@
 #include "fetch_one.hpp"
 #include "known_content.hpp"
 
+#include <sabath/app/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
@@ -74,11 +75,11 @@ std::vector<Digest> checked_digests(const spec::AssetFile& file,
 
 FetchedFile linked_file(const spec::AssetFile& file,
                         const Digest& digest,
-                        const struct stat& status,
+                        std::uint64_t size_bytes,
                         const fs::path& path) {
   FetchedFile linked;
   linked.path = file.path;
-  linked.object = {digest, static_cast<std::uint64_t>(status.st_size), path};
+  linked.object = {digest, size_bytes, path};
   linked.verified = file.digests;
   linked.linked = true;
   return linked;
@@ -102,7 +103,7 @@ FetchedFile take_local(const spec::AssetFile& file, const fs::path& path, const 
   const struct stat status = status_of(absolute);
   const Digest digest = checked_digests(file, absolute, status).front();
   if (!tools.options.link) {
-    FetchedFile taken = linked_file(file, digest, status, {});
+    FetchedFile taken = linked_file(file, digest, 0, {});
     taken.object = tools.cache.publish_file(absolute);
     if (taken.object.digest != digest) {
       throw Error(ErrorKind::integrity,
@@ -130,33 +131,40 @@ FetchedFile take_local(const spec::AssetFile& file, const fs::path& path, const 
   record.path = absolute.string();
   record.fetched = base::format_rfc3339(tools.clock.now());
   tools.cache.remember_source(record);
-  FetchedFile linked = linked_file(file, digest, status, absolute);
+  FetchedFile linked = linked_file(file, digest, record.size_bytes, absolute);
   linked.source = absolute.string();
   return linked;
 }
 
-std::optional<FetchedFile> find_linked(const spec::AssetFile& file, const FetchTools& tools) {
-  const auto record = tools.cache.source(link_key(file));
-  if (!record || record->path.empty()) return std::nullopt;
-  const std::string hint =
-      "link it again with --link --path, bring it in with --path, or fetch it with --refresh";
+std::optional<cache::SourceRecord> link_of(const spec::AssetFile& file, const cache::Cache& cache) {
+  auto record = cache.source(link_key(file));
+  if (record && record->path.empty()) record.reset();
+  return record;
+}
+
+std::string link_problem(const cache::SourceRecord& link, bool full) {
+  const std::string since = "was linked on " + link.fetched;
   struct stat status {};
-  if (::stat(record->path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::stat(link.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return since + " and is gone";
+  }
+  if (!full && fingerprint(status) == link.etag) return {};
+  const Digest actual = base::digest_file(link.path);
+  if (actual == link.digest) return {};
+  return since + " and has changed: expected " + link.digest.text() + ", got " + actual.text();
+}
+
+std::optional<FetchedFile> find_linked(const spec::AssetFile& file, const FetchTools& tools) {
+  const auto record = link_of(file, tools.cache);
+  if (!record) return std::nullopt;
+  const std::string problem = link_problem(*record, false);
+  if (!problem.empty()) {
     if (tools.options.refresh) return std::nullopt;
     throw Error(ErrorKind::integrity,
-                base::printable(record->path) + ": was linked as '" + file.path + "' on " +
-                    record->fetched + " and is gone",
-                hint);
+                "'" + file.path + "': " + base::printable(record->path) + ": " + problem,
+                std::string(link_remedy));
   }
-  if (fingerprint(status) != record->etag && base::digest_file(record->path) != record->digest) {
-    if (tools.options.refresh) return std::nullopt;
-    throw Error(ErrorKind::integrity,
-                base::printable(record->path) + ": was linked as '" + file.path + "' on " +
-                    record->fetched + " and has changed: expected " + record->digest.text() +
-                    ", got " + base::digest_file(record->path).text(),
-                hint);
-  }
-  FetchedFile found = linked_file(file, record->digest, status, record->path);
+  FetchedFile found = linked_file(file, record->digest, record->size_bytes, record->path);
   found.was_there = true;
   return found;
 }

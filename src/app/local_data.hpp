@@ -20,6 +20,9 @@ FetchedFile take_local(const spec::AssetFile& file,
                        const std::filesystem::path& path,
                        const FetchTools& tools);
 
+/// What was linked as `file`, if anything was.
+std::optional<cache::SourceRecord> link_of(const spec::AssetFile& file, const cache::Cache& cache);
+
 /// A file that was linked before and is still what it was then. Throws Error{integrity} where it is
 /// gone or has changed.
 std::optional<FetchedFile> find_linked(const spec::AssetFile& file, const FetchTools& tools);

@@ -258,8 +258,17 @@ TEST_CASE("cli: --link refers to the data where they lie, and notices when they 
   CHECK(fs::read_symlink(tree_of(answer) / "data.bin") == mine);
   CHECK_THAT(sabath({"verify"}).output, Contains("0 objects"));
   CHECK_THAT(sabath({"fetch", "large"}).output, Contains("linked"));
+  const Answer right = sabath({"verify", "large", "--full"});
+  INFO(right.output);
+  CHECK(right.status == 0);
+  CHECK_THAT(right.output, Contains("large: data.bin: is linked to " + mine.string()));
+  CHECK(sabath({"cache", "pin", "large"}).status == 0);
 
   write_text(mine, "other data");
+  const Answer wrong = sabath({"verify", "large"});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.output,
+             Contains("large: data.bin: " + mine.string()) && Contains("has changed"));
   const Answer changed = sabath({"fetch", "large"});
   CHECK(changed.status == 11);
   CHECK_THAT(changed.errors,
@@ -267,10 +276,26 @@ TEST_CASE("cli: --link refers to the data where they lie, and notices when they 
                  Contains(sabath::base::sha256_of("large data").hex) &&
                  Contains(sabath::base::sha256_of("other data").hex));
   fs::remove(mine);
+  const Answer missing = sabath({"verify", "large"});
+  CHECK(missing.status == 1);
+  CHECK_THAT(missing.output, Contains(mine.string()) && Contains("is gone"));
   const Answer gone = sabath({"fetch", "large"});
   CHECK(gone.status == 11);
   CHECK_THAT(gone.errors, Contains("mine.bin") && Contains("is gone"));
   CHECK(sabath({"fetch", "large", "--link"}).status == 2);
+}
+
+TEST_CASE("cli: what a URL was linked to is verified by the URL") {
+  const Sabath sabath;
+  const fs::path mine = sabath.folder() / "mine.bin";
+  write_text(mine, "large data");
+  const std::string url = "https://example.invalid/x";
+  REQUIRE(sabath({"fetch", url, "--path", "mine.bin", "--link"}).status == 0);
+  CHECK(sabath({"verify", url}).status == 0);
+  write_text(mine, "other data");
+  const Answer wrong = sabath({"verify", url});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.output, Contains(mine.string()) && Contains("has changed"));
 }
 
 TEST_CASE("cli: --fetcher uses no other than that one") {

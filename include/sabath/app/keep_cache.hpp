@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::app {
@@ -26,11 +27,22 @@ std::set<base::Digest> digests_of_environments(const std::filesystem::path& envi
 struct AssetPart {
   std::string path{};  ///< the file that it is; empty: it is a tree, a list or something unpacked
   std::optional<base::Digest> digest{};  ///< none: it was never fetched
+  /// Outside of the cache, where `fetch --link` refers to it; counts where the cache has no object.
+  std::optional<cache::SourceRecord> link{};
 };
 
 /// What an asset has in the cache, whatever way it is fetched: its files where each is an object,
 /// and all that its last fetch noted. Whether that is there still is not asked.
 std::vector<AssetPart> parts_of(const spec::Asset& asset, const cache::Cache& cache);
+
+/// What a URL was linked to, if it was.
+std::optional<cache::SourceRecord> link_of_url(const std::string& url, const cache::Cache& cache);
+
+/// What is wrong with a linked file; empty: it is what it was. Hashed where it may have changed, or
+/// `full`.
+std::string link_problem(const cache::SourceRecord& link, bool full);
+inline constexpr std::string_view link_remedy =
+    "link it again with --link --path, bring it in with --path, or fetch it with --refresh";
 
 /// Is it a URL, as opposed to the name of an asset or a digest?
 bool is_url(const std::string& name);

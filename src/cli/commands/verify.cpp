@@ -50,6 +50,18 @@ void add_part(std::vector<Check>& checks,
   checks.push_back({what, "bad", "is not in the cache", remedy});
 }
 
+void add_link(std::vector<Check>& checks,
+              const std::string& what,
+              const cache::SourceRecord& link,
+              bool full) {
+  const std::string problem = app::link_problem(link, full);
+  if (problem.empty()) {
+    checks.push_back({what, "ok", "is linked to " + link.path + ", " + link.digest.text(), {}});
+  } else {
+    checks.push_back({what, "bad", link.path + ": " + problem, std::string(app::link_remedy)});
+  }
+}
+
 void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(name);
   const app::RunFiles files(row.directory);
@@ -75,6 +87,10 @@ void verify_stored(const std::string& name,
                    bool full,
                    std::vector<Check>& checks,
                    Workspace& workspace) {
+  const auto link = app::link_of_url(name, workspace.cache());
+  if (link && !workspace.cache().find(link->digest)) {
+    return add_link(checks, app::displayed_name(name), *link, full);
+  }
   const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
   for (const base::Digest& digest :
        app::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
@@ -95,7 +111,11 @@ void verify_asset(const spec::Asset& asset,
       report =
           workspace.cache().verify_one(*part.digest, full, workspace.observer(), workspace.stop());
     }
-    add_part(checks, what, report, "sabath fetch " + asset.name);
+    if (part.link && report.objects + report.trees == 0) {
+      add_link(checks, what, *part.link, full);
+    } else {
+      add_part(checks, what, report, "sabath fetch " + asset.name);
+    }
   }
 }
 
