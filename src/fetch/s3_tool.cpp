@@ -154,7 +154,7 @@ class S3Tool final : public TreeTool {
                                     const std::string& task,
                                     base::Observer& observer,
                                     const std::stop_token& stop) override {
-    const Listing listing = ordered(job, std::nullopt, observer, stop);
+    const Listing listing = job.listed ? *job.listed : ordered(job, std::nullopt, observer, stop);
     if (const auto* failure = std::get_if<Failure>(&listing)) return *failure;
     const auto& files = std::get<std::vector<ListedFile>>(listing);
     std::uint64_t total = 0;

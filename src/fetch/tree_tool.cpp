@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace sabath::fetch {
 namespace {
@@ -66,7 +67,12 @@ std::vector<ListedFile> TreeTool::list(const std::string& url,
   job.credentials = credentials_of(job.url, context());
   Listing listing = ordered(job, limit, observer, stop);
   if (const auto* failure = std::get_if<Failure>(&listing)) throw_failure(job.url, *failure);
-  return std::get<std::vector<ListedFile>>(std::move(listing));
+  auto& files = std::get<std::vector<ListedFile>>(listing);
+  if (!limit) {
+    listed_url_ = url;
+    listed_ = files;
+  }
+  return std::move(files);
 }
 
 std::optional<Failure> TreeTool::run_for_tree(const ToolCall& call,
@@ -87,6 +93,7 @@ Outcome TreeTool::fetch_tree(const std::string& url,
   job.url = std::get<ToolUrl>(parsed);
   job.folder = folder;
   job.credentials = credentials_of(job.url, context());
+  if (std::exchange(listed_url_, {}) == url) job.listed = std::exchange(listed_, {});
   const std::uint64_t before = bytes_at(folder);
   const auto failure = bring_tree(job, job.url.displayed, observer, stop);
   Outcome outcome = failure ? failed_outcome(url, *failure) : Outcome{};

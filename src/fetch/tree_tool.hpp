@@ -15,6 +15,8 @@ struct TreeJob {
   ToolUrl url{};
   std::filesystem::path folder{};
   Credentials credentials{};
+  /// What `list` has just said of all of it, where it was asked.
+  std::optional<std::vector<ListedFile>> listed{};
 };
 
 /// What is beneath a URL, or why it cannot be said.
@@ -58,6 +60,10 @@ class TreeTool : public FileTool {
                                       base::Observer& observer,
                                       const std::stop_token& stop,
                                       ToolEnd* ended = nullptr);
+
+ private:
+  std::string listed_url_{};
+  std::vector<ListedFile> listed_{};  ///< for the next `fetch_tree` of that URL
 };
 
 /// `path` percent-encoded for a URL, but for its slashes.

@@ -48,6 +48,28 @@ TEST_CASE("cli: a fetcher from config.json brings a file, verified like any othe
   CHECK(wrong.status == 11);
 }
 
+TEST_CASE("cli: a prefix of S3 is listed once") {
+  Configured c;
+  const auto programs = c.sabath.folder() / "programs";
+  const auto log = c.sabath.folder() / "log";
+  fs::create_directories(programs);
+  test::write_text(programs / "aws", "#!/bin/sh\necho \"$*\" >> " + log.string() + R"(
+case "$*" in
+  *list-objects-v2*) echo '[{"k": "data/a", "s": 7}]' ;;
+  *" sync "*) for folder; do :; done; printf content > "$folder/a" ;;
+esac
+)");
+  fs::permissions(programs / "aws", fs::perms::owner_all);
+  std::string& path = c.sabath.environment()["PATH"];
+  path = programs.string() + ":" + path;
+  const auto answer = c.sabath({"fetch", "s3://bucket/data/"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  const std::string said = test::text_of(log);
+  CHECK(contains(said, " sync "));
+  CHECK(said.find("list-objects-v2") == said.rfind("list-objects-v2"));
+}
+
 TEST_CASE("cli: config.json that others can write defines no fetchers") {
   const Configured c;
   c.configure(own_fetcher);
