@@ -97,7 +97,8 @@ void remember_origins(const std::string& name,
                       const std::vector<FetchedFile>& fetched,
                       const FetchTools& tools) {
   if (std::all_of(files.begin(), files.end(), is_said)) return;
-  Origins origins = Origins::of(name, tools);
+  // What a limit leaves out of a list is of it all the same; what is no longer in it is forgotten.
+  Origins origins = tools.options.limit ? Origins::of(name, tools) : Origins();
   origins.replace(files, fetched);
   const std::string text = origins.text();
   const std::string key = record_key(name);

@@ -35,8 +35,8 @@ class Origins {
 /// The object with the origins of the asset's files; nothing where there is none.
 std::optional<base::Digest> origins_object(const std::string& name, const FetchTools& tools);
 
-/// Keeps what the files were, unless the document says it of all of them. What is known of other
-/// files of the asset stays.
+/// Keeps what the files were, unless the document says it of all of them. With a limit, what is
+/// known of other files of the asset stays.
 void remember_origins(const std::string& name,
                       const std::vector<spec::AssetFile>& files,
                       const std::vector<FetchedFile>& fetched,

@@ -484,3 +484,26 @@ TEST_CASE("cli: repair fetches of a list only what is damaged, and nothing that 
   CHECK(server.requests().back().target == "/set/1");
   CHECK(sabath({"verify", "many", "--full"}).status == 0);
 }
+
+TEST_CASE("cli: what URLs gave that are no longer in the list is forgotten, but not with a limit") {
+  FaultServer server;
+  const Sabath sabath;
+  put_urls(server);
+  listed(sabath, server.url("/set/list"));
+  const auto origins = [&] {
+    const std::string name = sabath::base::sha256_of("origins:many").hex + ".json";
+    const json record = json::parse(text_of(sabath.cache() / "sources" / name));
+    const std::string digest = record["digest"].get<std::string>().substr(7);
+    const std::string text =
+        text_of(sabath.cache() / "objects/sha256" / digest.substr(0, 2) / digest.substr(2));
+    return std::count(text.begin(), text.end(), '\n') - 1;
+  };
+  REQUIRE(sabath({"fetch", "many"}).status == 0);
+  CHECK(origins() == 20);
+  REQUIRE(sabath({"fetch", "many", "--refresh", "--limit", "3"}).status == 0);
+  CHECK(origins() == 20);
+  server.put("/set/list", server.url("/set/1") + "\n" + server.url("/set/2") + "\n");
+  REQUIRE(sabath({"fetch", "many", "--refresh"}).status == 0);
+  CHECK(origins() == 2);
+  CHECK(sabath({"verify", "many"}).status == 0);
+}
