@@ -2,6 +2,7 @@
 
 #include <locale.h>
 
+#include <algorithm>
 #include <cwchar>
 #include <vector>
 
@@ -81,6 +82,20 @@ std::string cut_to_width(std::string_view text, std::size_t columns) {
   std::string cut = begin + "…";
   for (; first < characters.size(); ++first)
     cut += characters[first].bytes;
+  return cut;
+}
+
+std::string cut_long_words(std::string_view text) {
+  constexpr std::size_t longest = 400;
+  if (text.size() <= longest) return std::string(text);
+  std::string cut;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find_first_of(" \n"), text.size());
+    cut += cut_to_width(text.substr(0, length), longest);
+    const std::size_t end = std::min(length + 1, text.size());
+    cut += text.substr(length, end - length);
+    text.remove_prefix(end);
+  }
   return cut;
 }
 

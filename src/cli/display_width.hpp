@@ -13,4 +13,7 @@ std::size_t display_width(std::string_view text);
 /// character.
 std::string cut_to_width(std::string_view text, std::size_t columns);
 
+/// What nobody reads to its end: words of more than 400 columns are cut to that.
+std::string cut_long_words(std::string_view text);
+
 }  // namespace sabath::cli

@@ -2,6 +2,7 @@
 
 #include "answers.hpp"
 #include "commands.hpp"
+#include "display_width.hpp"
 #include "exit_status.hpp"
 #include "log.hpp"
 #include "settings.hpp"
@@ -45,8 +46,11 @@ constexpr std::array<Setup, 15> commands{setup_fetch,
                                          setup_exec};
 
 void tell(const std::string& message, const std::string& hint) {
-  std::fputs(("sabath: error: " + base::printable(message, true) + "\n").c_str(), stderr);
-  if (!hint.empty()) std::fputs(("  hint: " + base::printable(hint, true) + "\n").c_str(), stderr);
+  const auto shown = [](const std::string& text) {
+    return cut_long_words(base::printable(text, true)) + "\n";
+  };
+  std::fputs(("sabath: error: " + shown(message)).c_str(), stderr);
+  if (!hint.empty()) std::fputs(("  hint: " + shown(hint)).c_str(), stderr);
 }
 
 int tell_error(const base::Error& error, bool json) {

@@ -64,7 +64,7 @@ void TerminalObserver::clear() {
 
 void TerminalObserver::write_line(const std::string& line) {
   clear();
-  std::fputs((line + "\n").c_str(), stderr);
+  std::fputs((cut_long_words(line) + "\n").c_str(), stderr);
 }
 
 void TerminalObserver::note(std::string_view text) {

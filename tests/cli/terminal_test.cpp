@@ -224,6 +224,21 @@ TEST_CASE("terminal: names are cut by what they take on the screen, never within
     CHECK(cli::display_width(cli::cut_to_width("日本語データ", columns)) <= columns);
 }
 
+TEST_CASE("terminal: only words that nobody reads to their end are cut in messages") {
+  const std::string sentence = "many short words are left\n as they are ";
+  std::string text;
+  for (int i = 0; i < 100; ++i)
+    text += sentence;
+  CHECK(cli::cut_long_words(text) == text);
+  const std::string word = "file:///" + std::string(5000, 'x') + "/end";
+  const std::string cut = cli::cut_long_words("a " + word + ": no\n" + word + "\n");
+  CHECK_THAT(cut, Catch::StartsWith("a file:///xxx") && Catch::Contains("xxx/end: no\nfile:"));
+  CHECK(cli::display_width(cut) < 900);
+  const test::Sabath sabath;
+  CHECK(sabath({"fetch", word}).errors.size() < 1000);
+  CHECK(sabath({"--json", "fetch", word}).errors.size() > 5000);
+}
+
 TEST_CASE("terminal: the rate is that of the last seconds") {
   cli::Pace pace;
   for (int second = 0; second <= 20; ++second)
