@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::uint64_t small_file_bytes = 4U << 20U;
 constexpr std::uint64_t portion_bytes = 1U << 20U;
-/// 12 MiB: what four connections have under way.
-constexpr std::size_t most_kept_blocks = 192;
 /// What is dropped costs at most so much hashing again; a snapshot has some hundred bytes.
 constexpr std::uint64_t snapshot_every_bytes = 64U << 20U;
 

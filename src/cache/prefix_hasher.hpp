@@ -25,6 +25,9 @@ namespace sabath::cache {
 /// belong to the thread while `is_hashing_`, else to who holds the mutex.
 class PrefixHasher {
  public:
+  /// 24 MiB: what four connections have under way.
+  static constexpr std::size_t most_kept_blocks = 384;
+
   /// `fd` is read with pread; `path` is for messages. The blocks are of `pool`. Both must outlive
   /// this.
   PrefixHasher(int fd,

@@ -43,9 +43,9 @@ struct Block {
 /// outlive what was taken. Threads: any.
 class BlockPool {
  public:
-  /// 16 MiB: no more than that lies idle, and who keeps blocks only to save reading keeps none
+  /// 32 MiB: no more than that lies idle, and who keeps blocks only to save reading keeps none
   /// beyond it.
-  static constexpr std::size_t most_blocks = 256;
+  static constexpr std::size_t most_blocks = 512;
 
   /// That of all staged files of the process.
   static BlockPool& shared();

@@ -9,6 +9,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned first_target = 4;
+/// One sends while the other waits for an answer.
+constexpr unsigned fewest = 2;
+/// Who waits for so small a part of the time has as much as he can take.
+constexpr double idle = 0.05;
 /// Twice the connections are worth it when they deliver so much more.
 constexpr double worthwhile = 1.15;
 /// Long enough to see through bursts, short enough that the climb ends before a short file does.
@@ -26,7 +30,8 @@ void Climb::tell(base::SteadyTime now,
                  std::uint64_t bytes,
                  unsigned active,
                  unsigned delivered,
-                 std::chrono::nanoseconds response) {
+                 std::chrono::nanoseconds response,
+                 std::chrono::nanoseconds waited) {
   const bool all_deliver = active == target_ && delivered == active && target_ > 1;
   if (!all_deliver || now < resting_until_) {
     measuring_ = false;
@@ -38,11 +43,13 @@ void Climb::tell(base::SteadyTime now,
     window_begin_ = now;
     window_end_ = now + std::clamp(2 * response, shortest_window, longest_window);
     bytes_at_begin_ = bytes;
+    waited_at_begin_ = waited;
     return;
   }
   if (now < window_end_) return;
   const std::chrono::duration<double> took = now - window_begin_;
   measuring_ = false;
+  if (waited - waited_at_begin_ < idle * took) return relieve(now);
   judge(now, static_cast<double>(bytes - bytes_at_begin_) / took.count());
 }
 
@@ -55,6 +62,14 @@ void Climb::judge(base::SteadyTime now, double rate) {
     return;
   }
   target_ = before_;
+  before_ = 0;
+  rest(now);
+}
+
+/// The bytes come as fast as they can be hashed and written. The more connections there are, the
+/// farther from each other are the places that they fill, and the hash must read them again.
+void Climb::relieve(base::SteadyTime now) {
+  target_ = std::max(fewest, target_ / 2);
   before_ = 0;
   rest(now);
 }

@@ -231,7 +231,7 @@ void FileTransfer::climb() {
       response = std::max(response, worker->mirror->response);
     }
     const unsigned before = host.climb.target();
-    host.climb.tell(tools_.clock.steady(), host.bytes, active, delivered, response);
+    host.climb.tell(tools_.clock.steady(), host.bytes, active, delivered, response, waited_);
     grew = grew || host.climb.target() > before;
   }
   if (grew) assign_work();
@@ -290,7 +290,9 @@ Outcome FileTransfer::run(const std::vector<std::string>& urls) {
     const bool is_hopeless = std::none_of(
         mirrors_.begin(), mirrors_.end(), [](const Mirror& mirror) { return mirror.is_alive(); });
     if (is_hopeless && active_workers().empty()) break;
+    const auto begin = tools_.clock.steady();
     tools_.loop.wait(time_to_wait());
+    waited_ += tools_.clock.steady() - begin;
     move_on();
     tell(false);
   }

@@ -110,6 +110,7 @@ class FileTransfer {
   ProgressMeter meter_;
   std::minstd_rand random_{std::random_device{}()};
   std::uint64_t transferred_ = 0;
+  std::chrono::nanoseconds waited_{};  ///< for the network
 };
 
 }  // namespace sabath::fetch

@@ -114,7 +114,7 @@ TEST_CASE("prefix hasher: blocks are hashed from memory, in whatever order they 
 
 TEST_CASE("prefix hasher: what there is no room for is read from the file") {
   constexpr std::size_t block = cache::write_block_bytes;
-  const std::string text = text_of(300 * block + 17, 12);
+  const std::string text = text_of((PrefixHasher::most_kept_blocks + 100) * block + 17, 12);
   Followed file({});
   file.write(0, text);
   for (std::size_t at = 0; at < text.size(); at += block)

@@ -17,12 +17,15 @@ struct Simulation {
   fetch::Climb climb{16};
   base::SteadyTime now{};
   double bytes = 0;
+  std::chrono::nanoseconds waited{};
+  std::chrono::nanoseconds waited_each_ms = 500us;
 
   void run(std::chrono::nanoseconds duration) {
     for (const auto end = now + duration; now < end; now += 1ms) {
       bytes += std::min(most, each * climb.target()) / 1000;
+      waited += waited_each_ms;
       const unsigned active = climb.target();
-      climb.tell(now, static_cast<std::uint64_t>(bytes), active, active, response);
+      climb.tell(now, static_cast<std::uint64_t>(bytes), active, active, response, waited);
     }
   }
 };
@@ -52,6 +55,17 @@ TEST_CASE("climb: a host that gives no more to more connections keeps few") {
   CHECK(host.climb.target() == 4);
 }
 
+TEST_CASE("climb: who cannot take more has few connections, until he can") {
+  Simulation host;
+  host.waited_each_ms = 1us;
+  host.climb.start();
+  host.run(10s);
+  CHECK(host.climb.target() == 2);
+  host.waited_each_ms = 500us;
+  host.run(60s);
+  CHECK(host.climb.target() == 16);
+}
+
 TEST_CASE("climb: a host that refuses gets half of the connections") {
   Simulation host;
   host.climb.start();
@@ -69,6 +83,6 @@ TEST_CASE("climb: nothing is judged before each new connection has delivered") {
   climb.start();
   base::SteadyTime now{};
   for (int i = 0; i < 1000; ++i, now += 1ms)
-    climb.tell(now, static_cast<std::uint64_t>(i) * 1000, 4, 3, 1ms);
+    climb.tell(now, static_cast<std::uint64_t>(i) * 1000, 4, 3, 1ms, now - base::SteadyTime{});
   CHECK(climb.target() == 4);
 }
