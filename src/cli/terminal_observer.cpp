@@ -33,6 +33,7 @@ Screen screen() {
 }
 
 bool can_draw() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
   const char* const kind = std::getenv("TERM");
   const bool is_dumb = kind == nullptr || std::string_view(kind) == "dumb";
   return ::isatty(STDERR_FILENO) == 1 && !is_dumb;

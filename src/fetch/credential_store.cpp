@@ -20,7 +20,7 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr auto command_deadline = std::chrono::minutes(2);
-constexpr std::size_t longest_token = 64U * 1024U;
+constexpr std::size_t longest_token = std::size_t{64} * 1024;
 /// Shorter ones would be found in texts where they mean nothing.
 constexpr std::size_t shortest_masked = 4;
 

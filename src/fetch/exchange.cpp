@@ -15,9 +15,9 @@ constexpr long bulk_buffer_bytes = 512L * 1024L;
 constexpr long small_buffer_bytes = 64L * 1024L;
 constexpr int max_redirects = 10;
 /// So much of a redirect's body is read to keep its connection open.
-constexpr std::size_t ignored_limit_bytes = 16 * 1024;
+constexpr std::size_t ignored_limit_bytes = std::size_t{16} * 1024;
 /// Of one answer, with what follows a chunked body, of which libcurl would keep any number.
-constexpr std::size_t header_limit_bytes = 512 * 1024;
+constexpr std::size_t header_limit_bytes = std::size_t{512} * 1024;
 /// Who sends fewer within the limit of silence could hold a connection for ever.
 constexpr std::size_t progress_bytes = 4096;
 

@@ -15,6 +15,7 @@ HttpFetcher::HttpFetcher(EngineOptions options, base::Clock& clock)
       loop_(options_.connections_per_host),
       shared_loop_(options_.connections_per_host) {
   // As OpenSSL's own programs do; the library libcurl does not.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
   const char* const file = std::getenv("SSL_CERT_FILE");
   if (options_.ca_file.empty() && file != nullptr) options_.ca_file = file;
 }

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t output_limit_bytes = 1ULL << 30U;
-constexpr std::size_t tail_bytes = 16U * 1024U;
+constexpr std::size_t tail_bytes = std::size_t{16} * 1024;
 constexpr auto first_look = std::chrono::milliseconds(100);
 constexpr auto longest_look = std::chrono::seconds(5);
 
