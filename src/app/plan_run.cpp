@@ -6,20 +6,18 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 
 #include <fmt/format.h>
-#include <pwd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <random>
 
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace sabath::app {
 namespace {
@@ -65,14 +63,6 @@ fs::path make_run_directory(const fs::path& runs, const std::string& recipe, bas
     if (::mkdir(directory.c_str(), 0755) == 0) return directory;
     if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
   }
-}
-
-std::string user_name() {
-  struct passwd entry {};
-  struct passwd* found = nullptr;
-  std::array<char, 4096> buffer{};
-  ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
-  return found != nullptr ? found->pw_name : std::to_string(::geteuid());
 }
 
 std::string reproduce_command(const RunRequest& request,
@@ -149,7 +139,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.tags = request.tags;
   plan.inputs = inputs;
   plan.environment = environment;
-  plan.launch = {{"launcher", "local"}, {"user", user_name()}};
+  plan.launch = {{"launcher", "local"}, {"user", base::user_name()}};
   plan.cache_directory = folders.cache.string();
   plan.state_directory = folders.state().string();
   plan.fresh = request.fresh;

@@ -3,6 +3,8 @@
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/process_table.hpp>
 
+#include <pwd.h>
+
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -77,6 +79,14 @@ Liveness liveness_of(const ProcessIdentity& other, const ProcessIdentity& self) 
   if (!stat) return Liveness::unknown;
   const bool is_same = !stat->has_ended() && stat->start_ticks == other.start_ticks;
   return is_same ? Liveness::running : Liveness::gone;
+}
+
+std::string user_name() {
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  std::array<char, 4096> buffer{};
+  ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  return found != nullptr ? found->pw_name : std::to_string(::geteuid());
 }
 
 }  // namespace sabath::base

@@ -39,4 +39,7 @@ inline bool is_provably_gone(const ProcessIdentity& other, const ProcessIdentity
   return liveness_of(other, self) == Liveness::gone;
 }
 
+/// The name of the user that this process works for, or the number where it has none.
+std::string user_name();
+
 }  // namespace sabath::base

@@ -4,15 +4,12 @@
 
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
-#include <pwd.h>
 
-#include <cstdlib>
 #include <memory>
-
-#include <unistd.h>
 
 namespace sabath::cli {
 namespace {
@@ -21,11 +18,6 @@ struct PinOptions {
   std::string name{};
   std::string reason{};
 };
-
-std::string user_name() {
-  const passwd* const entry = ::getpwuid(::geteuid());
-  return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
-}
 
 /// Without the secrets that a URL may have, and yet another one for each URL.
 std::string pin_name(const std::string& name) {
@@ -61,7 +53,7 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
   const cache::Pin pin{
       pin_name(options.name),
       options.reason,
-      user_name(),
+      base::user_name(),
       base::format_rfc3339(workspace.clock().now()),
       app::digests_called(options.name, workspace.documents(), workspace.cache(), inventory)};
   keeping.pin(pin);
