@@ -167,7 +167,10 @@ std::optional<FetchedAsset> AssetFetcher::mend(const spec::Asset& asset,
   check_access(asset, tools);
   const auto named = named_files(asset, files, tools);
   if (!named) return std::nullopt;
-  return fetch_set(asset.name, *named, tools);
+  // They may be a part of what the asset has: nothing is forgotten of the others.
+  FetchOptions part = options;
+  part.limit = named->size();
+  return fetch_set(asset.name, *named, {cache_, fetchers_, clock_, observer, tools.stop, part});
 }
 
 FetchedAsset AssetFetcher::brought(const spec::Asset& asset, const FetchTools& tools) {

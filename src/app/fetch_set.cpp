@@ -58,6 +58,9 @@ class SetFiles final : public fetch::FileList {
 
   /// Puts in what is here already; the others are what is fetched.
   void take_what_is_here();
+  /// From now on those are fetched that their sources still have, but that were spoilt here: false
+  /// where there are none.
+  bool go_on_with_spoilt();
   /// Throws Error{storage} where there is no room for what is fetched.
   void check_space() const;
 
@@ -70,11 +73,15 @@ class SetFiles final : public fetch::FileList {
   struct Missing {
     std::size_t file = 0;
     std::vector<Digest> expected{};
+    KnownFile here{};  ///< who refreshes asks whether the sources still have it
+    std::filesystem::path at{};
   };
 
   std::vector<Digest> expected(const spec::AssetFile& file) const;
   bool take(std::size_t i);
   void take_from_trees();
+  void look_for_versions();
+  void take_unchanged(std::size_t index, const fetch::Outcome& outcome);
   bool copy(const Missing& missing, const std::filesystem::path& from);
   void put(std::size_t i, const cache::FinishedFile& file, const fetch::Outcome* outcome);
   std::unique_ptr<cache::Staging> stage_object(std::size_t index) const;
@@ -88,6 +95,7 @@ class SetFiles final : public fetch::FileList {
   FetchResults& results_;
   const FetchTools& tools_;
   std::vector<Missing> missing_{};
+  std::vector<Missing> spoilt_{};
   std::map<std::size_t, std::unique_ptr<cache::Staging>> objects_{};
   std::map<std::size_t, std::unique_ptr<UnsizedFile>> unsized_{};
 };
@@ -101,6 +109,16 @@ std::vector<Digest> SetFiles::expected(const spec::AssetFile& file) const {
   return digests;
 }
 
+/// What the source said of what it gave; nothing where another than HTTP said it.
+fetch::KnownVersion version_of(const spec::AssetFile& file, const fetch::Outcome& outcome) {
+  if (!outcome.url.starts_with("http")) return {};
+  const auto asked = std::find(file.sources.begin(), file.sources.end(), outcome.url);
+  if (asked != file.sources.end()) return {*asked, outcome.etag, outcome.last_modified};
+  // A URL comes back without its user and password.
+  if (file.sources.size() != 1) return {};
+  return {file.sources.front(), outcome.etag, outcome.last_modified};
+}
+
 void SetFiles::put(std::size_t i, const cache::FinishedFile& file, const fetch::Outcome* outcome) {
   FetchedFile& result = results_.files[i];
   result.path = files_[i].path;
@@ -111,6 +129,7 @@ void SetFiles::put(std::size_t i, const cache::FinishedFile& file, const fetch::
   if (outcome == nullptr) return;
   result.source = outcome->url.substr(0, outcome->url.find_first_of("?#"));
   result.transferred = outcome->transferred;
+  result.version = version_of(files_[i], *outcome);
 }
 
 /// Is it finished by an earlier attempt, or an object? Who refreshes wants nothing of an earlier
@@ -137,7 +156,11 @@ void SetFiles::take_what_is_here() {
       results_.fail(error);
     }
   }
-  if (!tools_.options.refresh) take_from_trees();
+  if (tools_.options.refresh) {
+    look_for_versions();
+  } else {
+    take_from_trees();
+  }
   std::erase_if(missing_, [&](const Missing& missing) {
     try {
       check_may_fetch(files_[missing.file], tools_);
@@ -161,6 +184,29 @@ void SetFiles::take_from_trees() {
     const auto path = digest ? found.find(*digest) : found.end();
     return path != found.end() && copy(missing, path->second);
   });
+}
+
+/// Does the document not say another size?
+bool may_be(const spec::AssetFile& file, const std::filesystem::path& path) {
+  std::error_code code;
+  return !file.size_bytes || std::filesystem::file_size(path, code) == *file.size_bytes;
+}
+
+void SetFiles::look_for_versions() {
+  std::set<Digest> wanted;
+  for (Missing& missing : missing_) {
+    if (auto known = before_.known(files_[missing.file])) missing.here = *std::move(known);
+    if (!missing.here.versions.empty()) wanted.insert(missing.here.digest);
+  }
+  const auto found = tools_.cache.files_in_trees(wanted);
+  for (Missing& missing : missing_) {
+    const auto path = found.find(missing.here.digest);
+    if (path != found.end() && may_be(files_[missing.file], path->second)) {
+      missing.at = path->second;
+    } else {
+      missing.here = {};
+    }
+  }
 }
 
 /// Writes what `from` has; false where it cannot be read.
@@ -193,6 +239,22 @@ bool SetFiles::copy(const Missing& missing, const std::filesystem::path& from) {
   }
 }
 
+void SetFiles::take_unchanged(std::size_t index, const fetch::Outcome& outcome) {
+  Missing same = missing_[index];
+  tree_.abandon(files_[same.file].path);
+  same.expected.push_back(same.here.digest);
+  if (copy(same, same.at)) {
+    results_.files[same.file].transferred = outcome.transferred;
+  } else {
+    spoilt_.push_back({same.file, missing_[index].expected});
+  }
+}
+
+bool SetFiles::go_on_with_spoilt() {
+  missing_ = std::exchange(spoilt_, {});
+  return !missing_.empty();
+}
+
 void SetFiles::check_space() const {
   std::uint64_t bytes = 0;
   for (const Missing& missing : missing_) {
@@ -211,6 +273,7 @@ fetch::Request SetFiles::request(std::size_t index) {
   request.size_bytes = file.size_bytes;
   request.digests = missing_[index].expected;
   request.label = file.path;
+  request.here = missing_[index].here.versions;
   return request;
 }
 
@@ -241,6 +304,10 @@ void SetFiles::done(std::size_t index, const fetch::Outcome& outcome) {
   const spec::AssetFile& file = file_of(index);
   auto object = take_object(index);
   try {
+    if (outcome.unchanged) {
+      take_unchanged(index, outcome);
+      return;
+    }
     if (!outcome.ok) {
       if (!object) tree_.abandon(file.path);
       throw_outcome(outcome, file.path);
@@ -285,8 +352,8 @@ cache::Tree make_set(const std::string& name,
   auto staging = tools.cache.stage_tree(tools.options.refresh ? "refresh " + key : key);
   SetFiles list(files, before, *staging, results, tools);
   list.take_what_is_here();
-  if (list.size() > 0) {
-    list.check_space();
+  if (list.size() > 0) list.check_space();
+  for (bool is_needed = list.size() > 0; is_needed; is_needed = list.go_on_with_spoilt()) {
     fetch::fetch_files(
         list, name, tools.fetchers, tools.options.retries, tools.clock, tools.observer, tools.stop);
   }

@@ -104,6 +104,9 @@ Judgement judge_whole(const Asked& asked, const Answer& answer) {
 Judgement judge(const Asked& asked, const Answer& answer) {
   if (answer.status == 416) return judge_unsatisfied(asked, answer);
   if (answer.status == 412) return changed("the file has changed while it was fetched");
+  if (answer.status == 304 && !asked.unless_it_is.unless_line().empty()) {
+    return {.step = Step::unchanged};
+  }
   if (answer.status != 200 && answer.status != 206) return {.step = Step::failed};
   if (!answer.malformed.empty()) return refuse(answer.malformed);
   // Several parts, each with a header of its own: one was asked for.

@@ -48,6 +48,7 @@ struct Answer {
 enum class Step {
   take,        ///< the body belongs into the file
   complete,    ///< the file is complete; there is no body to take
+  unchanged,   ///< the file is still the version that was asked about
   start_over,  ///< what is there cannot be continued: drop it and ask for the whole
   refuse,      ///< the body is not the file's
   failed,      ///< a status that says no; its body may say why

@@ -126,7 +126,7 @@ std::optional<bool> ask_version(const ApiClient& client,
                                 std::stop_token stop) {
   const auto source = parse_source_url(url);
   if (std::holds_alternative<Failure>(source)) return std::nullopt;
-  if (version.etag.empty() && version.last_modified.empty()) return std::nullopt;
+  if (version.unless_line().empty()) return std::nullopt;
   Exchange exchange(client.options, client.clock);
   Document document(false);
   Asked asked;

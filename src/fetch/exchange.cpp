@@ -129,11 +129,8 @@ void Exchange::set_up_http() {
   if (asked_.is_range() && asked_.validators.can_prove()) {
     append(headers_, "If-Range: " + asked_.validators.if_range());
   }
-  if (!asked_.unless_it_is.etag.empty()) {
-    append(headers_, "If-None-Match: " + asked_.unless_it_is.etag);
-  } else if (!asked_.unless_it_is.last_modified.empty()) {
-    append(headers_, "If-Modified-Since: " + asked_.unless_it_is.last_modified);
-  }
+  const std::string unless = asked_.unless_it_is.unless_line();
+  if (!unless.empty()) append(headers_, unless);
   set_up_credentials();
   check(curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get()));
 }

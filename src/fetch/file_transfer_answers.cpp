@@ -215,6 +215,7 @@ void FileTransfer::settle_answer(Worker& worker, bool is_clean) {
         settle_misfit(worker);
       }
       break;
+    case Step::unchanged:  // was not asked: as any other status
     case Step::failed:
       settle_status(worker);
       break;

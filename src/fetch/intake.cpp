@@ -72,6 +72,7 @@ End Intake::refused() {
 
 End Intake::finish() {
   if (judgement_.step == Step::complete) return End::complete;
+  if (judgement_.step == Step::unchanged) return End::unchanged;
   if (judgement_.step != Step::take) return refused();
   const auto& size = judgement_.size_bytes;
   if (judgement_.end_bytes && position_bytes_ < *judgement_.end_bytes) {

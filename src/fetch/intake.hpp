@@ -14,9 +14,10 @@
 namespace sabath::fetch {
 
 enum class End {
-  complete,  ///< the staged file is the whole file
-  more,      ///< bytes were added; the rest is still to be asked for
-  again,     ///< nothing usable came, but asking once more from the source's URL may help
+  complete,   ///< the staged file is the whole file
+  unchanged,  ///< the source has what it was asked about, and nothing came
+  more,       ///< bytes were added; the rest is still to be asked for
+  again,      ///< nothing usable came, but asking once more from the source's URL may help
   failed,
 };
 

@@ -24,6 +24,15 @@ constexpr std::size_t most_waiting = 256;
 /// What broke off behind so many bytes is gone on with; less is asked for again.
 constexpr std::uint64_t worth_keeping_bytes = 1U << 20U;
 
+/// Of the versions that are here, the one that `url` gave.
+Validators version_here(const Request& request, const std::string& url) {
+  const auto known = std::find_if(request.here.begin(),
+                                  request.here.end(),
+                                  [&](const KnownVersion& version) { return version.url == url; });
+  if (known == request.here.end()) return {};
+  return {known->etag, known->last_modified};
+}
+
 }  // namespace
 
 ManyFiles::ManyFiles(TransferTools tools,
@@ -92,7 +101,9 @@ void ManyFiles::start(Job job) {
   Slot& slot = idle_slot();
   slot.job = std::move(job);
   slot.displayed = source.displayed;
-  const Asked asked{.size_bytes = slot.job.request.size_bytes};
+  const Asked asked{
+      .size_bytes = slot.job.request.size_bytes,
+      .unless_it_is = version_here(slot.job.request, slot.job.request.urls[slot.job.url])};
   slot.intake.emplace(asked, slot.displayed, *slot.job.to);
   slot.exchange.prepare(source, asked, *slot.intake, Sharing::shared_connection);
   tools_.loop.add(slot.exchange.handle());
@@ -118,7 +129,12 @@ void ManyFiles::settle(Slot& slot, CURLcode code) {
   --active_;
   slot.job.outcome.effective_url = slot.exchange.place().displayed;
   const bool is_clean = ending == Exchange::Ending::clean;
-  if (is_clean) tools_.reachability.answered(host_key(slot.exchange.place()));
+  if (is_clean) {
+    tools_.reachability.answered(host_key(slot.exchange.place()));
+    long version = CURL_HTTP_VERSION_1_1;
+    check(curl_easy_getinfo(slot.exchange.handle(), CURLINFO_HTTP_VERSION, &version));
+    is_multiplexed_ = version >= CURL_HTTP_VERSION_2_0;
+  }
   settle_end(slot,
              is_clean ? slot.intake->finish() : slot.intake->break_off(slot.exchange.failure()));
 }
@@ -129,6 +145,9 @@ void ManyFiles::settle_end(Slot& slot, End end) {
   switch (end) {
     case End::complete:
       complete(slot);
+      break;
+    case End::unchanged:
+      unchanged(job);
       break;
     case End::failed:
       fail(std::move(job), slot.intake->failure());
@@ -152,15 +171,19 @@ void ManyFiles::complete(Slot& slot) {
          {.problem = "the bytes that came do not have the digest that is expected" + difference});
     return;
   }
-  long version = CURL_HTTP_VERSION_1_1;
-  check(curl_easy_getinfo(slot.exchange.handle(), CURLINFO_HTTP_VERSION, &version));
-  is_multiplexed_ = version >= CURL_HTTP_VERSION_2_0;
   job.outcome.ok = true;
   job.outcome.problem.clear();
   job.outcome.hint.clear();
   job.outcome.bytes = job.to->contiguous_bytes();
   job.outcome.etag = slot.intake->validators().etag;
   job.outcome.last_modified = slot.intake->validators().last_modified;
+  done(job);
+}
+
+void ManyFiles::unchanged(Job& job) {
+  job.outcome.unchanged = true;
+  job.outcome.problem.clear();
+  job.outcome.hint.clear();
   done(job);
 }
 

@@ -59,6 +59,7 @@ class ManyFiles {
   void settle(Slot& slot, CURLcode code);
   void settle_end(Slot& slot, End end);
   void complete(Slot& slot);
+  void unchanged(Job& job);
   void fail(Job job, const Failure& failure);
   void go_to_next_source(Job job);
   void done(const Job& job);

@@ -14,6 +14,10 @@ struct Validators {
   bool strong_etag() const { return !etag.empty() && !etag.starts_with("W/"); }
   /// Can a later answer be proved to be of the same version?
   bool can_prove() const { return strong_etag() || !last_modified.empty(); }
+  /// The header that asks for nothing but another version than this: by the ETag, which may be a
+  /// weak one there (13.1.2), else by the date. Empty where neither can stand in a header: they may
+  /// come from a file of ours that others can write.
+  std::string unless_line() const;
   /// What If-Range carries: a strong ETag, else a date; a weak ETag proves nothing about bytes.
   const std::string& if_range() const { return strong_etag() ? etag : last_modified; }
   /// Is an answer that carries `other` of the same version? One that says nothing proves nothing.

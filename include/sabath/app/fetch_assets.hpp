@@ -26,6 +26,7 @@ struct FetchedFile {
   bool was_there = false;
   std::string source{};  ///< the URL or local path that gave it; empty when it was there
   std::uint64_t transferred = 0;
+  fetch::KnownVersion version{};         ///< of a small file that came over HTTP; else empty
   std::vector<base::Digest> verified{};  ///< digests that were asked for and hold
   bool linked = false;  ///< `object` lies outside of the cache and is only referred to
 };

@@ -25,6 +25,13 @@ struct RetryPolicy {
   std::chrono::milliseconds longest_wait{600'000};  ///< a Retry-After beyond it gives the source up
 };
 
+/// The version of a file that one of its sources gave, by what its answer said (RFC 9110, 8.8).
+struct KnownVersion {
+  std::string url{};  ///< as in `Request::urls`
+  std::string etag{};
+  std::string last_modified{};
+};
+
 /// What is wanted: one file, from any of its sources.
 struct Request {
   std::vector<std::string> urls{};            ///< mirrors of the same bytes, in order of preference
@@ -33,6 +40,9 @@ struct Request {
   /// source proves nothing, be put together: what comes out is proved by the digest.
   std::vector<base::Digest> digests{};
   std::string label{};  ///< the task's name in progress; empty: the source
+  /// Versions that the caller has: a source that still has its own need not send it. Only
+  /// `fetch_many` over HTTP asks so; the others send what they have.
+  std::vector<KnownVersion> here{};
   /// For a fetcher that takes mirrors: it asks a source again while others go on. `fetch_file` sets
   /// this; the others are repeated by it.
   RetryPolicy retries{.attempts = 1};
@@ -41,6 +51,8 @@ struct Request {
 /// What came of one source. An outcome is a value; only a stop or a full disk throws.
 struct Outcome {
   bool ok = false;
+  /// The source still has the version of `Request::here`; no byte was written, and it is not ok.
+  bool unchanged = false;
   std::string url{};  ///< the source that gave the bytes, or failed last; without user and password
   /// After redirects; without user and password, and without the query (there signatures live).
   std::string effective_url{};

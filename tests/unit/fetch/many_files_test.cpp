@@ -181,6 +181,7 @@ TEST_CASE("many files: large ones and those of other schemes are fetched one by 
   auto& other = c.files.add("file:///etc/hostname", "?");
   other.request.size_bytes.reset();
   other.request.digests.clear();
+  other.to.wanted = "of now";
   other.to.wanted.clear();
   c.fetch();
   CHECK(large.outcome->ok);
@@ -235,4 +236,78 @@ TEST_CASE("many files: a host that takes no connection is given up for all of th
     if (has_other) continue;
     CHECK_THAT(file.outcome->problem, Catch::Contains("cannot connect: Connection refused"));
   }
+}
+
+TEST_CASE("many files: a source that still has what is here sends nothing") {
+  Case c;
+  auto& same = c.add("/same", "same");
+  auto& other = c.add("/other", "other");
+  for (auto* file : {&same, &other}) {
+    const std::string target = file == &same ? "/same" : "/other";
+    file->request.here = {{c.server.url(target), c.server.whole(target).headers[0].second, {}}};
+  }
+  c.server.put("/other", "of now");
+  other.request.size_bytes.reset();
+  other.request.digests.clear();
+  other.to.wanted = "of now";
+  c.fetch();
+  CHECK(same.outcome->unchanged);
+  CHECK_FALSE(same.outcome->ok);
+  CHECK(same.outcome->transferred == 0);
+  CHECK(same.to.content.empty());
+  CHECK(other.outcome->ok);
+  CHECK_FALSE(other.outcome->unchanged);
+  CHECK(other.to.content == "of now");
+  CHECK(c.server.requests().size() == 2);
+}
+
+TEST_CASE("many files: each source is asked for the version that it gave") {
+  Case c;
+  auto& file = c.files.add(c.server.url("/gone"), "text");
+  c.server.put("/mirror", "text");
+  file.request.urls.push_back(c.server.url("/mirror"));
+  file.request.here = {{c.server.url("/mirror"), c.server.whole("/mirror").headers[0].second, {}}};
+  c.fetch();
+  CHECK(file.outcome->unchanged);
+  CHECK(file.outcome->url == c.server.url("/mirror"));
+  REQUIRE(c.server.requests().size() == 2);
+  CHECK(c.server.requests()[0].header("if-none-match").empty());
+}
+
+TEST_CASE("many files: of a version is asked by what can stand in a condition") {
+  struct Said {
+    std::string etag;
+    std::string last_modified;
+    std::string if_none_match;
+    std::string if_modified_since;
+  };
+  const std::string date = "Fri, 20 Nov 2026 10:00:00 GMT";
+  const auto said = GENERATE_COPY(values<Said>({
+      {R"("strong")", date, R"("strong")", ""},
+      {R"(W/"weak")", date, R"(W/"weak")", ""},
+      {R"("")", "", R"("")", ""},
+      {"", date, "", date},
+      {"bare", date, "", date},
+      {R"("open)", date, "", date},
+      {R"(w/"small")", date, "", date},
+      {R"("a "b")", date, "", date},
+      {"\"a\"\r\nX-More: 1", date, "", date},
+      {"*", "", "", ""},
+      {"", date + "\r\nX-More: 1", "", ""},
+  }));
+  Case c;
+  auto& file = c.add("/x", "text");
+  file.request.here = {{c.server.url("/x"), said.etag, said.last_modified}};
+  c.server.once("/x", {304, {}, {}});
+  c.policy.attempts = 1;
+  c.fetch();
+  const auto request = c.server.requests().at(0);
+  CHECK(request.header("if-none-match") == said.if_none_match);
+  CHECK(request.header("if-modified-since") == said.if_modified_since);
+  CHECK(request.header("x-more").empty());
+  // A 304 that nobody asked for is a failure.
+  const bool is_asked = !said.if_none_match.empty() || !said.if_modified_since.empty();
+  CHECK(file.outcome->unchanged == is_asked);
+  CHECK_FALSE(file.outcome->ok);
+  CHECK((file.outcome->problem.find("304") != std::string::npos) == !is_asked);
 }
