@@ -10,6 +10,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/collect/collect.hpp>
+#include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/probe/sampler.hpp>
 
@@ -40,6 +41,7 @@ class Execution {
 
   spec::RunRecord execute(std::stop_token stop) {
     begin();
+    const env::EnvironmentLease lease(plan_.environment);
     try {
       look_at_host();
       run_stages(stop);

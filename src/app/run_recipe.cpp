@@ -182,6 +182,12 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
   const std::vector<spec::PlannedInput> inputs = fetch_inputs(request, observer, stop);
   const spec::BuiltEnvironment environment = tools_.environments.build(
       environment_of(request.recipe), request.recipe.directory, observer, stop);
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    for (const std::string& drift : layer.drift())
+      observer.warn("environment layer '" + layer.lock.name + "': " + drift,
+                    "somebody changed it; 'sabath env rm " + layer.lock.key.hex.substr(0, 16) +
+                        "', and it is built anew");
+  }
   std::vector<RunOutcome> outcomes;
   for (int i = 0; i < repeat && (i == 0 || !stop.stop_requested()); ++i) {
     const spec::RunPlan plan = plan_run(request, environment, inputs, folders_, tools_.clock);

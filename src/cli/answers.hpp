@@ -24,10 +24,20 @@ struct Check {
   std::string remedy{};
 };
 
+/// What `env show` says of a layer.
+struct EnvironmentReport {
+  env::EnvironmentEntry entry{};
+  env::PrefixSize size{};
+  std::vector<std::string> recipes{};  ///< that have it, as they stand now
+  std::vector<std::string> runs{};     ///< whose plan or record names it, oldest first
+};
+
 /// The answers as JSON documents, for --json. The root is always an object.
 std::string json_answer(const std::vector<catalog::RunRow>& rows);
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
+std::string json_answer(const std::vector<EnvironmentReport>& reports);
+std::string json_differences(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<app::RunOutcome>& outcomes);
 std::string json_answer(const std::vector<Check>& checks);
 std::string json_answer(const catalog::CatalogStats& stats);
@@ -36,6 +46,8 @@ std::string json_answer(const spec::HostFacts& facts);
 std::string json_answer(const spec::Asset& asset);
 std::string json_answer(const spec::BuiltEnvironment& environment);
 std::string json_answer(const spec::EnvironmentLock& lock);
+std::string json_answer(const spec::PackageLock& lock);
+std::string json_answer(const std::vector<env::PinnedFile>& files);
 std::string json_answer(const spec::RunRecord& record);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets);

@@ -29,6 +29,20 @@ ordered_json file_json(const app::FetchedFile& file) {
           {"linked", file.linked}};
 }
 
+ordered_json entry_json(const env::EnvironmentEntry& entry) {
+  return {{"name", entry.lock.name},
+          {"kind", spec::to_string(entry.lock.kind)},
+          {"key", entry.lock.key.hex},
+          {"state", entry.state},
+          {"prefix", entry.prefix.string()},
+          {"log", entry.log.string()},
+          {"built", entry.built},
+          {"build_s", entry.build_s},
+          {"problem", entry.problem},
+          {"drift", entry.drift},
+          {"facts", entry.lock.facts}};
+}
+
 std::string_view kind_name(base::ErrorKind kind) {
   switch (kind) {
     case base::ErrorKind::usage:
@@ -84,18 +98,23 @@ std::string json_answer(const std::vector<catalog::DocumentRow>& rows) {
 }
 
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries) {
-  return list_answer("environments", entries, [](const env::EnvironmentEntry& entry) {
-    return ordered_json{{"name", entry.lock.name},
-                        {"kind", spec::to_string(entry.lock.kind)},
-                        {"key", entry.lock.key.hex},
-                        {"state", entry.state},
-                        {"prefix", entry.prefix.string()},
-                        {"log", entry.log.string()},
-                        {"built", entry.built},
-                        {"build_s", entry.build_s},
-                        {"problem", entry.problem},
-                        {"facts", entry.lock.facts}};
+  return list_answer("environments", entries, entry_json);
+}
+
+std::string json_answer(const std::vector<EnvironmentReport>& reports) {
+  return list_answer("environments", reports, [](const EnvironmentReport& report) {
+    ordered_json json = entry_json(report.entry);
+    json["files"] = report.size.files;
+    json["disk_bytes"] = report.size.disk_bytes;
+    json["present"] = report.entry.present;
+    json["recipes"] = report.recipes;
+    json["runs"] = report.runs;
+    return json;
   });
+}
+
+std::string json_differences(const std::vector<std::string>& differences) {
+  return base::pretty_json({{"schema", 1}, {"differences", differences}});
 }
 
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets) {
@@ -159,6 +178,17 @@ std::string json_answer(const spec::Asset& asset) {
 
 std::string json_answer(const spec::BuiltEnvironment& environment) {
   return base::pretty_json(spec::to_json(environment));
+}
+
+std::string json_answer(const spec::PackageLock& lock) {
+  return base::pretty_json(spec::to_json(lock));
+}
+
+std::string json_answer(const std::vector<env::PinnedFile>& files) {
+  return list_answer("files", files, [](const env::PinnedFile& file) {
+    return ordered_json{
+        {"file", file.name}, {"digest", file.digest.text()}, {"package", file.what}};
+  });
 }
 
 std::string json_answer(const spec::EnvironmentLock& lock) {

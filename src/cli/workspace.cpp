@@ -3,6 +3,7 @@
 #include "log.hpp"
 
 #include <sabath/app/index_runs.hpp>
+#include <sabath/app/package_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
@@ -110,8 +111,11 @@ cache::CacheOptions Workspace::cache_options() {
 
 env::EnvironmentStore& Workspace::environments() {
   if (!environments_) {
-    environments_ =
-        std::make_unique<env::EnvironmentStore>(folders().environments(), processes_, clock_);
+    env::StoreOptions options;
+    options.state_directory = folders().state();
+    options.bring = app::bring_through([this]() -> cache::Cache& { return cache(); });
+    environments_ = std::make_unique<env::EnvironmentStore>(
+        folders().environments(), processes_, clock_, std::move(options));
   }
   return *environments_;
 }

@@ -1,11 +1,21 @@
 #include "host_layer.hpp"
 #include "memo.hpp"
 #include "modules_layer.hpp"
+#include "pip_layer.hpp"
 #include "source_layer.hpp"
 
 namespace sabath::env {
 
 std::map<std::string, std::string> EnvironmentLayer::build(const LayerBuild&) {
+  return {};
+}
+
+std::optional<spec::PackageLayerLock> EnvironmentLayer::lock(const LayerErrand&,
+                                                             const LockTarget&) {
+  return std::nullopt;
+}
+
+std::vector<PinnedFile> EnvironmentLayer::fetch(const LayerErrand&, const BringFiles&) {
   return {};
 }
 
@@ -23,6 +33,7 @@ std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
   layers.push_back(std::make_unique<HostLayer>(Toolchain(processes, memo)));
   layers.push_back(std::make_unique<ModulesLayer>(processes, memo, user));
   layers.push_back(std::make_unique<SourceLayer>(processes, memo));
+  layers.push_back(std::make_unique<PipLayer>(processes, memo, user));
   return layers;
 }
 

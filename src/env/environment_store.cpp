@@ -2,6 +2,8 @@
 #include "layer_builder.hpp"
 #include "layer_key.hpp"
 #include "layer_variables.hpp"
+#include "lease.hpp"
+#include "package_install.hpp"
 #include "platform.hpp"
 #include "prefix.hpp"
 
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 namespace sabath::env {
@@ -20,6 +23,20 @@ namespace fs = std::filesystem;
 
 /// How the prefix of a layer comes about; nothing ends the walk.
 using PrefixOf = std::function<std::optional<std::string>(const ResolvedLayer&)>;
+
+/// What is done for a layer that is not built.
+using Errand = std::function<void(EnvironmentLayer&, const LayerErrand&)>;
+
+/// A lock that was the answer to the same request, on another machine, stays valid there.
+void add_other_platforms(spec::PackageLayerLock& lock, const spec::PackageLayerLock& before) {
+  if (lock.request != before.request) return;
+  for (const spec::PlatformPackages& one : before.platforms) {
+    if (lock.find(one.platform, one.python) == nullptr) lock.platforms.push_back(one);
+  }
+  std::sort(lock.platforms.begin(), lock.platforms.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.platform, a.python) < std::tie(b.platform, b.python);
+  });
+}
 
 spec::LayerLock resolve(const LayerContext& context, EnvironmentLayer& layer) {
   spec::LayerLock lock{layer.kind(), context.spec.name, layer.resolve(context), {}};
@@ -45,6 +62,13 @@ struct EnvironmentStore::State {
   std::optional<spec::BuiltEnvironment> walk(const spec::EnvironmentSpec& spec,
                                              const fs::path& recipe_directory,
                                              const PrefixOf& prefix_of) const;
+  /// Does something for one layer after another, each with what those before set as far as they
+  /// are built.
+  void run_errands(const spec::EnvironmentSpec& spec,
+                   const fs::path& recipe_directory,
+                   base::Observer& observer,
+                   const std::stop_token& stop,
+                   const Errand& errand) const;
   /// The folders of all keys, sorted.
   std::vector<KeyFolder> folders() const;
   std::optional<EnvironmentEntry> entry_of(const KeyFolder& folder) const;
@@ -78,11 +102,40 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
       if (!found) return std::nullopt;
       prefix = *found;
     }
-    built.layers.push_back({layer.lock, prefix, wanted.variables, {}});
+    built.layers.push_back({layer.lock, prefix, wanted.variables, {}, {}, {}});
     layer.layer.describe(layer.context, built.layers.back());
     add_layer(variables, built.layers.back());
   }
   return built;
+}
+
+void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
+                                          const fs::path& recipe_directory,
+                                          base::Observer& observer,
+                                          const std::stop_token& stop,
+                                          const Errand& errand) const {
+  make_own_folder(root);
+  const base::TempDir work(root, ".errand-");
+  std::vector<spec::BuiltLayer> before;
+  base::Environment variables = clean_environment(options.environment);
+  for (const spec::LayerSpec& wanted : spec.layers) {
+    EnvironmentLayer& layer = layer_of(wanted.kind);
+    LayerContext context{wanted, recipe_directory, before, variables};
+    // As in `walk`.
+    if (wanted.kind != spec::LayerKind::modules)
+      set_own_variables(context.variables, wanted.variables, wanted.name);
+    const fs::path own = work.path() / wanted.name;
+    base::make_directories(own);
+    errand(layer, {context, own, observer, stop});
+    spec::BuiltLayer built{{layer.kind(), wanted.name, {}, {}}, {}, wanted.variables, {}, {}, {}};
+    if (layer.kind() != spec::LayerKind::pip) {
+      built.lock = resolve(context, layer);
+      if (layer.has_prefix()) built.prefix = builder().find(built.lock).value_or("");
+      layer.describe(context, built);
+    }
+    before.push_back(std::move(built));
+    add_layer(variables, before.back());
+  }
 }
 
 std::vector<KeyFolder> EnvironmentStore::State::folders() const {
@@ -104,7 +157,7 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
     if (attempts.empty()) return std::nullopt;
     found = attempts.back();
   }
-  const AttemptRecord& record = found->record;
+  AttemptRecord& record = found->record;
   EnvironmentEntry entry{record.layer.lock,
                          record.state,
                          found->folder.prefix(),
@@ -112,13 +165,18 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
                          record.started,
                          record.build_s,
                          record.problem,
-                         record.present};
+                         record.present,
+                         {}};
+  if (record.layer.packages && record.state == "ready") {
+    record.layer.packages = packages_in(entry.prefix);
+    entry.drift = record.layer.drift();
+  }
   if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
     entry.state = "failed";
     entry.problem = "the process that built it ended without a word";
   } else if (const auto library = missing_library(record); record.state == "ready" && library) {
     entry.state = "failed";
-    entry.problem = "it is linked with " + *library + ", which is gone; it will be built again";
+    entry.problem = "it needs " + *library + ", which is gone; it will be built again";
   } else if (record.state == "ready") {
     if (auto reason = why_prefix_untrusted(entry.prefix, options.trusted_owners)) {
       entry.state = "untrusted";
@@ -177,11 +235,51 @@ spec::EnvironmentLock EnvironmentStore::lock(const spec::EnvironmentSpec& spec,
 spec::BuiltEnvironment EnvironmentStore::build(const spec::EnvironmentSpec& spec,
                                                const fs::path& recipe_directory,
                                                base::Observer& observer,
-                                               std::stop_token stop) {
+                                               std::stop_token stop,
+                                               AfterFailure after) {
   const LayerBuilder builder = state_->builder();
   return *state_->walk(spec, recipe_directory, [&](const ResolvedLayer& layer) {
-    return builder.build(layer, observer, stop);
+    return builder.build(layer, observer, stop, after);
   });
+}
+
+std::optional<spec::PackageLock> EnvironmentStore::lock_packages(
+    const spec::EnvironmentSpec& spec,
+    const fs::path& recipe_directory,
+    const std::optional<spec::PackageLock>& known,
+    const LockTarget& target,
+    base::Observer& observer,
+    std::stop_token stop) {
+  spec::PackageLock lock;
+  state_->run_errands(spec,
+                      recipe_directory,
+                      observer,
+                      stop,
+                      [&](EnvironmentLayer& layer, const LayerErrand& errand) {
+                        auto resolved = layer.lock(errand, target);
+                        if (!resolved) return;
+                        const auto* const before = known ? known->find(resolved->name) : nullptr;
+                        if (before != nullptr) add_other_platforms(*resolved, *before);
+                        lock.layers.push_back(std::move(*resolved));
+                      });
+  if (lock.layers.empty()) return std::nullopt;
+  return lock;
+}
+
+std::vector<PinnedFile> EnvironmentStore::fetch(const spec::EnvironmentSpec& spec,
+                                                const fs::path& recipe_directory,
+                                                base::Observer& observer,
+                                                std::stop_token stop) {
+  std::vector<PinnedFile> files;
+  state_->run_errands(spec,
+                      recipe_directory,
+                      observer,
+                      stop,
+                      [&](EnvironmentLayer& layer, const LayerErrand& errand) {
+                        for (PinnedFile& file : layer.fetch(errand, state_->options.bring))
+                          files.push_back(std::move(file));
+                      });
+  return files;
 }
 
 std::optional<spec::BuiltEnvironment> EnvironmentStore::find(const spec::EnvironmentSpec& spec,
@@ -210,7 +308,47 @@ void EnvironmentStore::remove(std::string_view key_prefix) {
                       "environment '" + entry.lock.key.hex.substr(0, 16) + "': it is being built",
                       "end that build first");
   }
+  const auto users = lessees(folder.path(), state_->clock.now());
+  if (!users.empty()) {
+    throw base::Error(
+        base::ErrorKind::environment,
+        "environment '" + entry.lock.key.hex.substr(0, 16) + "': " + users.front() + " uses it",
+        "wait for its end, or end it");
+  }
   folder.remove();
+}
+
+std::vector<EnvironmentEntry> EnvironmentStore::garbage(const std::set<std::string>& used,
+                                                        base::WallTime cut) const {
+  std::map<std::string, EnvironmentEntry> free;
+  std::set<std::string> kept = used;
+  for (const KeyFolder& folder : state_->folders()) {
+    auto entry = state_->entry_of(folder);
+    if (!entry) continue;
+    const auto begun = base::parse_rfc3339(entry->built);
+    const bool is_young = !begun || *begun >= cut;
+    if (is_young || entry->state == "building" ||
+        !lessees(folder.path(), state_->clock.now()).empty()) {
+      kept.insert(entry->lock.key.hex);
+    }
+    free.emplace(entry->lock.key.hex, std::move(*entry));
+  }
+  // What a kept layer stands on is kept, too.
+  std::vector<std::string> todo(kept.begin(), kept.end());
+  while (!todo.empty()) {
+    const auto found = free.find(todo.back());
+    todo.pop_back();
+    if (found == free.end()) continue;
+    const auto before = found->second.lock.facts.find("before");
+    if (before != found->second.lock.facts.end()) {
+      todo.push_back(before->second.substr(before->second.find(':') + 1));
+    }
+    free.erase(found);
+  }
+  std::vector<EnvironmentEntry> garbage;
+  for (auto& [key, entry] : free)
+    garbage.push_back(std::move(entry));
+  return garbage;
 }
 
 }  // namespace sabath::env

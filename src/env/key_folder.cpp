@@ -47,11 +47,12 @@ bool is_abandoned(const AttemptRecord& record, base::WallTime now, std::chrono::
 }  // namespace
 
 std::optional<std::string> missing_library(const AttemptRecord& record) {
-  constexpr std::string_view label = "library.";
   for (const auto& [name, path] : record.present) {
     std::error_code code;
-    const bool is_library = name.starts_with(label) && path.starts_with('/');
-    if (is_library && fs::status(path, code).type() == fs::file_type::not_found) return path;
+    const bool is_needed = name.starts_with("library.") || name == "python.executable";
+    if (is_needed && path.starts_with('/') &&
+        fs::status(path, code).type() == fs::file_type::not_found)
+      return path;
   }
   return std::nullopt;
 }

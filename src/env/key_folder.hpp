@@ -30,7 +30,8 @@ struct FoundAttempt {
   AttemptRecord record{};  ///< what record.json says, else attempt.json
 };
 
-/// A shared library that the layer is linked with and that is not there any more.
+/// A shared library that the layer is linked with, or the Python that it was made of, where that is
+/// not there any more.
 std::optional<std::string> missing_library(const AttemptRecord& record);
 
 /// envs/<kind>/<key>: all attempts to build one layer, and `current`, the link to the one that

@@ -1,5 +1,6 @@
 #include "layer_builder.hpp"
 
+#include "build_steps.hpp"
 #include "layer_variables.hpp"
 #include "prefix.hpp"
 
@@ -29,6 +30,15 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                     "choose another folder for the cache");
 }
 
+[[noreturn]] void refuse_failed(const FoundAttempt& attempt, const std::string& place) {
+  const std::string log = attempt.folder.log().string();
+  throw base::Error(base::ErrorKind::environment,
+                    place + ": its build failed at " + attempt.record.started +
+                        " and is not tried again by itself: " + attempt.record.problem +
+                        "; the end of " + log + ":" + tail_of(attempt.folder.log()),
+                    "when the cause is mended: sabath env build RECIPE --retry");
+}
+
 /// A failure is kept with its log and its work folder until the next try; what is kept badly is
 /// only less to look at.
 void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std::string& message) {
@@ -56,10 +66,11 @@ std::optional<std::string> LayerBuilder::find(const spec::LayerLock& lock) const
 
 std::string LayerBuilder::build(const ResolvedLayer& wanted,
                                 base::Observer& observer,
-                                std::stop_token stop) const {
+                                std::stop_token stop,
+                                AfterFailure after) const {
   if (auto prefix = find(wanted.lock)) return *prefix;
   const KeyFolder folder = folder_of(wanted.lock);
-  prepare(folder, wanted.lock, observer);
+  prepare(folder, wanted.lock, observer, after);
   const AttemptFolder attempt = folder.begin();
   AttemptRecord record;
   try {
@@ -87,7 +98,8 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
 
 void LayerBuilder::prepare(const KeyFolder& folder,
                            const spec::LayerLock& lock,
-                           base::Observer& observer) const {
+                           base::Observer& observer,
+                           AfterFailure after) const {
   const std::string place = place_of(lock.name);
   require_usable_path(folder.path(), place);
   make_own_folder(folder.path());
@@ -96,6 +108,7 @@ void LayerBuilder::prepare(const KeyFolder& folder,
   }
   for (const FoundAttempt& before : folder.attempts()) {
     if (before.record.state != "failed") continue;
+    if (after == AfterFailure::refuse) refuse_failed(before, place);
     observer.note(place + ": trying again what failed at " + before.record.started);
   }
   const auto out_of_sight =
@@ -105,7 +118,9 @@ void LayerBuilder::prepare(const KeyFolder& folder,
 
 AttemptRecord LayerBuilder::begin(const AttemptFolder& attempt, const ResolvedLayer& wanted) const {
   AttemptRecord record;
-  record.layer = {wanted.lock, attempt.prefix().string(), wanted.context.spec.variables};
+  record.layer = {
+      wanted.lock, attempt.prefix().string(), wanted.context.spec.variables, {}, {}, {}};
+  wanted.layer.describe(wanted.context, record.layer);
   record.builder = base::ProcessIdentity::current();
   record.started = base::format_rfc3339(clock_.now());
   write_attempt_record(attempt.beginning(), record);
@@ -127,11 +142,13 @@ void LayerBuilder::run(const AttemptFolder& attempt,
                                        attempt.log(),
                                        options_.limits,
                                        observer,
-                                       std::move(stop)});
+                                       std::move(stop),
+                                       options_.bring});
   record.build_s = std::chrono::duration<double>(clock_.steady() - start).count();
   seal_prefix(attempt.prefix());
   require_trusted(attempt.prefix(), options_.trusted_owners, wanted.lock.name);
   base::remove_tree(attempt.work());
+  wanted.layer.describe(wanted.context, record.layer);
   record.state = "ready";
   write_attempt_record(attempt.record(), record);
 }

@@ -33,13 +33,15 @@ class LayerBuilder {
   /// The prefix, built if need be; see EnvironmentStore::build.
   std::string build(const ResolvedLayer& wanted,
                     base::Observer& observer,
-                    std::stop_token stop) const;
+                    std::stop_token stop,
+                    AfterFailure after) const;
 
  private:
   KeyFolder folder_of(const spec::LayerLock& lock) const;
   void prepare(const KeyFolder& folder,
                const spec::LayerLock& lock,
-               base::Observer& observer) const;
+               base::Observer& observer,
+               AfterFailure after) const;
   AttemptRecord begin(const AttemptFolder& attempt, const ResolvedLayer& wanted) const;
   void run(const AttemptFolder& attempt,
            const ResolvedLayer& wanted,

@@ -4,6 +4,7 @@
 #include <sabath/base/text_table.hpp>
 #include <sabath/env/environment.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -123,9 +124,33 @@ void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
   set_own_variables(variables, layer.variables, layer.lock.name);
 }
 
+namespace {
+
+bool has_packages(const spec::BuiltEnvironment& environment) {
+  return std::any_of(
+      environment.layers.begin(), environment.layers.end(), [](const spec::BuiltLayer& layer) {
+        return layer.lock.kind == spec::LayerKind::pip;
+      });
+}
+
+/// Nothing of the user's may stand before the packages that were locked, and nothing may be
+/// written beside them or beside the recipe's code, whose digest is part of what a run is.
+void shield_packages(base::Environment& variables) {
+  std::erase_if(variables, [](const auto& item) {
+    return item.first.starts_with("PYTHON") || item.first.starts_with("PIP_") ||
+           item.first.starts_with("UV_") || item.first.starts_with("CONDA_") ||
+           item.first == "VIRTUAL_ENV" || item.first == "__PYVENV_LAUNCHER__";
+  });
+  variables["PYTHONNOUSERSITE"] = "1";
+  variables["PYTHONDONTWRITEBYTECODE"] = "1";
+}
+
+}  // namespace
+
 base::Environment run_variables(const spec::BuiltEnvironment& environment,
                                 const base::Environment& base) {
   base::Environment variables = base;
+  if (has_packages(environment)) shield_packages(variables);
   for (const spec::BuiltLayer& layer : environment.layers)
     add_layer(variables, layer);
   return variables;

@@ -43,6 +43,19 @@ std::string libc() {
 
 }  // namespace
 
+std::string architecture_level() {
+#ifdef __x86_64__
+  const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  const bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                  __builtin_cpu_supports("fma");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : v2 ? "x86-64-v2" : "x86-64";
+#else
+  return "baseline";
+#endif
+}
+
 std::map<std::string, std::string> platform_facts() {
   struct utsname names {};
   std::map<std::string, std::string> facts;

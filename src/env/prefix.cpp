@@ -81,6 +81,20 @@ void seal_prefix(const fs::path& prefix) {
   }
 }
 
+PrefixSize measure_prefix(const fs::path& prefix) {
+  PrefixSize size;
+  std::error_code code;
+  fs::recursive_directory_iterator at(prefix, code);
+  for (; !code && at != fs::recursive_directory_iterator(); at.increment(code)) {
+    struct stat status {};
+    if (::lstat(at->path().c_str(), &status) != 0) continue;
+    if (!S_ISDIR(status.st_mode)) ++size.files;
+    // POSIX counts blocks of 512 bytes.
+    size.disk_bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  return size;
+}
+
 std::optional<std::string> why_prefix_untrusted(const fs::path& prefix,
                                                 std::span<const unsigned> trusted_owners) {
   if (auto reason = base::why_untrusted(prefix, trusted_owners)) return reason;

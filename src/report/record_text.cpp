@@ -119,6 +119,12 @@ std::string stages_line(const RunRecord& record) {
   return text;
 }
 
+std::string packages_text(const spec::BuiltLayer& layer) {
+  if (!layer.packages || !layer.lock_file) return {};
+  return fmt::format(
+      ", {} package(s), lock {}", layer.packages->size(), layer.lock_file->hex.substr(0, 16));
+}
+
 std::string head_text(const RunRecord& record) {
   LabelledLines lines(14);
   lines.add("run", record.run_id);
@@ -139,10 +145,13 @@ std::string head_text(const RunRecord& record) {
   }
   for (const spec::BuiltLayer& layer : record.environment.layers) {
     lines.add("environment",
-              fmt::format("{} ({})  {}",
+              fmt::format("{} ({})  {}{}",
                           layer.lock.name,
                           spec::to_string(layer.lock.kind),
-                          layer.lock.key.hex.substr(0, 16)));
+                          layer.lock.key.hex.substr(0, 16),
+                          packages_text(layer)));
+    for (const std::string& drift : layer.drift())
+      lines.add("drift", drift);
   }
   for (const std::string& tag : record.tags)
     lines.add("tag", tag);

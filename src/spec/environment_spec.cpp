@@ -12,6 +12,8 @@ std::string_view to_string(LayerKind kind) {
       return "modules";
     case LayerKind::source:
       return "source";
+    case LayerKind::pip:
+      return "pip";
   }
   return "";
 }

@@ -5,8 +5,10 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/spec/package_lock.hpp>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 namespace sabath::spec {
@@ -14,8 +16,8 @@ namespace {
 
 constexpr std::string_view recipe_folder = "{recipe}";
 
-/// The folder is the recipe's own or lies beneath it: documents name no place outside.
-std::string read_source_path(base::JsonReader reader) {
+/// The path is the recipe's own folder or lies beneath it: documents name no place outside.
+std::string read_recipe_path(base::JsonReader reader, const std::string& what) {
   std::string path = reader.string();
   if (!reader.is_string() || path == recipe_folder) return path;
   const auto problems = template_problems(path, {{"recipe"}, {}});
@@ -24,8 +26,8 @@ std::string read_source_path(base::JsonReader reader) {
   if (!problems.empty()) return path;
   const std::string start = std::string(recipe_folder) + "/";
   if (!path.starts_with(start) || !base::is_safe_relative_path(path.substr(start.size()))) {
-    reader.problem("'" + path + "' is not a folder beneath the recipe",
-                   "write '{recipe}' or '{recipe}/FOLDER', without '..'");
+    reader.problem("'" + path + "' is not a " + what + " beneath the recipe",
+                   "write '{recipe}/NAME', without '..'");
   }
   return path;
 }
@@ -42,14 +44,13 @@ std::string read_option(const std::string& build, base::JsonReader reader) {
   return text;
 }
 
-void read_host_layer(LayerSpec& layer, base::JsonReader& reader) {
-  base::JsonReader commands = reader.required("commands");
-  layer.commands = read_distinct(commands);
-  for (std::size_t i = 0; i < layer.commands.size(); ++i) {
-    if (layer.commands[i].find('/') == std::string::npos) continue;
-    commands.items()[i].problem("'" + layer.commands[i] + "' is a path",
-                                "name a program that is found on PATH");
+std::vector<std::string> read_commands(base::JsonReader reader) {
+  std::vector<std::string> commands = read_distinct(reader);
+  for (base::JsonReader& item : reader.items()) {
+    if (!item.is_string() || item.string().find('/') == std::string::npos) continue;
+    item.problem("'" + item.string() + "' is a path", "name a program that is found on PATH");
   }
+  return commands;
 }
 
 std::vector<std::string> read_languages(base::JsonReader reader) {
@@ -90,13 +91,96 @@ void read_modules_layer(LayerSpec& layer, base::JsonReader& reader) {
 }
 
 void read_source_layer(LayerSpec& layer, base::JsonReader& reader) {
-  layer.path = read_source_path(reader.required("path"));
+  layer.path = read_recipe_path(reader.required("path"), "folder");
   layer.build = reader.required("build").one_of({"cmake", "make"});
   for (const auto& [name, value] : reader.optional("options").members()) {
     check_variable_name(name, value);
     layer.options[name] = read_option(layer.build, value);
   }
   layer.languages = read_languages(reader.optional("languages"));
+}
+
+std::string read_python(base::JsonReader reader) {
+  if (!reader.exists()) return {};
+  static const std::regex version("3(\\.[0-9]+){0,2}");
+  std::string python = reader.string();
+  if (reader.is_string() && !python.starts_with('/') && !std::regex_match(python, version)) {
+    reader.problem("'" + python + "' is neither a version nor a path",
+                   "such as \"3.11\", or leave it out for the first python3 on PATH");
+  }
+  check_argument(python, reader);
+  return python;
+}
+
+std::vector<std::string> read_requirements(base::JsonReader reader) {
+  std::vector<std::string> requirements = read_distinct(reader);
+  for (base::JsonReader& item : reader.items()) {
+    if (!item.is_string() || required_package(item.string())) continue;
+    item.problem("'" + item.string() + "' is not a package with versions",
+                 "such as \"numpy>=1.26,<2\"; where packages come from is not the recipe's affair");
+  }
+  return requirements;
+}
+
+std::vector<std::string> read_files(base::JsonReader reader) {
+  std::vector<std::string> files;
+  for (const base::JsonReader& item : reader.items())
+    files.push_back(read_recipe_path(item, "file"));
+  return files;
+}
+
+/// Names of packages, as they are compared.
+std::vector<std::string> read_package_names(base::JsonReader reader) {
+  std::vector<std::string> names;
+  for (base::JsonReader& item : reader.items()) {
+    names.push_back(normal_package_name(item.string()));
+    if (item.is_string() && required_package(item.string()) != names.back()) {
+      item.problem("'" + item.string() + "' is not the name of a package");
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> read_imports(base::JsonReader reader) {
+  static const std::regex module("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
+  std::vector<std::string> imports = read_distinct(reader);
+  for (base::JsonReader& item : reader.items()) {
+    if (!item.is_string() || std::regex_match(item.string(), module)) continue;
+    item.problem("'" + item.string() + "' is not the name of a module");
+  }
+  return imports;
+}
+
+void read_pip_layer(LayerSpec& layer, base::JsonReader& reader) {
+  PackageRequest& request = layer.packages;
+  request.python = read_python(reader.optional("python"));
+  request.requirements = read_requirements(reader.optional("requirements"));
+  request.requirement_files = read_files(reader.optional("requirement_files"));
+  request.constraints = read_requirements(reader.optional("constraints"));
+  request.constraint_files = read_files(reader.optional("constraint_files"));
+  request.from_source = read_package_names(reader.optional("from_source"));
+  request.imports = read_imports(reader.optional("imports"));
+  request.optional_libraries = read_distinct(reader.optional("optional_libraries"));
+  layer.commands = read_commands(reader.optional("commands"));
+  if (request.requirements.empty() && request.requirement_files.empty()) {
+    reader.problem("asks for no package", "name some in \"requirements\"");
+  }
+}
+
+nlohmann::ordered_json to_json(const PackageRequest& request) {
+  FieldWriter io;
+  if (!request.python.empty()) io("python", request.python);
+  const auto add = [&](const char* key, const std::vector<std::string>& texts) {
+    if (!texts.empty()) io(key, texts);
+  };
+  add("requirements", request.requirements);
+  add("requirement_files", request.requirement_files);
+  add("constraints", request.constraints);
+  add("constraint_files", request.constraint_files);
+  add("from_source", request.from_source);
+  add("imports", request.imports);
+  add("optional_libraries", request.optional_libraries);
+  return io.take();
 }
 
 LayerSpec read_layer(base::JsonReader reader) {
@@ -107,9 +191,11 @@ LayerSpec read_layer(base::JsonReader reader) {
   if (!known) return layer;  // its other keys belong to a kind that nobody knows here
   layer.kind = *known;
   if (layer.kind == LayerKind::host) {
-    read_host_layer(layer, reader);
+    layer.commands = read_commands(reader.required("commands"));
   } else if (layer.kind == LayerKind::modules) {
     read_modules_layer(layer, reader);
+  } else if (layer.kind == LayerKind::pip) {
+    read_pip_layer(layer, reader);
   } else {
     read_source_layer(layer, reader);
   }
@@ -150,6 +236,8 @@ nlohmann::ordered_json to_json(const EnvironmentSpec& spec) {
     } else if (layer.kind == LayerKind::modules) {
       io("modules", layer.modules);
       io("use", layer.use);
+    } else if (layer.kind == LayerKind::pip) {
+      if (!layer.commands.empty()) io("commands", layer.commands);
     } else {
       io("path", layer.path);
       io("build", layer.build);
@@ -158,6 +246,7 @@ nlohmann::ordered_json to_json(const EnvironmentSpec& spec) {
     }
     io("variables", layer.variables);
     layers.push_back(io.take());
+    if (layer.kind == LayerKind::pip) layers.back().update(to_json(layer.packages));
   }
   return {{"layers", layers}};
 }

@@ -26,6 +26,8 @@ void describe(Io& io, FieldRef<Io, BuiltLayer> layer) {
   io("prefix", layer.prefix);
   io("variables", layer.variables);
   io("modules", layer.modules);
+  io("lock_file", layer.lock_file);
+  io("packages", layer.packages);
 }
 
 template <class Io>

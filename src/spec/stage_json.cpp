@@ -58,12 +58,13 @@ KnownPlaceholders common_placeholders(const Recipe& recipe) {
   for (const auto& [role, asset] : recipe.datasets)
     known.names.push_back("dataset." + role);
   const auto& layers = recipe.environment.layers;
+  const auto is_built = [](const LayerSpec& layer) {
+    return layer.kind == LayerKind::source || layer.kind == LayerKind::pip;
+  };
   for (const LayerSpec& layer : layers) {
-    if (layer.kind == LayerKind::source) known.names.push_back("env." + layer.name);
+    if (is_built(layer)) known.names.push_back("env." + layer.name);
   }
-  const bool has_prefix = std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) {
-    return layer.kind == LayerKind::source;
-  });
+  const bool has_prefix = std::any_of(layers.begin(), layers.end(), is_built);
   const bool models_own = layers.empty() && !recipe.model.empty();
   if (has_prefix || models_own) known.names.emplace_back("env");
   if (models_own) known.prefixes.emplace_back("env.");  // its layers stand in another document

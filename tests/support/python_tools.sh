@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# python_tools.sh FOLDER: makes a Python environment with the real tools that the tests of fetchers run, once; prints its
-# bin folder. Versions are pinned here: aws-cli 1 is Python alone (Debian's package of it drags in a hundred others), moto is
+# python_tools.sh FOLDER [PACKAGE...]: makes a Python environment with real tools that tests run, once; prints its bin
+# folder. Without packages they are those of the fetchers. Versions are pinned here: aws-cli 1 is Python alone (Debian's package of it drags in a hundred others), moto is
 # the S3 server that it talks to, globus-cli the client that the stand-in of the Transfer service answers.
 set -euo pipefail
 folder=$1
-packages=(awscli==1.46.3 moto[s3]==5.2.5 flask==3.1.3 flask-cors==6.0.5 globus-cli==3.43.0)
+packages=("${@:2}")
+[ ${#packages[@]} -gt 0 ] || packages=(awscli==1.46.3 moto[s3]==5.2.5 flask==3.1.3 flask-cors==6.0.5 globus-cli==3.43.0)
 stamp=$folder/complete
 wanted="${packages[*]}"
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then

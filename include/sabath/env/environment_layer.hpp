@@ -4,11 +4,14 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/package_lock.hpp>
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,6 +24,26 @@ struct BuildLimits {
   std::chrono::seconds wall{3600};    ///< for all steps of one layer together
   std::chrono::seconds silence{900};  ///< without a line in the log
   int jobs = 0;                       ///< parallel compilations; 0: the CPUs of this process
+};
+
+/// A file that a lock names. Where it comes from is no part of that.
+struct PinnedFile {
+  std::string name{};
+  base::Digest digest{};
+  std::string what{};  ///< for people: "numpy 1.26.4"
+};
+
+/// Brings one file into an empty folder and returns where it lies there.
+using Download =
+    std::function<std::filesystem::path(const PinnedFile&, const std::filesystem::path& folder)>;
+/// Gives the path of each file, in order, with the right bytes: of a cache, or by `Download`.
+using BringFiles = std::function<std::vector<std::filesystem::path>(
+    const std::vector<PinnedFile>&, const Download&, base::Observer&, std::stop_token)>;
+
+/// For which machine packages are resolved; empty: for this one and the layer's Python.
+struct LockTarget {
+  std::string platform{};  ///< "linux-aarch64"
+  std::string python{};    ///< "3.12"
 };
 
 /// What a layer sees when it is resolved or built.
@@ -41,6 +64,15 @@ struct LayerBuild {
   std::filesystem::path work{};  ///< scratch of this attempt alone: exists, is empty, removed later
   std::filesystem::path log{};   ///< everything that the build says is appended here
   BuildLimits limits{};
+  base::Observer& observer;
+  std::stop_token stop{};
+  BringFiles bring{};  ///< nothing: each file is downloaded
+};
+
+/// What a layer needs to resolve its packages, or to fetch them before it is built.
+struct LayerErrand {
+  const LayerContext& context;
+  std::filesystem::path work{};  ///< scratch: exists, is empty, removed later
   base::Observer& observer;
   std::stop_token stop{};
 };
@@ -64,13 +96,23 @@ class EnvironmentLayer {
   /// Throws Error{environment} with the tail of the log and its path; Error{interrupted}. Called
   /// only where `has_prefix()`.
   virtual std::map<std::string, std::string> build(const LayerBuild& build);
+
+  /// Kinds whose packages come from an index are resolved on demand only, and their lock lies
+  /// beside the recipe; `resolve` reads it. Nothing for other kinds. Throws
+  /// Error{environment|transfer|usage}.
+  virtual std::optional<spec::PackageLayerLock> lock(const LayerErrand& errand,
+                                                     const LockTarget& target);
+  /// Brings what the lock names, so that a build needs no network. Throws
+  /// Error{transfer|integrity}.
+  virtual std::vector<PinnedFile> fetch(const LayerErrand& errand, const BringFiles& bring);
   /// Adds to `built`, whose lock and prefix are known, what a record should have of it.
   virtual void describe(const LayerContext& context, spec::BuiltLayer& built);
 };
 
 /// The only list of layers. What is slow to find out (versions of tools, digests of big trees) is
 /// remembered in `state_directory`, which must be this user's own; empty: in this object alone. Of
-/// the `user`'s environment only where modules are found is taken.
+/// the `user`'s environment only where modules are found and how package indexes are reached is
+/// taken.
 std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
     base::ProcessRunner& processes,
     const base::Clock& clock,

@@ -90,6 +90,22 @@ Check check_trust(Workspace& workspace) {
   return {"trust", "ok", "only you and root can write where environments are", {}};
 }
 
+Check check_environments(Workspace& workspace) {
+  const auto entries = workspace.environments().list();
+  for (const env::EnvironmentEntry& entry : entries) {
+    const std::string name =
+        "'" + entry.lock.name + "' (" + entry.lock.key.hex.substr(0, 16) + "): ";
+    const std::string remove = "'sabath env rm " + entry.lock.key.hex.substr(0, 16) + "'";
+    if (!entry.drift.empty()) {
+      return {"environments", "bad", name + entry.drift.front(), remove + ", and build it again"};
+    }
+    if (entry.state == "failed" || entry.state == "untrusted") {
+      return {"environments", "note", name + entry.problem, remove + " removes what is left of it"};
+    }
+  }
+  return {"environments", "ok", std::to_string(entries.size()) + " layers", {}};
+}
+
 Check check_documents(Workspace& workspace) {
   std::vector<app::BadDocument> bad;
   const auto assets = workspace.documents().assets(bad).size();
@@ -126,6 +142,7 @@ int run_doctor(Workspace& workspace) {
   add(checks, "placement", [&] { return check_placement(workspace); });
   add(checks, "sharing", [&] { return check_sharing(workspace); });
   add(checks, "trust", [&] { return check_trust(workspace); });
+  add(checks, "environments", [&] { return check_environments(workspace); });
   add(checks, "documents", [&] { return check_documents(workspace); });
   checks.push_back(check_program("c++", "recipes that compile C++ need it"));
   checks.push_back(check_program("cmake", "recipes that build with CMake need it"));

@@ -1,5 +1,6 @@
+#include "env.hpp"
+
 #include "answers.hpp"
-#include "commands.hpp"
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
@@ -17,11 +18,6 @@
 namespace sabath::cli {
 namespace {
 
-struct EnvOptions {
-  std::string name{};
-  std::vector<std::string> command{};
-};
-
 std::string built_text(const spec::BuiltEnvironment& environment) {
   base::TextTable table({{"layer"}, {"kind"}, {"key"}, {"prefix"}});
   for (const spec::BuiltLayer& layer : environment.layers) {
@@ -35,67 +31,13 @@ std::string built_text(const spec::BuiltEnvironment& environment) {
 
 int env_build(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto built = workspace.environments().build(workspace.runner().environment_of(recipe),
-                                                    recipe.directory,
-                                                    workspace.observer(),
-                                                    workspace.stop());
+  const auto built = workspace.environments().build(
+      workspace.runner().environment_of(recipe),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop(),
+      options.retry ? env::AfterFailure::retry : env::AfterFailure::refuse);
   workspace.answer(workspace.options().json ? json_answer(built) : built_text(built));
-  return exit_done;
-}
-
-int env_lock(const EnvOptions& options, Workspace& workspace) {
-  const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  workspace.answer(json_answer(
-      workspace.environments().lock(workspace.runner().environment_of(recipe), recipe.directory)));
-  return exit_done;
-}
-
-std::string entry_text(const env::EnvironmentEntry& entry) {
-  std::string text = entry.lock.name + "  " + std::string(spec::to_string(entry.lock.kind)) + "  " +
-                     entry.state + "\n";
-  const auto add = [&](const std::string& label, const std::string& value) {
-    if (value.empty()) return;
-    std::string padded = "  " + label;
-    padded.resize(std::max<std::size_t>(padded.size() + 2, 24), ' ');
-    text += padded + base::printable(value) + "\n";
-  };
-  add("key", entry.lock.key.hex);
-  add("prefix", entry.prefix.string());
-  add("log", entry.log.string());
-  add("built", entry.built);
-  add("problem", entry.problem);
-  for (const auto& [name, value] : entry.lock.facts)
-    add(name, value);
-  return text;
-}
-
-/// Shows the layers of a recipe that are there, or one layer by the beginning of its key.
-int env_show(const EnvOptions& options, Workspace& workspace) {
-  std::vector<env::EnvironmentEntry> entries;
-  try {
-    const spec::Recipe recipe = workspace.documents().recipe(options.name);
-    const auto built =
-        workspace.environments().find(workspace.runner().environment_of(recipe), recipe.directory);
-    if (!built) {
-      throw base::Error(base::ErrorKind::environment,
-                        "environment of '" + recipe.name + "': not built yet",
-                        "sabath env build " + recipe.name);
-    }
-    for (const spec::BuiltLayer& layer : built->layers) {
-      if (layer.prefix.empty()) {
-        entries.push_back({layer.lock, "ready", {}, {}, {}, 0, {}});
-      } else {
-        entries.push_back(workspace.environments().show(layer.lock.key.hex));
-      }
-    }
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    entries.push_back(workspace.environments().show(options.name));
-  }
-  std::string text;
-  for (const env::EnvironmentEntry& entry : entries)
-    text += entry_text(entry);
-  workspace.answer(workspace.options().json ? json_answer(entries) : text);
   return exit_done;
 }
 
@@ -119,6 +61,7 @@ int env_exec(const EnvOptions& options, Workspace& workspace) {
                                                     workspace.observer(),
                                                     workspace.stop());
   env::check_trusted(built);
+  env::EnvironmentLease lease(built);
   const base::Environment variables = env::run_variables(built, base::current_environment());
   const auto path = variables.find("PATH");
   const std::string& name = options.command.front();
@@ -132,17 +75,10 @@ int env_exec(const EnvOptions& options, Workspace& workspace) {
   std::vector<std::string> settings;
   for (const auto& [variable, value] : variables)
     settings.push_back(variable + "=" + value);
+  lease.keep();
   ::execve(program->c_str(), pointers_to(argv).data(), pointers_to(settings).data());
   throw base::Error(base::ErrorKind::launch,
                     program->string() + ": cannot be started: " + base::errno_text(errno));
-}
-
-int env_remove(const EnvOptions& options, Workspace& workspace) {
-  const env::EnvironmentEntry entry = workspace.environments().show(options.name);
-  workspace.environments().remove(options.name);
-  workspace.answer(workspace.options().json ? json_answer(std::vector{entry})
-                                            : "removed " + entry.lock.key.hex + "\n");
-  return exit_done;
 }
 
 }  // namespace
@@ -180,11 +116,11 @@ void setup_env(CLI::App& app, Action& action) {
     });
   };
   add("build", "build the environment of a recipe, or find it ready", "a recipe", env_build);
-  add("lock", "print what the environment of a recipe resolves to", "a recipe", env_lock);
-  add("show",
-      "show layers, what identifies them, and where they are",
-      "a recipe, or the beginning of a key",
-      env_show);
+  group->get_subcommand("build")->add_flag(
+      "--retry", options->retry, "try again what failed before");
+  setup_env_lock(*group, action);
+  setup_env_fetch(*group, action);
+  setup_env_show(*group, action);
   add("list", "list the layers in the cache", nullptr, env_list);
   CLI::App* run = group->add_subcommand("exec", "run a command in the environment of a recipe");
   run->add_option("name", options->name, "a recipe")->required();
@@ -192,7 +128,7 @@ void setup_env(CLI::App& app, Action& action) {
   run->callback([&action, options] {
     action = [options](Workspace& workspace) { return env_exec(*options, workspace); };
   });
-  add("rm", "remove a layer", "the beginning of its key", env_remove);
+  setup_env_remove(*group, action);
 }
 
 }  // namespace sabath::cli

@@ -41,7 +41,7 @@ TEST_CASE("failed build: the message has the end of the log and the path of the 
   CHECK(contains(base::read_file(log), "line 1\n"));
 }
 
-TEST_CASE("failed build: is a recorded state, and is tried again the next time, which says so") {
+TEST_CASE("failed build: is a recorded state, and is tried again when that is asked for") {
   Shop shop("@if [ -e $(FLAG) ]; then echo fine; else exit 1; fi");
   spec::EnvironmentSpec spec = scripts;
   spec.layers[0].options["FLAG"] = (shop.home / "flag").string();
@@ -55,7 +55,14 @@ TEST_CASE("failed build: is a recorded state, and is tried again the next time, 
   CHECK(fs::exists(failed[0].log));
 
   base::write_file_atomically(shop.home / "flag", "");
-  shop.build(spec);
+  const auto refused = error_of([&] { shop.build(spec); });
+  CHECK(refused.kind() == base::ErrorKind::environment);
+  CHECK(contains(refused.what(), "is not tried again by itself: environment layer 'code': the"));
+  CHECK(contains(refused.what(), failed[0].log.string()));
+  CHECK(contains(refused.hint(), "--retry"));
+  CHECK(shop.store().list().at(0).state == "failed");
+
+  shop.store().build(spec, shop.recipe(), shop.observer, {}, env::AfterFailure::retry);
   CHECK(any_contains(shop.observer.notes, "trying again what failed at"));
   CHECK(shop.store().list().at(0).state == "ready");
   CHECK(shop.attempts().size() == 1);

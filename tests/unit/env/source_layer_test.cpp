@@ -47,7 +47,7 @@ TEST_CASE("source layer: passes the conformance suite of layers") {
   auto impossible = test::source_layer("cmake", {"c++"});
   impossible.path = "{recipe}/nowhere";
   const auto layers = env::builtin_layers(shop.processes, shop.clock);
-  test::check_layer_conformance({*layers.back(),
+  test::check_layer_conformance({*layers.at(2),
                                  test::source_layer("make", {"c"}),
                                  impossible,
                                  shop.recipe(),

@@ -52,7 +52,8 @@ TEST_CASE("formats: the schemas have exactly the keys that are written") {
   check_schema_of("status", spec::RunStatus{});
   check_schema_of("record", test::full_record());
   check_schema_of("host", test::full_host());
-  check_schema_of("environment-lock", test::full_environment().lock());
+  check_schema_of("resolved-environment", test::full_environment().lock());
+  check_schema_of("environment-lock", test::full_lock());
 }
 
 TEST_CASE("formats: the schema of a comparison has exactly the keys that are written") {
@@ -83,6 +84,14 @@ TEST_CASE("formats: the schema of an asset has exactly the keys that are written
   host.name = "tools";
   host.commands = {"cc"};
   asset.environment->layers.push_back(host);
+  asset.environment->layers.push_back(test::full_pip_layer());
+  spec::LayerSpec modules;
+  modules.kind = spec::LayerKind::modules;
+  modules.name = "site";
+  modules.modules = {"gcc/12"};
+  modules.use = {"{recipe}/modules"};
+  modules.variables = {{"A", "1"}};
+  asset.environment->layers.push_back(modules);
   CHECK(problems(schema, to_json(asset)) == Texts{});
   CHECK(schema.unused() == Names{});
 }

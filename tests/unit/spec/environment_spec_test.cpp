@@ -75,7 +75,7 @@ TEST_CASE("environment: specs come back from JSON as they were") {
 
 TEST_CASE("environment: an unknown kind names the known ones and nothing else") {
   const auto problem = problem_of([] { one_layer(R"("kind": "conda", "file": "x.yml")"); });
-  CHECK(problem.text == "e.json:/layers/0/kind: 'conda' is none of host, source");
+  CHECK(problem.text == "e.json:/layers/0/kind: 'conda' is none of host, modules, source, pip");
 }
 
 TEST_CASE("environment: the code lies beneath the recipe") {

@@ -2,6 +2,7 @@
 
 #include <sabath/spec/asset.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/package_lock.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <chrono>
@@ -91,9 +92,44 @@ inline spec::HostFacts full_host() {
 inline spec::BuiltEnvironment full_environment() {
   spec::LayerLock lock{spec::LayerKind::source,
                        "code",
-                       {{"cxx", "g++ 12.2.0 x86_64-linux-gnu"}},
+                       {{"cxx", "g++ 12.2.0 x86_64-linux-gnu"},
+                        {"package.numpy", "2.4.6 " + base::sha256_of("n").text()}},
                        base::sha256_of("layer")};
-  return {{{lock, "/cache/envs/source/1/a", {{"OMP_PROC_BIND", "true"}}}}};
+  return {{{lock,
+            "/cache/envs/source/1/a",
+            {{"OMP_PROC_BIND", "true"}},
+            spec::LoadedModules{"/usr/share/lmod/init/bash",
+                                {{"gcc/12", "/modules/gcc/12.lua", base::sha256_of("module")}},
+                                {{"GCC_HOME", "/opt/gcc"}},
+                                {"CC"}},
+            base::sha256_of("lock"),
+            std::map<std::string, std::string>{{"numpy", "2.4.6"}}}}};
+}
+
+inline spec::PackageLock full_lock() {
+  const spec::LockedPackage numpy{
+      "numpy", "2.4.6", "numpy-2.4.6-cp311-cp311-linux_x86_64.whl", base::sha256_of("n"), true};
+  return {{{spec::LayerKind::pip,
+            "python",
+            base::sha256_of("request"),
+            {{"linux-x86_64", "cp311", "pip 23.2.1", {numpy}}}}}};
+}
+
+inline spec::LayerSpec full_pip_layer() {
+  spec::LayerSpec layer;
+  layer.kind = spec::LayerKind::pip;
+  layer.name = "python";
+  layer.commands = {"f2py"};
+  layer.variables = {{"OMP_NUM_THREADS", "1"}};
+  layer.packages = {"3.11",
+                    {"numpy>=2"},
+                    {"{recipe}/requirements.txt"},
+                    {"scipy<2"},
+                    {"{recipe}/constraints.txt"},
+                    {"mpi4py"},
+                    {"numpy"},
+                    {"libtbb.so.12"}};
+  return layer;
 }
 
 inline spec::RunPlan full_plan() {

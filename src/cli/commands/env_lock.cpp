@@ -1,0 +1,126 @@
+#include "answers.hpp"
+#include "env.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace sabath::cli {
+namespace {
+
+/// What was locked before. A file that was edited is written anew, as its message advises.
+std::optional<spec::PackageLock> known_lock(const std::filesystem::path& path,
+                                            Workspace& workspace) {
+  const auto text = base::read_file_if_exists(path);
+  if (!text) return std::nullopt;
+  try {
+    return spec::parse_package_lock(*text, path.string());
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::usage) throw;
+    workspace.observer().warn(error.what(), "it is written anew, without what it had");
+    return std::nullopt;
+  }
+}
+
+std::string version_in(const std::optional<spec::PackageLock>& lock,
+                       const spec::PackageLayerLock& layer,
+                       const spec::PlatformPackages& platform,
+                       const std::string& package) {
+  const auto* const before = lock ? lock->find(layer.name) : nullptr;
+  const auto* const packages =
+      before == nullptr ? nullptr : before->find(platform.platform, platform.python);
+  if (packages == nullptr) return {};
+  for (const spec::LockedPackage& one : packages->packages) {
+    if (one.name == package) return one.version;
+  }
+  return "-";
+}
+
+std::string lock_text(const spec::PackageLock& lock,
+                      const std::optional<spec::PackageLock>& before,
+                      const std::filesystem::path& path) {
+  std::string text;
+  for (const spec::PackageLayerLock& layer : lock.layers) {
+    for (const spec::PlatformPackages& platform : layer.platforms) {
+      base::TextTable table({{layer.name}, {"version"}, {"before"}, {"file"}});
+      for (const spec::LockedPackage& package : platform.packages) {
+        const std::string old = version_in(before, layer, platform, package.name);
+        table.add({package.name + (package.requested ? " *" : ""),
+                   package.version,
+                   old == package.version ? "" : old,
+                   package.file});
+      }
+      text += platform.platform + " " + platform.python + ", by " + platform.resolver + "\n" +
+              table.text() + "\n";
+    }
+  }
+  return text + "* asked for by the recipe\nwrote " + path.string() + "\n";
+}
+
+int env_lock(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const spec::EnvironmentSpec wanted = workspace.runner().environment_of(recipe);
+  const auto path = env::lock_file_of(recipe.directory);
+  const auto before = known_lock(path, workspace);
+  const auto lock = workspace.environments().lock_packages(wanted,
+                                                           recipe.directory,
+                                                           before,
+                                                           {options.platform, options.python},
+                                                           workspace.observer(),
+                                                           workspace.stop());
+  if (!lock) {
+    workspace.answer(json_answer(workspace.environments().lock(wanted, recipe.directory)));
+    return exit_done;
+  }
+  base::write_file_atomically(path, json_answer(*lock));
+  workspace.answer(workspace.options().json ? json_answer(*lock) : lock_text(*lock, before, path));
+  return exit_done;
+}
+
+int env_fetch(const EnvOptions& options, Workspace& workspace) {
+  const spec::Recipe recipe = workspace.documents().recipe(options.name);
+  const auto files = workspace.environments().fetch(workspace.runner().environment_of(recipe),
+                                                    recipe.directory,
+                                                    workspace.observer(),
+                                                    workspace.stop());
+  const std::string count = std::to_string(files.size());
+  workspace.answer(workspace.options().json ? json_answer(files)
+                   : files.empty()
+                       ? "the environment of '" + recipe.name + "' needs no files from outside\n"
+                       : count + " file(s) are in the cache: 'sabath env build " + options.name +
+                             "' needs no network now\n");
+  return exit_done;
+}
+
+}  // namespace
+
+void setup_env_lock(CLI::App& group, Action& action) {
+  auto options = std::make_shared<EnvOptions>();
+  CLI::App* lock =
+      group.add_subcommand("lock", "resolve the packages of a recipe and write its lock file");
+  lock->add_option("name", options->name, "a recipe")->required();
+  lock->add_option("--platform", options->platform, "for another platform, such as linux-aarch64");
+  lock->add_option("--python", options->python, "for another version of Python, such as 3.12");
+  lock->callback([&action, options] {
+    action = [options](Workspace& workspace) { return env_lock(*options, workspace); };
+  });
+}
+
+void setup_env_fetch(CLI::App& group, Action& action) {
+  auto options = std::make_shared<EnvOptions>();
+  CLI::App* fetch =
+      group.add_subcommand("fetch", "bring all files that a lock names into the cache");
+  fetch->add_option("name", options->name, "a recipe")->required();
+  fetch->callback([&action, options] {
+    action = [options](Workspace& workspace) { return env_fetch(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,91 @@
+#include "answers.hpp"
+#include "env.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
+
+#include <sabath/app/keep_cache.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+/// A run that was planned and is not over yet needs its environment, wherever it waits.
+void refuse_needed(const env::EnvironmentEntry& entry, Workspace& workspace) {
+  const auto named = app::digests_of_runs(workspace.folders().runs());
+  const auto runs = named.find(entry.lock.key);
+  if (runs == named.end()) return;
+  workspace.catalog();  // closes runs that are gone
+  for (const std::string& run : runs->second) {
+    if (spec::is_final(app::RunFiles(workspace.folders().runs() / run).read_status().state))
+      continue;
+    throw base::Error(base::ErrorKind::environment,
+                      "environment '" + entry.lock.key.hex.substr(0, 16) + "': run " + run +
+                          " is not over yet and needs it",
+                      "wait for its end, or end it");
+  }
+}
+
+int env_remove(const EnvOptions& options, Workspace& workspace) {
+  const env::EnvironmentEntry entry = workspace.environments().show(options.name);
+  refuse_needed(entry, workspace);
+  workspace.environments().remove(options.name);
+  workspace.answer(workspace.options().json ? json_answer(std::vector{entry})
+                                            : "removed " + entry.lock.key.hex + "\n");
+  return exit_done;
+}
+
+int env_gc(const EnvOptions& options, Workspace& workspace) {
+  const auto age = base::parse_duration(options.older_than);
+  if (!age) {
+    throw base::Error(base::ErrorKind::usage,
+                      "--older-than: '" + base::printable(options.older_than) + "' is no duration",
+                      "such as 30d, 12h or 0s");
+  }
+  std::set<std::string> used;
+  for (const auto& [digest, runs] : app::digests_of_runs(workspace.folders().runs()))
+    used.insert(digest.hex);
+  const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - *age);
+  base::TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"on disk", base::Align::right}});
+  std::uint64_t freed_bytes = 0;
+  for (const env::EnvironmentEntry& entry : garbage) {
+    const env::PrefixSize size = env::measure_prefix(entry.prefix.parent_path());
+    freed_bytes += size.disk_bytes;
+    if (!options.dry_run) workspace.environments().remove(entry.lock.key.hex);
+    table.add({entry.lock.key.hex.substr(0, 16),
+               std::string(spec::to_string(entry.lock.kind)),
+               entry.lock.name,
+               entry.state,
+               base::format_bytes(size.disk_bytes)});
+  }
+  const std::string sum = std::string(options.dry_run ? "would remove " : "removed ") +
+                          std::to_string(garbage.size()) + ", " + base::format_bytes(freed_bytes) +
+                          "\n";
+  workspace.answer(workspace.options().json ? json_answer(garbage)
+                                            : (table.empty() ? "" : table.text()) + sum);
+  return exit_done;
+}
+
+}  // namespace
+
+void setup_env_remove(CLI::App& group, Action& action) {
+  auto options = std::make_shared<EnvOptions>();
+  CLI::App* remove = group.add_subcommand("rm", "remove a layer");
+  remove->add_option("name", options->name, "the beginning of its key")->required();
+  remove->callback([&action, options] {
+    action = [options](Workspace& workspace) { return env_remove(*options, workspace); };
+  });
+  CLI::App* gc = group.add_subcommand("gc", "remove layers that no run refers to");
+  gc->add_option("--older-than", options->older_than, "only what was built so long ago (1d)");
+  gc->add_flag("--dry-run", options->dry_run, "say what would go, and remove nothing");
+  gc->callback([&action, options] {
+    action = [options](Workspace& workspace) { return env_gc(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,218 @@
+#include "answers.hpp"
+#include "env.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
+
+#include <sabath/app/keep_cache.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+constexpr std::string_view package_label = "package.";
+
+spec::EnvironmentLock lock_of_run(const std::string& name, Workspace& workspace) {
+  const catalog::RunRow row = workspace.one_run(name);
+  const app::RunFiles files(row.directory);
+  if (const auto record = files.read_record()) return record->environment.lock();
+  return files.read_plan().environment.lock();
+}
+
+/// The layer that a key names, with those that it stands on.
+spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) {
+  spec::EnvironmentLock lock;
+  std::string wanted = key;
+  while (!wanted.empty()) {
+    lock.layers.push_back(workspace.environments().show(wanted).lock);
+    const auto& facts = lock.layers.back().facts;
+    const auto before = facts.find("before");
+    wanted = before == facts.end() ? "" : before->second.substr(before->second.find(':') + 1);
+  }
+  std::reverse(lock.layers.begin(), lock.layers.end());
+  return lock;
+}
+
+/// What a recipe resolves to on this machine now, what a run had, or what lies under a key.
+spec::EnvironmentLock lock_called(const std::string& name, Workspace& workspace) {
+  if (names_a_run(name)) return lock_of_run(name, workspace);
+  std::optional<spec::Recipe> recipe;
+  try {
+    recipe = workspace.documents().recipe(name);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+    return lock_of_key(name, workspace);
+  }
+  return workspace.environments().lock(workspace.runner().environment_of(*recipe),
+                                       recipe->directory);
+}
+
+int show_why(const EnvOptions& options, Workspace& workspace) {
+  if (options.names.size() != 2) {
+    throw base::Error(base::ErrorKind::usage,
+                      "--why: wants two environments: recipes, runs or keys",
+                      "sabath env show --why ONE OTHER");
+  }
+  const auto found = spec::differences(lock_called(options.names[0], workspace),
+                                       lock_called(options.names[1], workspace));
+  if (workspace.options().json) {
+    workspace.answer(json_differences(found));
+    return exit_done;
+  }
+  std::string text;
+  for (const std::string& difference : found)
+    text += base::printable(difference) + "\n";
+  workspace.answer(found.empty() ? "nothing differs: the keys are the same\n" : text);
+  return exit_done;
+}
+
+void add_line(std::string& text, const std::string& label, const std::string& value) {
+  if (value.empty()) return;
+  std::string padded = "  " + label;
+  padded.resize(std::max<std::size_t>(padded.size() + 2, 24), ' ');
+  text += padded + base::printable(value) + "\n";
+}
+
+std::string packages_text(const spec::LayerLock& lock) {
+  base::TextTable table({{"  package"}, {"version"}, {"file"}});
+  for (const auto& [name, value] : lock.facts) {
+    if (!name.starts_with(package_label)) continue;
+    const auto blank = value.find(' ');
+    table.add({"  " + name.substr(package_label.size()),
+               value.substr(0, blank),
+               value.substr(blank + 1).substr(0, 23)});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string entry_text(const EnvironmentReport& report) {
+  const env::EnvironmentEntry& entry = report.entry;
+  std::string text = entry.lock.name + "  " + std::string(spec::to_string(entry.lock.kind)) + "  " +
+                     entry.state + "\n";
+  add_line(text, "key", entry.lock.key.hex);
+  add_line(text, "prefix", entry.prefix.string());
+  if (report.size.files > 0) {
+    add_line(text,
+             "size",
+             base::format_bytes(report.size.disk_bytes) + " in " +
+                 std::to_string(report.size.files) + " files");
+  }
+  add_line(text, "log", entry.log.string());
+  add_line(text, "built", entry.built);
+  add_line(text, "problem", entry.problem);
+  for (const std::string& drift : entry.drift)
+    add_line(text, "drift", drift);
+  for (const auto& [name, value] : entry.lock.facts) {
+    if (!name.starts_with(package_label)) add_line(text, name, value);
+  }
+  for (const auto& [name, value] : entry.present) {
+    if (!name.starts_with("library.")) add_line(text, name, value);
+  }
+  for (const std::string& recipe : report.recipes)
+    add_line(text, "recipe", recipe);
+  if (!report.runs.empty()) {
+    add_line(
+        text, "runs", std::to_string(report.runs.size()) + ", the last is " + report.runs.back());
+  }
+  return text + packages_text(entry.lock);
+}
+
+/// The recipes whose environment has the layer, as they stand now.
+std::vector<std::string> recipes_with(const base::Digest& key, Workspace& workspace) {
+  std::vector<std::string> names;
+  std::vector<app::BadDocument> bad;
+  for (const app::RecipeDocument& document : workspace.documents().recipes(bad)) {
+    const spec::Recipe& recipe = document.recipe;
+    try {
+      const auto lock = workspace.environments().lock(workspace.runner().environment_of(recipe),
+                                                      recipe.directory);
+      for (const spec::LayerLock& layer : lock.layers) {
+        if (layer.key == key) names.push_back(recipe.name);
+      }
+    } catch (const base::Error&) {
+      // It cannot be resolved here, so that it has no key.
+      continue;
+    }
+  }
+  return names;
+}
+
+EnvironmentReport report_of(env::EnvironmentEntry entry, Workspace& workspace) {
+  EnvironmentReport report;
+  if (!entry.prefix.empty()) report.size = env::measure_prefix(entry.prefix);
+  report.recipes = recipes_with(entry.lock.key, workspace);
+  const auto named = app::digests_of_runs(workspace.folders().runs());
+  const auto runs = named.find(entry.lock.key);
+  if (runs != named.end()) report.runs = runs->second;
+  report.entry = std::move(entry);
+  return report;
+}
+
+/// The layers of a recipe that are there.
+std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe, Workspace& workspace) {
+  const auto built =
+      workspace.environments().find(workspace.runner().environment_of(recipe), recipe.directory);
+  if (!built) {
+    throw base::Error(base::ErrorKind::environment,
+                      "environment of '" + recipe.name + "': not built yet",
+                      "sabath env build " + recipe.name);
+  }
+  std::vector<env::EnvironmentEntry> entries;
+  for (const spec::BuiltLayer& layer : built->layers) {
+    if (layer.prefix.empty()) {
+      entries.push_back({layer.lock, "ready", {}, {}, {}, 0, {}, {}, {}});
+    } else {
+      entries.push_back(workspace.environments().show(layer.lock.key.hex));
+    }
+  }
+  return entries;
+}
+
+/// Shows the layers of a recipe that are there, or one layer by the beginning of its key.
+int env_show(const EnvOptions& options, Workspace& workspace) {
+  if (options.why) return show_why(options, workspace);
+  if (options.names.size() != 1) {
+    throw base::Error(base::ErrorKind::usage, "env show: wants one recipe or key");
+  }
+  const std::string& name = options.names.front();
+  std::vector<env::EnvironmentEntry> entries;
+  std::optional<spec::Recipe> recipe;
+  try {
+    recipe = workspace.documents().recipe(name);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+    entries.push_back(workspace.environments().show(name));
+  }
+  if (recipe) entries = entries_of(*recipe, workspace);
+  std::vector<EnvironmentReport> reports;
+  std::string text;
+  for (env::EnvironmentEntry& entry : entries) {
+    reports.push_back(report_of(std::move(entry), workspace));
+    text += entry_text(reports.back());
+  }
+  workspace.answer(workspace.options().json ? json_answer(reports) : text);
+  return exit_done;
+}
+
+}  // namespace
+
+void setup_env_show(CLI::App& group, Action& action) {
+  auto options = std::make_shared<EnvOptions>();
+  CLI::App* show =
+      group.add_subcommand("show", "show layers, what identifies them, and where they are");
+  show->add_option("name", options->names, "a recipe, or the beginning of a key")
+      ->required()
+      ->expected(1, 2);
+  show->add_flag("--why", options->why, "say in words what makes two of them differ");
+  show->callback([&action, options] {
+    action = [options](Workspace& workspace) { return env_show(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,156 @@
+#include "layer_variables.hpp"
+#include "linked_libraries.hpp"
+#include "package_install.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <unistd.h>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Imports the modules that are named ("=numpy"), or that the named packages bring ("numpy").
+constexpr const char* import_script = R"(
+import importlib, importlib.metadata, sys
+def modules_of(package):
+    distribution = importlib.metadata.distribution(package)
+    listed = (distribution.read_text("top_level.txt") or "").split()
+    if not listed:
+        for file in distribution.files or ():
+            top = file.parts[0]
+            if len(file.parts) > 1 and file.suffix == ".py" and file.parts[1] == "__init__.py":
+                listed.append(top)
+            elif len(file.parts) == 1 and file.suffix in (".py", ".so"):
+                listed.append(top.split(".")[0])
+    return sorted({m for m in listed if m.isidentifier() and not m.startswith("_")})
+for word in sys.argv[1:]:
+    for module in [word[1:]] if word.startswith("=") else modules_of(word):
+        print("import", module, flush=True)
+        importlib.import_module(module)
+)";
+
+std::string list_of(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts)
+    list += (list.empty() ? "" : ", ") + base::printable(text);
+  return list;
+}
+
+void check_versions(const PackageInstall& install) {
+  spec::BuiltLayer built{install.build.lock, install.build.prefix.string(), {}, {}, {}, {}};
+  built.packages = packages_in(install.build.prefix);
+  const auto drift = built.drift();
+  if (drift.empty()) return;
+  throw Error(ErrorKind::environment,
+              place_of(install.build.lock.name) +
+                  ": what is installed is not what was locked: " + list_of(drift),
+              "the log of the build is " + install.build.log.string());
+}
+
+void check_commands(const PackageInstall& install) {
+  std::vector<std::string> missing;
+  for (const std::string& name : install.build.context.spec.commands) {
+    if (::access((install.build.prefix / "bin" / name).c_str(), X_OK) != 0) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  throw Error(ErrorKind::environment,
+              place_of(install.build.lock.name) +
+                  ": the packages bring no such command: " + list_of(missing),
+              "\"commands\" of a pip layer are programs in its bin folder");
+}
+
+/// Modules that bring what others need load it themselves, so that a name that is somewhere in the
+/// prefix does no harm: an import that fails tells.
+bool may_be_missing(const std::string& text, const PackageInstall& install) {
+  const std::string name = text.substr(text.rfind(' ') + 1);
+  const auto& optional = install.build.context.spec.packages.optional_libraries;
+  if (std::find(optional.begin(), optional.end(), name) != optional.end()) return true;
+  std::error_code code;
+  for (fs::recursive_directory_iterator at(install.build.prefix / "lib", code);
+       !code && at != fs::recursive_directory_iterator();
+       at.increment(code)) {
+    if (at->path().filename() == name) return true;
+  }
+  return false;
+}
+
+std::map<std::string, std::string> check_libraries(const PackageInstall& install,
+                                                   base::ProcessRunner& processes,
+                                                   const base::Environment& running) {
+  const LayerBuild& build = install.build;
+  auto libraries = linked_libraries(processes, build.prefix, running, build.stop);
+  if (!libraries) return {};
+  std::erase_if(libraries->missing,
+                [&](const std::string& text) { return may_be_missing(text, install); });
+  if (!libraries->missing.empty()) {
+    throw Error(
+        ErrorKind::environment,
+        place_of(build.lock.name) +
+            ": shared libraries are not found: " + list_of(libraries->missing),
+        "install what is missing; or name it in \"optional_libraries\" where no code of the "
+        "recipe uses it");
+  }
+  std::map<std::string, std::string> present;
+  for (const auto& [name, path] : libraries->found) {
+    if (!path.starts_with(build.prefix.string() + "/")) present["library." + name] = path;
+  }
+  return present;
+}
+
+void check_imports(const PackageInstall& install, BuildSteps& steps) {
+  std::vector<std::string> argv{
+      (install.build.prefix / "bin" / "python").string(), "-I", "-B", "-c", import_script};
+  const std::size_t before = argv.size();
+  for (const std::string& module : install.build.context.spec.packages.imports)
+    argv.push_back("=" + module);
+  if (argv.size() == before) {
+    for (const spec::LockedPackage& package : install.packages) {
+      if (package.requested) argv.push_back(package.name);
+    }
+  }
+  steps.run("checking that what was asked for can be imported", argv, install.build.work);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> packages_in(const fs::path& prefix) {
+  std::map<std::string, std::string> packages;
+  std::error_code code;
+  for (fs::directory_iterator python(prefix / "lib", code);
+       !code && python != fs::directory_iterator();
+       python.increment(code)) {
+    std::error_code inner;
+    for (fs::directory_iterator at(python->path() / "site-packages", inner);
+         !inner && at != fs::directory_iterator();
+         at.increment(inner)) {
+      constexpr std::string_view suffix = ".dist-info";
+      std::string name = at->path().filename().string();
+      const auto dash = name.rfind('-', name.size() - std::min(name.size(), suffix.size()) - 1);
+      if (!name.ends_with(suffix) || dash == std::string::npos) continue;
+      name.resize(name.size() - suffix.size());
+      packages[spec::normal_package_name(name.substr(0, dash))] = name.substr(dash + 1);
+    }
+  }
+  return packages;
+}
+
+std::map<std::string, std::string> check_packages(const PackageInstall& install,
+                                                  base::ProcessRunner& processes,
+                                                  BuildSteps& steps) {
+  check_versions(install);
+  check_commands(install);
+  check_imports(install, steps);
+  base::Environment running = install.build.context.variables;
+  add_layer(running, {install.build.lock, install.build.prefix.string(), {}, {}, {}, {}});
+  return check_libraries(install, processes, running);
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,122 @@
+#include "package_install.hpp"
+
+#include "layer_variables.hpp"
+#include "pip.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// A folder that has each file under its own name, which objects of a cache do not have.
+fs::path link_folder(const PackageInstall& install) {
+  const fs::path folder = install.build.work / "wheels";
+  base::make_directories(folder);
+  for (std::size_t i = 0; i < install.packages.size(); ++i) {
+    const fs::path link = folder / install.packages[i].file;
+    std::error_code code;
+    fs::remove(link, code);
+    fs::create_symlink(install.files[i], link, code);
+    if (code) base::throw_errno(link.string(), "cannot make", code.value());
+  }
+  return folder;
+}
+
+std::vector<spec::LockedPackage> packages_of(const PackageInstall& install, bool source) {
+  std::vector<spec::LockedPackage> packages;
+  for (const spec::LockedPackage& package : install.packages) {
+    if (package.is_source() == source) packages.push_back(package);
+  }
+  return packages;
+}
+
+/// Installs one kind of files. What is built from source sees what is installed already, and not
+/// what an index has today.
+void install_kind(const PackageInstall& install,
+                  bool source,
+                  const Words& tool,
+                  BuildSteps& steps) {
+  const auto packages = packages_of(install, source);
+  if (packages.empty()) return;
+  const fs::path list = install.build.work / (source ? "sources.txt" : "wheels.txt");
+  base::write_file_atomically(list, hashed_requirements(packages), base::Durability::ordered_only);
+  Words argv = tool;
+  append(argv,
+         {"--no-deps",
+          "--require-hashes",
+          "--no-index",
+          "--find-links",
+          (install.build.work / "wheels").string(),
+          "--requirement",
+          list.string()});
+  append(argv, source ? Words{"--no-build-isolation"} : Words{"--only-binary", ":all:"});
+  const std::string count = std::to_string(packages.size());
+  steps.run(source ? "building " + count + " packages from source, which runs their code"
+                   : "installing " + count + " packages",
+            argv,
+            install.build.work);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> install_packages(const PackageInstall& install,
+                                                    base::ProcessRunner& processes,
+                                                    BuildSteps& steps) {
+  link_folder(install);
+  const std::string base = install.python.executable.string();
+  const std::string prefix = install.build.prefix.string();
+  const std::string python = prefix + "/bin/python";
+  std::map<std::string, std::string> used{{"python.executable", base},
+                                          {"python.build", install.python.build}};
+  Words tool;
+  if (install.uv) {
+    const std::string uv = install.uv->string();
+    steps.run("making an environment with uv",
+              {uv, "venv", "--no-config", "--offline", "--python", base, prefix},
+              install.build.work);
+    tool = {uv,
+            "pip",
+            "install",
+            "--no-config",
+            "--offline",
+            "--no-cache",
+            "--python",
+            python,
+            "--compile-bytecode",
+            "--link-mode",
+            "copy"};
+    used["tool.installer"] = "uv";
+  } else {
+    steps.run("making an environment with venv",
+              {base, "-I", "-m", "venv", "--without-pip", prefix},
+              install.build.work);
+    const PipProgram pip = find_pip(
+        install.build.context, install.python, install.build.work, processes, install.build.stop);
+    tool = pip.command;
+    append(tool,
+           {"--python",
+            python,
+            "install",
+            "--no-input",
+            "--no-cache-dir",
+            "--disable-pip-version-check",
+            "--no-warn-script-location"});
+    used["tool.installer"] = "pip " + pip.version;
+  }
+  install_kind(install, false, tool, steps);
+  install_kind(install, true, tool, steps);
+  return used;
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,189 @@
+#include "pip_layer.hpp"
+
+#include "layer_variables.hpp"
+#include "package_install.hpp"
+#include "pip.hpp"
+#include "platform.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+std::vector<PinnedFile> pinned(const std::vector<spec::LockedPackage>& packages) {
+  std::vector<PinnedFile> files;
+  for (const spec::LockedPackage& package : packages)
+    files.push_back({package.file, package.digest, package.name + " " + package.version});
+  return files;
+}
+
+/// What runs code of others before anything of it was imported.
+void announce_sources(const std::string& layer,
+                      const std::vector<spec::LockedPackage>& packages,
+                      base::Observer& observer) {
+  std::string names;
+  for (const spec::LockedPackage& package : packages) {
+    if (package.is_source())
+      names += (names.empty() ? "" : ", ") + package.name + " " + package.version;
+  }
+  if (names.empty()) return;
+  observer.warn(place_of(layer) + ": " + names + ": built from source, which runs their code here",
+                "only packages that the recipe names in \"from_source\" are");
+}
+
+std::optional<fs::path> find_uv(const base::Environment& variables) {
+  const auto path = variables.find("PATH");
+  return base::find_program("uv", path == variables.end() ? "" : path->second);
+}
+
+/// Python needs no folder of its own to write to, and none of the build's to be found again.
+base::Environment install_variables(base::Environment variables) {
+  // With it, bytecode would be checked against its source at every import.
+  variables.erase("SOURCE_DATE_EPOCH");
+  variables["PYTHONNOUSERSITE"] = "1";
+  return variables;
+}
+
+spec::PlatformPackages resolved_for(const LockTarget& target, const Python& python) {
+  spec::PlatformPackages packages;
+  packages.platform = target.platform.empty() ? python.platform : target.platform;
+  packages.python = python.tag;
+  if (!target.python.empty()) {
+    packages.python = "cp" + target.python;
+    std::erase(packages.python, '.');
+  }
+  return packages;
+}
+
+}  // namespace
+
+PipLayer::PipLayer(base::ProcessRunner& processes,
+                   std::shared_ptr<Memo> memo,
+                   base::Environment user)
+    : processes_(processes), memo_(memo), toolchain_(processes, memo), user_(std::move(user)) {}
+
+PipLayer::Locked PipLayer::locked(const LayerContext& context) {
+  const LockedLayer lock = read_locked_layer(context);
+  Locked found{find_python(context, processes_, *memo_), {}, lock.file};
+  const auto* const packages = lock.layer.find(found.python.platform, found.python.tag);
+  if (packages != nullptr) {
+    found.packages = *packages;
+    return found;
+  }
+  std::string known;
+  for (const spec::PlatformPackages& one : lock.layer.platforms)
+    known += (known.empty() ? "" : ", ") + one.platform + " " + one.python;
+  throw Error(ErrorKind::environment,
+              place_of(context.spec.name) + ": the lock has nothing for " + found.python.platform +
+                  " " + found.python.tag + "; it has: " + base::printable(known),
+              "'sabath env lock " + fs::absolute(context.recipe_directory).string() +
+                  "' on this machine adds it to the lock");
+}
+
+std::map<std::string, std::string> PipLayer::resolve(const LayerContext& context) {
+  const Locked found = locked(context);
+  std::map<std::string, std::string> facts{
+      {"python", found.python.implementation + " " + found.python.version}};
+  bool compiles = false;
+  for (const spec::LockedPackage& package : found.packages.packages) {
+    facts["package." + package.name] = package.version + " " + package.digest.text();
+    compiles = compiles || package.is_source();
+  }
+  if (!compiles) return facts;
+  facts["platform.level"] = architecture_level();
+  for (const auto& [language, command] : {std::pair{"c", "cc"}, std::pair{"c++", "c++"}}) {
+    const auto tool = toolchain_.compiler(language, command, context.variables);
+    facts[std::string("compiler.") + language] = tool ? tool->identity : "none";
+  }
+  return facts;
+}
+
+std::vector<fs::path> PipLayer::files_of(const LayerErrand& errand,
+                                         const Locked& locked,
+                                         const BringFiles& bring) {
+  const auto& packages = locked.packages.packages;
+  std::optional<Pip> pip;
+  std::size_t number = 0;
+  const Download download = [&](const PinnedFile& file, const fs::path& folder) {
+    if (!pip) pip.emplace(errand, locked.python, processes_, user_);
+    const auto package = std::find_if(
+        packages.begin(), packages.end(), [&](const auto& one) { return one.file == file.name; });
+    errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
+    return pip->download(*package, folder);
+  };
+  const std::vector<PinnedFile> wanted = pinned(packages);
+  if (bring) return bring(wanted, download, errand.observer, errand.stop);
+  std::vector<fs::path> paths;
+  for (const PinnedFile& file : wanted) {
+    const fs::path folder = errand.work / ("download-" + std::to_string(number++));
+    base::make_directories(folder);
+    paths.push_back(download(file, folder));
+  }
+  return paths;
+}
+
+std::map<std::string, std::string> PipLayer::build(const LayerBuild& build) {
+  if (build.stop.stop_requested()) {
+    throw Error(ErrorKind::interrupted, place_of(build.lock.name) + ": interrupted");
+  }
+  const Locked found = locked(build.context);
+  const auto& packages = found.packages.packages;
+  announce_sources(build.lock.name, packages, build.observer);
+  const LayerErrand errand{build.context, build.work, build.observer, build.stop};
+  const PackageInstall install{build,
+                               found.python,
+                               packages,
+                               files_of(errand, found, build.bring),
+                               find_uv(build.context.variables)};
+  BuildSteps steps(processes_, build, install_variables(build.context.variables));
+  auto used = install_packages(install, processes_, steps);
+  used.merge(check_packages(install, processes_, steps));
+  return used;
+}
+
+std::optional<spec::PackageLayerLock> PipLayer::lock(const LayerErrand& errand,
+                                                     const LockTarget& target) {
+  const LayerContext& context = errand.context;
+  const PackageList list = read_packages(context);
+  const Python python = find_python(context, processes_, *memo_);
+  const std::string place = place_of(context.spec.name);
+  errand.observer.note(place + ": resolving for " + python.platform + ", python " + python.version);
+  for (const std::string& name : context.spec.packages.from_source) {
+    errand.observer.warn(
+        place + ": " + name + " is to be built from source: resolving runs its code",
+        "the recipe names it in \"from_source\"");
+  }
+  Pip pip(errand, python, processes_, user_);
+  for (const std::string& name : pip.settings().left_out) {
+    errand.observer.warn(place + ": your pip setting '" + base::printable(name) + "' is left out",
+                         "what is installed depends on the recipe alone; indexes, certificates and "
+                         "proxies are used");
+  }
+  spec::PlatformPackages packages = resolved_for(target, python);
+  packages.resolver = "pip " + pip.version();
+  packages.packages = pip.resolve(list, target);
+  return spec::PackageLayerLock{
+      spec::LayerKind::pip, context.spec.name, list.digest, {std::move(packages)}};
+}
+
+std::vector<PinnedFile> PipLayer::fetch(const LayerErrand& errand, const BringFiles& bring) {
+  const Locked found = locked(errand.context);
+  announce_sources(errand.context.spec.name, found.packages.packages, errand.observer);
+  files_of(errand, found, bring);
+  return pinned(found.packages.packages);
+}
+
+void PipLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
+  built.lock_file = read_locked_layer(context).file;
+  if (!built.prefix.empty()) built.packages = packages_in(built.prefix);
+}
+
+}  // namespace sabath::env

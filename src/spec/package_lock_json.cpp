@@ -1,0 +1,141 @@
+#include "document_json.hpp"
+
+#include <sabath/base/file.hpp>
+#include <sabath/spec/package_lock.hpp>
+
+#include <algorithm>
+#include <regex>
+
+namespace sabath::spec {
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, LockedPackage> package) {
+  io("name", package.name);
+  io("version", package.version);
+  io("file", package.file);
+  io("digest", package.digest);
+  io("requested", package.requested);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, PlatformPackages> packages) {
+  io("platform", packages.platform);
+  io("python", packages.python);
+  io("resolver", packages.resolver);
+  io("packages", packages.packages);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, PackageLayerLock> layer) {
+  io("kind", layer.kind);
+  io("name", layer.name);
+  io("request", layer.request);
+  io("platforms", layer.platforms);
+}
+
+namespace {
+
+constexpr std::string_view lock_again = "'sabath env lock RECIPE' writes it anew";
+
+/// Names become arguments and names of files.
+void check_package(const LockedPackage& package, const base::JsonReader& reader) {
+  static const std::regex name("[a-z0-9]+(-[a-z0-9]+)*");
+  static const std::regex version("[A-Za-z0-9][A-Za-z0-9.!+_-]*");
+  static const std::regex file("[A-Za-z0-9][A-Za-z0-9.!+_-]*\\.(whl|tar\\.gz|zip)");
+  if (!std::regex_match(package.name, name)) {
+    reader.problem("'" + package.name + "' is not a normalised name of a package");
+  }
+  if (!std::regex_match(package.version, version)) {
+    reader.problem("'" + package.version + "' is not a version");
+  }
+  if (!std::regex_match(package.file, file)) {
+    reader.problem("'" + package.file + "' is not the name of a wheel or source distribution");
+  }
+  if (package.digest.algorithm != base::DigestAlgorithm::sha256 || package.digest.hex.empty()) {
+    reader.problem("'" + package.name + "' has no SHA-256", std::string(lock_again));
+  }
+}
+
+void check_packages(const PackageLock& lock, base::JsonReader reader) {
+  auto layers = reader.items();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    auto platforms = layers[i].required("platforms").items();
+    for (std::size_t j = 0; j < platforms.size(); ++j) {
+      const auto packages = platforms[j].required("packages").items();
+      for (std::size_t k = 0; k < packages.size(); ++k)
+        check_package(lock.layers[i].platforms[j].packages[k], packages[k]);
+    }
+  }
+}
+
+}  // namespace
+
+const PlatformPackages* PackageLayerLock::find(std::string_view platform,
+                                               std::string_view python) const {
+  const auto found =
+      std::find_if(platforms.begin(), platforms.end(), [&](const PlatformPackages& one) {
+        return one.platform == platform && one.python == python;
+      });
+  return found == platforms.end() ? nullptr : &*found;
+}
+
+const PackageLayerLock* PackageLock::find(std::string_view layer) const {
+  const auto found = std::find_if(
+      layers.begin(), layers.end(), [&](const PackageLayerLock& one) { return one.name == layer; });
+  return found == layers.end() ? nullptr : &*found;
+}
+
+base::Digest PackageLock::digest() const {
+  return base::sha256_of(base::canonical_json(FieldWriter::written(layers)));
+}
+
+nlohmann::ordered_json to_json(const PackageLock& lock) {
+  return {{"schema", schema_version},
+          {"layers", FieldWriter::written(lock.layers)},
+          {"digest", lock.digest().text()}};
+}
+
+PackageLock parse_package_lock(std::string_view text, const std::string& origin) {
+  base::JsonDocument document = open_document(text, origin);
+  base::JsonReader root = document.root();
+  root.required("schema");
+  PackageLock lock;
+  base::JsonReader layers = root.required("layers");
+  FieldReader::read(layers, lock.layers);
+  check_packages(lock, layers);
+  base::JsonReader digest = root.required("digest");
+  const std::string said = digest.string();
+  root.finish();
+  document.finish();
+  if (said != lock.digest().text()) {
+    digest.problem("the lock is not what it was when it was written: it was edited or merged",
+                   std::string(lock_again) + "; what is locked is chosen in the recipe");
+    document.finish();
+  }
+  return lock;
+}
+
+std::string normal_package_name(std::string_view name) {
+  std::string normal;
+  for (const char c : name) {
+    const bool separates = c == '-' || c == '_' || c == '.';
+    if (separates && normal.ends_with('-')) continue;
+    if (separates) {
+      normal += '-';
+    } else {
+      normal += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+  }
+  return normal;
+}
+
+std::optional<std::string> required_package(std::string_view requirement) {
+  static const std::regex form(
+      "\\s*([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)\\s*(\\[[A-Za-z0-9._, -]*\\])?"
+      "\\s*(\\(?\\s*[<>=!~][<>=!~A-Za-z0-9.*+,_ -]*\\)?)?\\s*(;[^\\n]*)?");
+  std::match_results<std::string_view::const_iterator> match;
+  if (!std::regex_match(requirement.begin(), requirement.end(), match, form)) return std::nullopt;
+  return normal_package_name(match.str(1));
+}
+
+}  // namespace sabath::spec
