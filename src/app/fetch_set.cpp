@@ -313,7 +313,7 @@ void SetFiles::done(std::size_t index, const fetch::Outcome& outcome) {
       throw_outcome(outcome, file.path);
     }
     if (!object) {
-      put(missing_[index].file, tree_.finish(file.path, outcome.url), &outcome);
+      put(missing_[index].file, tree_.finish_soon(file.path, outcome.url), &outcome);
       return;
     }
     FetchedFile& result = results_.files[missing_[index].file];

@@ -147,7 +147,7 @@ base::StagedFile& StagedTree::open(const std::string& path,
   return *opened.file;
 }
 
-FinishedFile StagedTree::finish(const std::string& path, const std::string& url) {
+std::unique_ptr<SmallFile> StagedTree::completed(const std::string& path, FinishedFile& finished) {
   auto node = open_.extract(path);
   if (node.empty()) throw Error(ErrorKind::internal, path + ": is not being written");
   std::unique_ptr<SmallFile> file = std::move(node.mapped().file);
@@ -158,7 +158,24 @@ FinishedFile StagedTree::finish(const std::string& path, const std::string& url)
     base::remove_tree(tree_ / path);
     throw;
   }
-  FinishedFile finished{file->size_bytes(), digests.front(), url};
+  finished.size_bytes = file->size_bytes();
+  finished.digest = digests.front();
+  return file;
+}
+
+FinishedFile StagedTree::finish(const std::string& path, const std::string& url) {
+  FinishedFile finished{0, {}, url};
+  const auto file = completed(path, finished);
+  writer_.settle();
+  file->put();
+  journal_.note({{path, finished}});
+  finished_.emplace(path, finished);
+  return finished;
+}
+
+FinishedFile StagedTree::finish_soon(const std::string& path, const std::string& url) {
+  FinishedFile finished{0, {}, url};
+  auto file = completed(path, finished);
   writer_.put(path, std::move(file), finished);
   finished_.emplace(path, finished);
   return finished;

@@ -34,6 +34,7 @@ class StagedTree final : public TreeStaging {
   base::StagedFile& open(const std::string& path,
                          const std::vector<base::Digest>& expected) override;
   FinishedFile finish(const std::string& path, const std::string& url) override;
+  FinishedFile finish_soon(const std::string& path, const std::string& url) override;
   /// Also one that is finished.
   void abandon(const std::string& path) override;
   void add(const std::string& path, const Object& object) override;
@@ -53,6 +54,8 @@ class StagedTree final : public TreeStaging {
     std::unique_ptr<SmallFile> file{};
   };
 
+  /// Ends the writing of one that is open and checks its digests.
+  std::unique_ptr<SmallFile> completed(const std::string& path, FinishedFile& finished);
   void check_free(const std::string& path) const;
   void make_folder_of(const std::string& path);
 

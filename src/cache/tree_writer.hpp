@@ -22,7 +22,7 @@ namespace sabath::cache {
 class TreeWriter {
  public:
   /// So many wait for the thread, which has taken as many at most: who is killed loses no more.
-  static constexpr std::size_t most_waiting = 32;
+  static constexpr std::size_t most_waiting = 8;
 
   explicit TreeWriter(TreeJournal& journal) : journal_(journal) {}
   ~TreeWriter() { end(); }

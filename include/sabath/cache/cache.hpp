@@ -146,6 +146,9 @@ class TreeStaging {
   /// Throws Error{integrity} for bytes that are missing or not those that were expected; then the
   /// file is gone.
   virtual FinishedFile finish(const std::string& path, const std::string& url = {}) = 0;
+  /// As `finish`, but does not wait for the disk: up to 16 files are on their way to their places,
+  /// which who is killed loses. What the disk refuses is thrown by the next call, or by `publish`.
+  virtual FinishedFile finish_soon(const std::string& path, const std::string& url = {}) = 0;
   virtual void abandon(const std::string& path) = 0;
   /// Puts an object of the same cache at a path. Throws Error{usage} as `open`.
   virtual void add(const std::string& path, const Object& object) = 0;

@@ -171,6 +171,21 @@ TEST_CASE("staged tree: an interrupted list goes on where it was, by what the di
   CHECK(entries_in(home.root() / "partial") == 0);
 }
 
+TEST_CASE("staged tree: who is killed loses only what was on its way to its place") {
+  CacheHome home;
+  auto cache = home.open();
+  kill_after(home, [](cache::TreeStaging& tree) {
+    for (int i = 0; i < 100; ++i) {
+      const std::string path = "f" + std::to_string(i);
+      tree.open(path).write_at(0, as_bytes("content " + std::to_string(i)));
+      tree.finish_soon(path);
+    }
+  });
+  const auto staging = cache.stage_tree("key");
+  for (int i = 0; i < 84; ++i)
+    CHECK(staging->finished("f" + std::to_string(i)));
+}
+
 TEST_CASE("staged tree: what a tool brought is hashed as it is, and goes on after a kill") {
   CacheHome home;
   auto cache = home.open();
