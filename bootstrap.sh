@@ -126,7 +126,7 @@ test_all() {
   ctest --preset dev -j "$(nproc)" -LE 'soak|program'
   say "building and testing as it is installed (build/release)"
   cmake --preset release "${launcher[@]}"
-  cmake --build --preset release --target sabath sabath_shell test_cli test_cli_servers test_cli_services
+  cmake --build --preset release --target sabath sabath_shell program_tests
   ctest --preset release -j "$(nproc)" -R '^(test_cli|integration|soak)'
 }
 
