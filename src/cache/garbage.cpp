@@ -140,6 +140,10 @@ void Collection::sweep_places() {
     report_.removed.push_back({place.kind, place.name, {}, place.disk_bytes, {}});
     report_.freed_bytes += place.disk_bytes;
   }
+  if (options_.dry_run) return;
+  // Of keys whose last attempt was killed as it tidied up. Who begins one makes it again.
+  for (const fs::path& key : listing(layout_.partials()))
+    ::rmdir(key.c_str());
 }
 
 void Collection::forget(const Stored& stored) const {

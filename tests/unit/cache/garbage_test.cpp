@@ -445,3 +445,13 @@ TEST_CASE("pins: the same name replaces, and only an own one is removed") {
   CHECK_FALSE(keeping.unpin("b"));
   CHECK(keeping.pins().size() == 1);
 }
+
+TEST_CASE("gc: the empty folder of a key whose last attempt was killed as it tidied up goes") {
+  Store store;
+  const fs::path partials = store.home.root() / "partial";
+  fs::create_directories(partials / std::string(64, 'a'));
+  store.collect({}, {}, true);
+  CHECK(entries_in(partials) == 1);
+  store.collect();
+  CHECK(entries_in(partials) == 0);
+}
