@@ -34,6 +34,13 @@ std::string hint_for(const base::ProcessResult& result, const fs::path& log) {
 
 }  // namespace
 
+std::string last_lines(const std::vector<std::string>& lines, std::size_t most) {
+  std::string last;
+  for (std::size_t i = lines.size() > most ? lines.size() - most : 0; i < lines.size(); ++i)
+    last += "\n    " + base::printable(lines[i]);
+  return last;
+}
+
 std::string tail_of(const fs::path& log, std::size_t lines) {
   constexpr std::streamoff window = 1 << 16;
   std::ifstream file(log, std::ios::binary | std::ios::ate);
@@ -42,11 +49,7 @@ std::string tail_of(const fs::path& log, std::size_t lines) {
   std::vector<std::string> found;
   for (std::string line; std::getline(file, line);)
     found.push_back(std::move(line));
-  const std::size_t first = found.size() > lines ? found.size() - lines : 0;
-  std::string tail;
-  for (std::size_t i = first; i < found.size(); ++i)
-    tail += "\n    " + base::printable(found[i]);
-  return tail;
+  return last_lines(found, lines);
 }
 
 BuildSteps::BuildSteps(base::ProcessRunner& processes,

@@ -35,6 +35,9 @@ class BuildSteps {
   std::chrono::nanoseconds used_{};
 };
 
+/// The last of `lines`, made safe for a terminal, each on a line of its own and indented by four
+/// blanks.
+std::string last_lines(const std::vector<std::string>& lines, std::size_t most = 20);
 /// The last lines of a log, made safe for a terminal, each indented by four blanks.
 std::string tail_of(const std::filesystem::path& log, std::size_t lines = 20);
 

@@ -84,6 +84,13 @@ std::string place_of(const std::string& layer_name) {
   return "environment layer '" + layer_name + "'";
 }
 
+std::string in_words(const std::vector<std::string>& names) {
+  std::string words;
+  for (const std::string& name : names)
+    words += (words.empty() ? "" : ", ") + base::printable(name);
+  return words;
+}
+
 base::Environment clean_environment(const base::Environment& user) {
   base::Environment clean{{"HOME", "/nonexistent"},
                           {"LANG", "C.UTF-8"},

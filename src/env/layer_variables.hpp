@@ -5,11 +5,15 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace sabath::env {
 
 /// "environment layer 'code'": how messages begin.
 std::string place_of(const std::string& layer_name);
+
+/// "a, b", made safe for a terminal.
+std::string in_words(const std::vector<std::string>& names);
 
 /// What a program starts with when nothing may leak in from the user: of `user` only PATH, CC, CXX
 /// and FC; locale, time zone and dates are fixed.

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/process.hpp>
 
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::env {
@@ -51,5 +53,11 @@ class Memo {
   std::map<std::string, Entry> entries_;
   bool is_loaded_ = false;
 };
+
+/// Under which an answer of programs is remembered: the question, its words, and all that the
+/// layers set, which programs read.
+std::string memo_key(std::string_view question,
+                     const std::vector<std::string>& words,
+                     const base::Environment& environment);
 
 }  // namespace sabath::env

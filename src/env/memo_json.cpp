@@ -1,5 +1,6 @@
 #include "memo.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
@@ -110,6 +111,24 @@ void Memo::save() const {
     // Read-only or full: then the same is found out again next time.
     return;
   }
+}
+
+std::string memo_key(std::string_view question,
+                     const std::vector<std::string>& words,
+                     const base::Environment& environment) {
+  base::Hasher hasher;
+  const auto add = [&](std::string_view text) {
+    hasher.update(std::to_string(text.size()) + ' ');
+    hasher.update(text);
+  };
+  add(question);
+  for (const std::string& word : words)
+    add(word);
+  for (const auto& [name, value] : environment) {
+    add(name);
+    add(value);
+  }
+  return hasher.finish().hex;
 }
 
 }  // namespace sabath::env

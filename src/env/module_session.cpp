@@ -1,10 +1,12 @@
 #include "module_session.hpp"
 
+#include "build_steps.hpp"
+
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
 
 #include <array>
 #include <charconv>
+#include <sstream>
 #include <utility>
 
 namespace sabath::env {
@@ -79,18 +81,12 @@ std::vector<ModuleStep> steps_of(const std::vector<std::string>& records) {
   return steps;
 }
 
-std::string last_lines(std::string_view text) {
-  constexpr std::size_t most = 12;
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back(line);
-  }
-  std::string last;
-  for (std::size_t i = lines.size() > most ? lines.size() - most : 0; i < lines.size(); ++i)
-    last += "\n    " + base::printable(lines[i]);
-  return last;
+std::string explanation(const std::string& errors) {
+  std::vector<std::string> told;
+  std::istringstream lines(errors);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) told.push_back(line);
+  return last_lines(told, 12);
 }
 
 }  // namespace
@@ -119,7 +115,7 @@ ModuleSession run_module_session(base::ProcessRunner& processes,
   shell.capture_limit = 1U << 24U;
   shell.output_limit = shell.capture_limit;
   const base::ProcessResult result = processes.run(shell);
-  ModuleSession session{.said = last_lines(result.errors)};
+  ModuleSession session{.said = explanation(result.errors)};
   std::string_view text = result.output;
   const auto before = take_section(text);
   const auto steps = take_section(text);

@@ -41,13 +41,6 @@ bool is_loaded(const std::string& asked, const std::vector<std::string>& loaded)
   });
 }
 
-std::string in_words(const std::vector<std::string>& names) {
-  std::string words;
-  for (const std::string& name : names)
-    words += (words.empty() ? "" : ", ") + base::printable(name);
-  return words.empty() ? "nothing" : words;
-}
-
 [[noreturn]] void refuse(const std::string& place,
                          const std::string& problem,
                          const ModuleSession& session) {
@@ -82,7 +75,10 @@ void require_loaded(const ModuleRequest& request,
       return std::find(at_end.begin(), at_end.end(), each) != at_end.end();
     });
     if (!stayed && !is_loaded(request.modules[i], at_end))
-      refuse(place, name + " did not stay: at the end there were " + in_words(at_end), session);
+      refuse(place,
+             name + " did not stay: at the end there were " +
+                 (at_end.empty() ? "nothing" : in_words(at_end)),
+             session);
   }
 }
 
@@ -137,24 +133,12 @@ std::vector<fs::path> what_decides(const ModuleRequest& request,
   return files;
 }
 
-std::string memo_key(const ModuleRequest& request) {
-  base::Hasher hasher;
-  const auto add = [&](std::string_view text) {
-    hasher.update(std::to_string(text.size()) + ' ');
-    hasher.update(text);
-  };
-  add("modules/1");
-  add(request.init.string());
-  for (const auto* list : {&request.folders, &request.modules}) {
-    add(std::to_string(list->size()));
-    for (const std::string& item : *list)
-      add(item);
-  }
-  for (const auto& [name, value] : request.variables) {
-    add(name);
-    add(value);
-  }
-  return hasher.finish().hex;
+std::string key_of(const ModuleRequest& request) {
+  std::vector<std::string> words{request.init.string()};
+  words.insert(words.end(), request.folders.begin(), request.folders.end());
+  words.emplace_back("--");
+  words.insert(words.end(), request.modules.begin(), request.modules.end());
+  return memo_key("modules", words, request.variables);
 }
 
 ModuleRequest request_of(const LayerContext& context, const base::Environment& user) {
@@ -190,7 +174,7 @@ ModulesLayer::ModulesLayer(base::ProcessRunner& processes,
 
 spec::LoadedModules ModulesLayer::load(const LayerContext& context) {
   const ModuleRequest request = request_of(context, user_);
-  const std::string key = memo_key(request);
+  const std::string key = key_of(request);
   if (const auto known = memo_->find(key)) return spec::parse_loaded_modules(*known, "memo");
   const std::string place = place_of(context.spec.name);
   const ModuleSession session = run_module_session(processes_, request, place);

@@ -3,7 +3,6 @@
 #include "package_install.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
 #include <set>
@@ -37,13 +36,6 @@ for word in sys.argv[1:]:
         importlib.import_module(module)
 )";
 
-std::string list_of(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts)
-    list += (list.empty() ? "" : ", ") + base::printable(text);
-  return list;
-}
-
 void check_versions(const PackageInstall& install) {
   spec::BuiltLayer built{install.build.lock, install.build.prefix.string(), {}, {}, {}, {}};
   built.packages = packages_in(install.build.prefix);
@@ -51,7 +43,7 @@ void check_versions(const PackageInstall& install) {
   if (drift.empty()) return;
   throw Error(ErrorKind::environment,
               place_of(install.build.lock.name) +
-                  ": what is installed is not what was locked: " + list_of(drift),
+                  ": what is installed is not what was locked: " + in_words(drift),
               "the log of the build is " + install.build.log.string());
 }
 
@@ -63,7 +55,7 @@ void check_commands(const PackageInstall& install) {
   if (missing.empty()) return;
   throw Error(ErrorKind::environment,
               place_of(install.build.lock.name) +
-                  ": the packages bring no such command: " + list_of(missing),
+                  ": the packages bring no such command: " + in_words(missing),
               "\"commands\" of a pip layer are programs in its bin folder");
 }
 
@@ -94,7 +86,7 @@ std::map<std::string, std::string> check_libraries(const PackageInstall& install
     throw Error(
         ErrorKind::environment,
         place_of(build.lock.name) +
-            ": shared libraries are not found: " + list_of(libraries->missing),
+            ": shared libraries are not found: " + in_words(libraries->missing),
         "install what is missing; or name it in \"optional_libraries\" where no code of the "
         "recipe uses it");
   }

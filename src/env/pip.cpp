@@ -1,10 +1,10 @@
 #include "pip.hpp"
 
+#include "build_steps.hpp"
 #include "layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -43,11 +43,7 @@ std::string explanation(const std::string& errors) {
     const bool warns = line.starts_with("WARNING: ") || line.starts_with("[notice]");
     if (!line.empty() && !warns) told.push_back(line);
   }
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t i = told.size() > most ? told.size() - most : 0; i < told.size(); ++i)
-    text += "\n    " + base::printable(told[i]);
-  return text;
+  return last_lines(told);
 }
 
 bool speaks_of_network(const std::string& errors) {

@@ -147,11 +147,8 @@ std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
   const auto libraries = linked_libraries(processes_, build.prefix, running, build.stop);
   if (!libraries) return {};
   if (!libraries->missing.empty()) {
-    std::string list;
-    for (const std::string& one : libraries->missing)
-      list += (list.empty() ? "" : ", ") + one;
     throw base::Error(base::ErrorKind::environment,
-                      place + ": shared libraries are not found: " + list,
+                      place + ": shared libraries are not found: " + in_words(libraries->missing),
                       "install what is missing, or link with its rpath; the log of the build is " +
                           build.log.string());
   }

@@ -33,25 +33,6 @@ std::vector<fs::path> programs_of(const std::vector<std::string>& command,
   return programs;
 }
 
-/// What the answer may depend on: the command, and all that the layers set (wrappers read it).
-std::string memo_key(std::string_view question,
-                     const std::vector<std::string>& command,
-                     const base::Environment& environment) {
-  base::Hasher hasher;
-  const auto add = [&](std::string_view text) {
-    hasher.update(std::to_string(text.size()) + ' ');
-    hasher.update(text);
-  };
-  add(question);
-  for (const std::string& word : command)
-    add(word);
-  for (const auto& [name, value] : environment) {
-    add(name);
-    add(value);
-  }
-  return hasher.finish().hex;
-}
-
 /// The program that does the work behind a driver or a wrapper of one (mpicc): it changes with the
 /// compiler where the wrapper's own file does not. GCC's names; others answer with the bare name.
 std::string backend_name(std::string_view language) {
