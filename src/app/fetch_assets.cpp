@@ -157,6 +157,14 @@ FetchedAsset AssetFetcher::fetch(const spec::Asset& asset,
   return fetched;
 }
 
+std::vector<FetchedFile> AssetFetcher::fetch_files(const std::string& name,
+                                                   const std::vector<spec::AssetFile>& files,
+                                                   const FetchOptions& options,
+                                                   base::Observer& observer,
+                                                   std::stop_token stop) {
+  return fetch_each(name, files, {cache_, fetchers_, clock_, observer, std::move(stop), options});
+}
+
 std::optional<FetchedAsset> AssetFetcher::mend(const spec::Asset& asset,
                                                const std::map<std::string, Digest>& files,
                                                const FetchOptions& options,

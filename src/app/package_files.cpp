@@ -1,6 +1,7 @@
 #include <sabath/app/package_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <optional>
 
@@ -22,18 +23,32 @@ void fetch_one(const env::PinnedFile& file, const env::Download& download, cache
                     "somebody replaced the file, or edited the lock");
 }
 
-std::vector<fs::path> bring(const std::vector<env::PinnedFile>& files,
-                            const env::Download& download,
-                            cache::Cache& cache,
-                            base::Observer& observer,
-                            const std::stop_token& stop) {
+/// Those that a lock has URLs for, all in one go.
+void fetch_by_url(const std::vector<env::PinnedFile>& files, const FetchFiles& fetch) {
+  std::vector<spec::AssetFile> wanted;
+  for (const env::PinnedFile& file : files) {
+    if (!file.urls.empty()) wanted.push_back({file.name, {}, {file.digest}, file.urls, {}});
+  }
+  if (!wanted.empty()) fetch(wanted);
+}
+
+}  // namespace
+
+std::vector<fs::path> bring_package_files(const std::vector<env::PinnedFile>& files,
+                                          const env::Download& download,
+                                          const FetchFiles& fetch,
+                                          cache::Cache& cache,
+                                          base::Observer& observer,
+                                          const std::stop_token& stop) {
+  fetch_by_url(files, fetch);
   std::vector<fs::path> paths;
   for (const env::PinnedFile& file : files) {
     std::optional<cache::Object> object;
     const cache::Flight flight{"fetching " + file.what,
                                [&] { return (object = cache.find(file.digest)).has_value(); },
                                [&](base::Observer&) { fetch_one(file, download, cache); }};
-    cache.single_flight("package:" + file.digest.text(), flight, observer, stop);
+    if (file.urls.empty())
+      cache.single_flight("package:" + file.digest.text(), flight, observer, stop);
     if (!object) object = cache.find(file.digest);
     if (!object) {
       throw base::Error(base::ErrorKind::storage,
@@ -44,15 +59,22 @@ std::vector<fs::path> bring(const std::vector<env::PinnedFile>& files,
   return paths;
 }
 
-}  // namespace
-
-env::BringFiles bring_through(std::function<cache::Cache&()> cache) {
-  return [cache = std::move(cache)](const std::vector<env::PinnedFile>& files,
-                                    const env::Download& download,
-                                    base::Observer& observer,
-                                    std::stop_token stop) {
-    return bring(files, download, cache(), observer, stop);
-  };
+std::vector<fs::path> find_package_files(const std::vector<env::PinnedFile>& files,
+                                         cache::Cache& cache) {
+  std::vector<fs::path> paths;
+  std::string missing;
+  for (const env::PinnedFile& file : files) {
+    if (const auto object = cache.find(file.digest)) {
+      paths.push_back(object->path);
+    } else {
+      missing += (missing.empty() ? "" : ", ") + file.name;
+    }
+  }
+  if (missing.empty()) return paths;
+  throw base::Error(base::ErrorKind::not_found,
+                    "environment: not in the cache: " + base::printable(missing),
+                    "without --offline they are fetched; 'sabath env fetch RECIPE' brings them "
+                    "before the network goes");
 }
 
 }  // namespace sabath::app

@@ -75,6 +75,7 @@ std::string reproduce_command(const RunRequest& request,
     if (value == parameter.default_value) continue;
     argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
   }
+  if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
   if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
   return base::quote_command(argv);
 }

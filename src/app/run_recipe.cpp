@@ -164,7 +164,7 @@ RunOutcome RecipeRunner::launch_and_wait(const spec::RunPlan& plan,
   return outcome;
 }
 
-spec::EnvironmentSpec RecipeRunner::environment_of(const spec::Recipe& recipe) const {
+spec::EnvironmentSpec RecipeRunner::environments_of(const spec::Recipe& recipe) const {
   if (!recipe.environment.layers.empty() || recipe.model.empty()) return recipe.environment;
   try {
     return tools_.documents.asset(recipe.model).environment.value_or(recipe.environment);
@@ -174,14 +174,31 @@ spec::EnvironmentSpec RecipeRunner::environment_of(const spec::Recipe& recipe) c
   }
 }
 
+std::string RecipeRunner::chosen_variant(const spec::EnvironmentSpec& all,
+                                         const std::string& asked) const {
+  if (!asked.empty() || all.variants.empty()) return asked;
+  const auto site = std::find(all.variants.begin(), all.variants.end(), tools_.variant);
+  return site == all.variants.end() ? all.variants.front() : *site;
+}
+
+spec::EnvironmentSpec RecipeRunner::environment_of(const spec::Recipe& recipe,
+                                                   const std::string& variant) const {
+  const spec::EnvironmentSpec all = environments_of(recipe);
+  return all.select(chosen_variant(all, variant));
+}
+
 std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
                                           int repeat,
                                           base::Observer& observer,
                                           std::stop_token stop) {
   resolve_parameters(request.recipe, request.set);
+  const spec::EnvironmentSpec all = environments_of(request.recipe);
+  RunRequest chosen = request;
+  chosen.variant = chosen_variant(all, request.variant);
+  const spec::EnvironmentSpec wanted = all.select(chosen.variant);
   const std::vector<spec::PlannedInput> inputs = fetch_inputs(request, observer, stop);
-  const spec::BuiltEnvironment environment = tools_.environments.build(
-      environment_of(request.recipe), request.recipe.directory, observer, stop);
+  const spec::BuiltEnvironment environment =
+      tools_.environments.build(wanted, request.recipe.directory, observer, stop);
   for (const spec::BuiltLayer& layer : environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,
@@ -190,7 +207,7 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
   }
   std::vector<RunOutcome> outcomes;
   for (int i = 0; i < repeat && (i == 0 || !stop.stop_requested()); ++i) {
-    const spec::RunPlan plan = plan_run(request, environment, inputs, folders_, tools_.clock);
+    const spec::RunPlan plan = plan_run(chosen, environment, inputs, folders_, tools_.clock);
     observer.note("run " + plan.run_id);
     outcomes.push_back(launch_and_wait(plan, observer, stop));
   }

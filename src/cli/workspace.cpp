@@ -113,11 +113,26 @@ env::EnvironmentStore& Workspace::environments() {
   if (!environments_) {
     env::StoreOptions options;
     options.state_directory = folders().state();
-    options.bring = app::bring_through([this]() -> cache::Cache& { return cache(); });
+    options.bring = package_files();
     environments_ = std::make_unique<env::EnvironmentStore>(
         folders().environments(), processes_, clock_, std::move(options));
   }
   return *environments_;
+}
+
+env::BringFiles Workspace::package_files() {
+  return [this](const std::vector<env::PinnedFile>& files,
+                const env::Download& download,
+                base::Observer& observer,
+                const std::stop_token& stop) {
+    if (offline_) return app::find_package_files(files, cache());
+    const app::FetchFiles fetch = [&](const std::vector<spec::AssetFile>& wanted) {
+      app::FetchOptions how;
+      how.has_login = login_lookup();
+      runner().fetcher(observer, stop).fetch_files("environment", wanted, how, observer, stop);
+    };
+    return app::bring_package_files(files, download, fetch, cache(), observer, stop);
+  };
 }
 
 const std::vector<std::unique_ptr<fetch::Fetcher>>& Workspace::fetchers() {
@@ -182,7 +197,8 @@ app::RecipeRunner& Workspace::runner() {
                                          fetchers(),
                                          *launchers_.front(),
                                          clock_,
-                                         login_lookup()};
+                                         login_lookup(),
+                                         configuration().environments.variant};
     runner_ = std::make_unique<app::RecipeRunner>(tools, folders(), program_path());
   }
   return *runner_;

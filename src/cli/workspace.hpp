@@ -61,6 +61,8 @@ class Workspace {
   /// The same as it is: for `catalog reindex`.
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
+  /// Files of environments that are not in the cache are an error from now on.
+  void stay_offline() { offline_ = true; }
   /// The one run that a selection names. Throws Error{usage} when it names several.
   catalog::RunRow one_run(const std::string& selection);
 
@@ -69,6 +71,8 @@ class Workspace {
   void answer(std::string_view text) const;
 
  private:
+  env::BringFiles package_files();
+
   GlobalOptions options_;
   base::SystemClock clock_;
   base::SystemProcessRunner processes_;
@@ -83,6 +87,7 @@ class Workspace {
   std::unique_ptr<fetch::CredentialStore> credentials_;
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers_;
   std::string chosen_fetcher_{};
+  bool offline_ = false;
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;
   std::unique_ptr<app::RecipeRunner> runner_;

@@ -10,9 +10,12 @@ std::map<std::string, std::string> EnvironmentLayer::build(const LayerBuild&) {
   return {};
 }
 
-std::optional<spec::PackageLayerLock> EnvironmentLayer::lock(const LayerErrand&,
-                                                             const LockTarget&) {
-  return std::nullopt;
+bool EnvironmentLayer::is_locked(const spec::LayerSpec&) const {
+  return false;
+}
+
+spec::PackageLayerLock EnvironmentLayer::lock(const LayerErrand& errand, const LockTarget&) {
+  return {kind(), errand.context.spec.name, {}, {}};
 }
 
 std::vector<PinnedFile> EnvironmentLayer::fetch(const LayerErrand&, const BringFiles&) {

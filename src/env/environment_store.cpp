@@ -69,6 +69,8 @@ struct EnvironmentStore::State {
                    base::Observer& observer,
                    const std::stop_token& stop,
                    const Errand& errand) const;
+  /// A layer with what is known of it: of one that is not locked yet no more than its name.
+  spec::BuiltLayer as_it_is(const LayerContext& context, EnvironmentLayer& layer) const;
   /// The folders of all keys, sorted.
   std::vector<KeyFolder> folders() const;
   std::optional<EnvironmentEntry> entry_of(const KeyFolder& folder) const;
@@ -102,7 +104,8 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
       if (!found) return std::nullopt;
       prefix = *found;
     }
-    built.layers.push_back({layer.lock, prefix, wanted.variables, {}, {}, {}});
+    built.layers.push_back(
+        {.lock = layer.lock, .prefix = prefix, .variables = wanted.variables});
     layer.layer.describe(layer.context, built.layers.back());
     add_layer(variables, built.layers.back());
   }
@@ -127,15 +130,24 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
     const fs::path own = work.path() / wanted.name;
     base::make_directories(own);
     errand(layer, {context, own, observer, stop});
-    spec::BuiltLayer built{{layer.kind(), wanted.name, {}, {}}, {}, wanted.variables, {}, {}, {}};
-    if (layer.kind() != spec::LayerKind::pip) {
-      built.lock = resolve(context, layer);
-      if (layer.has_prefix()) built.prefix = builder().find(built.lock).value_or("");
-      layer.describe(context, built);
-    }
-    before.push_back(std::move(built));
+    before.push_back(as_it_is(context, layer));
     add_layer(variables, before.back());
   }
+}
+
+spec::BuiltLayer EnvironmentStore::State::as_it_is(const LayerContext& context,
+                                                   EnvironmentLayer& layer) const {
+  spec::BuiltLayer built{.lock = {layer.kind(), context.spec.name, {}, {}},
+                         .variables = context.spec.variables};
+  try {
+    built.lock = resolve(context, layer);
+  } catch (const base::Error&) {
+    if (layer.is_locked(context.spec)) return built;
+    throw;
+  }
+  if (layer.has_prefix()) built.prefix = builder().find(built.lock).value_or("");
+  layer.describe(context, built);
+  return built;
 }
 
 std::vector<KeyFolder> EnvironmentStore::State::folders() const {
@@ -251,17 +263,21 @@ std::optional<spec::PackageLock> EnvironmentStore::lock_packages(
     base::Observer& observer,
     std::stop_token stop) {
   spec::PackageLock lock;
-  state_->run_errands(spec,
-                      recipe_directory,
-                      observer,
-                      stop,
-                      [&](EnvironmentLayer& layer, const LayerErrand& errand) {
-                        auto resolved = layer.lock(errand, target);
-                        if (!resolved) return;
-                        const auto* const before = known ? known->find(resolved->name) : nullptr;
-                        if (before != nullptr) add_other_platforms(*resolved, *before);
-                        lock.layers.push_back(std::move(*resolved));
-                      });
+  std::vector<spec::LayerSpec> done;  // of several variants
+  const Errand errand = [&](EnvironmentLayer& layer, const LayerErrand& wanted) {
+    const spec::LayerSpec& asked = wanted.context.spec;
+    const bool is_done = std::find(done.begin(), done.end(), asked) != done.end();
+    if (is_done || !layer.is_locked(asked)) return;
+    spec::PackageLayerLock resolved = layer.lock(wanted, target);
+    const auto* const before = known ? known->find(resolved.name, resolved.request) : nullptr;
+    if (before != nullptr) add_other_platforms(resolved, *before);
+    lock.layers.push_back(std::move(resolved));
+    done.push_back(asked);
+  };
+  std::vector<std::string> variants = spec.variants;
+  if (variants.empty()) variants.emplace_back();
+  for (const std::string& variant : variants)
+    state_->run_errands(spec.select(variant), recipe_directory, observer, stop, errand);
   if (lock.layers.empty()) return std::nullopt;
   return lock;
 }

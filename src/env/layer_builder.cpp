@@ -118,8 +118,9 @@ void LayerBuilder::prepare(const KeyFolder& folder,
 
 AttemptRecord LayerBuilder::begin(const AttemptFolder& attempt, const ResolvedLayer& wanted) const {
   AttemptRecord record;
-  record.layer = {
-      wanted.lock, attempt.prefix().string(), wanted.context.spec.variables, {}, {}, {}};
+  record.layer = {.lock = wanted.lock,
+                  .prefix = attempt.prefix().string(),
+                  .variables = wanted.context.spec.variables};
   wanted.layer.describe(wanted.context, record.layer);
   record.builder = base::ProcessIdentity::current();
   record.started = base::format_rfc3339(clock_.now());

@@ -37,7 +37,7 @@ for word in sys.argv[1:]:
 )";
 
 void check_versions(const PackageInstall& install) {
-  spec::BuiltLayer built{install.build.lock, install.build.prefix.string(), {}, {}, {}, {}};
+  spec::BuiltLayer built{.lock = install.build.lock, .prefix = install.build.prefix.string()};
   built.packages = packages_in(install.build.prefix);
   const auto drift = built.drift();
   if (drift.empty()) return;
@@ -141,7 +141,7 @@ std::map<std::string, std::string> check_packages(const PackageInstall& install,
   check_commands(install);
   check_imports(install, steps);
   base::Environment running = install.build.context.variables;
-  add_layer(running, {install.build.lock, install.build.prefix.string(), {}, {}, {}, {}});
+  add_layer(running, {.lock = install.build.lock, .prefix = install.build.prefix.string()});
   return check_libraries(install, processes, running);
 }
 

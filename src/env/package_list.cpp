@@ -91,34 +91,4 @@ PackageList read_packages(const LayerContext& context) {
   return list;
 }
 
-fs::path lock_file_of(const fs::path& recipe_directory) {
-  return recipe_directory / "environment.lock.json";
-}
-
-LockedLayer read_locked_layer(const LayerContext& context) {
-  const std::string place = place_of(context.spec.name);
-  const std::string recipe = fs::absolute(context.recipe_directory).string();
-  const fs::path path = lock_file_of(context.recipe_directory);
-  const PackageList list = read_packages(context);
-  const auto text = base::read_file_if_exists(path);
-  const std::string hint = "'sabath env lock " + recipe + "' resolves what the recipe asks for";
-  if (!text) {
-    throw Error(ErrorKind::environment, place + ": is not locked: no " + path.string(), hint);
-  }
-  const spec::PackageLock lock = spec::parse_package_lock(*text, path.string());
-  const spec::PackageLayerLock* const layer = lock.find(context.spec.name);
-  if (layer == nullptr) {
-    throw Error(
-        ErrorKind::environment, place + ": " + path.string() + " has no layer of that name", hint);
-  }
-  if (layer->request != list.digest) {
-    throw Error(ErrorKind::environment,
-                place + ": the recipe asks for something else than when it was locked: " +
-                    path.string() + " is the answer to " + layer->request.hex.substr(0, 12) +
-                    ", the recipe asks for " + list.digest.hex.substr(0, 12),
-                hint);
-  }
-  return {*layer, lock.digest()};
-}
-
 }  // namespace sabath::env

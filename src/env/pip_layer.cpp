@@ -1,6 +1,7 @@
 #include "pip_layer.hpp"
 
 #include "layer_variables.hpp"
+#include "locked_layer.hpp"
 #include "package_install.hpp"
 #include "pip.hpp"
 #include "platform.hpp"
@@ -17,13 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
-
-std::vector<PinnedFile> pinned(const std::vector<spec::LockedPackage>& packages) {
-  std::vector<PinnedFile> files;
-  for (const spec::LockedPackage& package : packages)
-    files.push_back({package.file, package.digest, package.name + " " + package.version});
-  return files;
-}
 
 /// What runs code of others before anything of it was imported.
 void announce_sources(const std::string& layer,
@@ -71,21 +65,10 @@ PipLayer::PipLayer(base::ProcessRunner& processes,
     : processes_(processes), memo_(memo), toolchain_(processes, memo), user_(std::move(user)) {}
 
 PipLayer::Locked PipLayer::locked(const LayerContext& context) {
-  const LockedLayer lock = read_locked_layer(context);
-  Locked found{find_python(context, processes_, *memo_), {}, lock.file};
-  const auto* const packages = lock.layer.find(found.python.platform, found.python.tag);
-  if (packages != nullptr) {
-    found.packages = *packages;
-    return found;
-  }
-  std::string known;
-  for (const spec::PlatformPackages& one : lock.layer.platforms)
-    known += (known.empty() ? "" : ", ") + one.platform + " " + one.python;
-  throw Error(ErrorKind::environment,
-              place_of(context.spec.name) + ": the lock has nothing for " + found.python.platform +
-                  " " + found.python.tag + "; it has: " + base::printable(known),
-              "'sabath env lock " + fs::absolute(context.recipe_directory).string() +
-                  "' on this machine adds it to the lock");
+  const LockedLayer lock = read_locked_layer(context, read_packages(context).digest);
+  Python python = find_python(context, processes_, *memo_);
+  spec::PlatformPackages packages = packages_for(context, lock, python.platform, python.tag);
+  return {std::move(python), std::move(packages), lock.file};
 }
 
 std::map<std::string, std::string> PipLayer::resolve(const LayerContext& context) {
@@ -119,7 +102,7 @@ std::vector<fs::path> PipLayer::files_of(const LayerErrand& errand,
     errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
     return pip->download(*package, folder);
   };
-  const std::vector<PinnedFile> wanted = pinned(packages);
+  const std::vector<PinnedFile> wanted = pinned_files(packages);
   if (bring) return bring(wanted, download, errand.observer, errand.stop);
   std::vector<fs::path> paths;
   for (const PinnedFile& file : wanted) {
@@ -149,8 +132,7 @@ std::map<std::string, std::string> PipLayer::build(const LayerBuild& build) {
   return used;
 }
 
-std::optional<spec::PackageLayerLock> PipLayer::lock(const LayerErrand& errand,
-                                                     const LockTarget& target) {
+spec::PackageLayerLock PipLayer::lock(const LayerErrand& errand, const LockTarget& target) {
   const LayerContext& context = errand.context;
   const PackageList list = read_packages(context);
   const Python python = find_python(context, processes_, *memo_);
@@ -170,19 +152,18 @@ std::optional<spec::PackageLayerLock> PipLayer::lock(const LayerErrand& errand,
   spec::PlatformPackages packages = resolved_for(target, python);
   packages.resolver = "pip " + pip.version();
   packages.packages = pip.resolve(list, target);
-  return spec::PackageLayerLock{
-      spec::LayerKind::pip, context.spec.name, list.digest, {std::move(packages)}};
+  return {kind(), context.spec.name, list.digest, {std::move(packages)}};
 }
 
 std::vector<PinnedFile> PipLayer::fetch(const LayerErrand& errand, const BringFiles& bring) {
   const Locked found = locked(errand.context);
   announce_sources(errand.context.spec.name, found.packages.packages, errand.observer);
   files_of(errand, found, bring);
-  return pinned(found.packages.packages);
+  return pinned_files(found.packages.packages);
 }
 
 void PipLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
-  built.lock_file = read_locked_layer(context).file;
+  built.lock_file = read_locked_layer(context, read_packages(context).digest).file;
   if (!built.prefix.empty()) built.packages = packages_in(built.prefix);
 }
 

@@ -24,8 +24,8 @@ class PipLayer final : public EnvironmentLayer {
   std::map<std::string, std::string> resolve(const LayerContext& context) override;
   bool has_prefix() const override { return true; }
   std::map<std::string, std::string> build(const LayerBuild& build) override;
-  std::optional<spec::PackageLayerLock> lock(const LayerErrand& errand,
-                                             const LockTarget& target) override;
+  bool is_locked(const spec::LayerSpec&) const override { return true; }
+  spec::PackageLayerLock lock(const LayerErrand& errand, const LockTarget& target) override;
   std::vector<PinnedFile> fetch(const LayerErrand& errand, const BringFiles& bring) override;
   void describe(const LayerContext& context, spec::BuiltLayer& built) override;
 

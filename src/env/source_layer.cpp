@@ -143,7 +143,7 @@ std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
                           : "the Makefile's target 'install' must copy to $(PREFIX)");
   }
   base::Environment running = environment;
-  add_layer(running, {build.lock, build.prefix.string(), {}, {}, {}, {}});
+  add_layer(running, {.lock = build.lock, .prefix = build.prefix.string()});
   const auto libraries = linked_libraries(processes_, build.prefix, running, build.stop);
   if (!libraries) return {};
   if (!libraries->missing.empty()) {

@@ -135,6 +135,18 @@ CacheSettings read_cache(JsonReader reader) {
   return cache;
 }
 
+EnvironmentSettings read_environments(JsonReader reader) {
+  EnvironmentSettings environments;
+  if (!reader.exists()) return environments;
+  JsonReader variant = reader.optional("variant");
+  if (variant.exists()) environments.variant = variant.name();
+  JsonReader local = reader.optional("local");
+  environments.local = local.string();
+  if (local.is_string()) check_absolute(environments.local, local);
+  reader.finish();
+  return environments;
+}
+
 std::map<std::string, std::string> read_prefer(JsonReader reader) {
   std::map<std::string, std::string> prefer;
   for (auto& [scheme, name] : reader.members()) {
@@ -192,6 +204,7 @@ Configuration parse_configuration(std::string_view text, const std::string& orig
   configuration.fetchers = read_fetchers(root.optional("fetchers"));
   configuration.globus = read_globus(root.optional("globus"));
   configuration.cache = read_cache(root.optional("cache"));
+  configuration.environments = read_environments(root.optional("environments"));
   JsonReader ssh_config = root.optional("ssh_config");
   configuration.ssh_config = ssh_config.string();
   if (ssh_config.is_string()) check_absolute(configuration.ssh_config, ssh_config);
@@ -216,6 +229,9 @@ nlohmann::ordered_json to_json(const Configuration& configuration) {
   json["globus"] = json_of(configuration.globus);
   json["cache"] = {{"shared", configuration.cache.shared}};
   if (!configuration.cache.lower.empty()) json["cache"]["lower"] = configuration.cache.lower;
+  const EnvironmentSettings& environments = configuration.environments;
+  if (!environments.variant.empty()) json["environments"]["variant"] = environments.variant;
+  if (!environments.local.empty()) json["environments"]["local"] = environments.local;
   if (!configuration.ssh_config.empty()) json["ssh_config"] = configuration.ssh_config;
   if (configuration.connections_per_host > 0) {
     json["connections_per_host"] = configuration.connections_per_host;

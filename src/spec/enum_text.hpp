@@ -19,7 +19,12 @@ constexpr auto all_values(AssetKind) {
   return std::array{AssetKind::dataset, AssetKind::model, AssetKind::tool};
 }
 constexpr auto all_values(LayerKind) {
-  return std::array{LayerKind::host, LayerKind::modules, LayerKind::source, LayerKind::pip};
+  return std::array{LayerKind::host,
+                    LayerKind::modules,
+                    LayerKind::source,
+                    LayerKind::pip,
+                    LayerKind::conda,
+                    LayerKind::container};
 }
 constexpr auto all_values(Rung) {
   return std::array{Rung::tolerance, Rung::ulp, Rung::bitwise};

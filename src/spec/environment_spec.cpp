@@ -1,3 +1,5 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <algorithm>
@@ -14,8 +16,36 @@ std::string_view to_string(LayerKind kind) {
       return "source";
     case LayerKind::pip:
       return "pip";
+    case LayerKind::conda:
+      return "conda";
+    case LayerKind::container:
+      return "container";
   }
   return "";
+}
+
+bool has_prefix(LayerKind kind) {
+  return kind == LayerKind::source || kind == LayerKind::pip || kind == LayerKind::conda;
+}
+
+EnvironmentSpec EnvironmentSpec::select(const std::string& variant) const {
+  if (!variant.empty() && std::find(variants.begin(), variants.end(), variant) == variants.end()) {
+    std::string known;
+    for (const std::string& one : variants)
+      known += (known.empty() ? "" : ", ") + one;
+    throw base::Error(base::ErrorKind::usage,
+                      "environment: no variant '" + base::printable(variant) + "'",
+                      known.empty() ? "the recipe has no variants" : "it has " + known);
+  }
+  const std::string chosen = variant.empty() && !variants.empty() ? variants.front() : variant;
+  EnvironmentSpec selected;
+  for (const LayerSpec& layer : layers) {
+    const auto& in = layer.variants;
+    if (!in.empty() && std::find(in.begin(), in.end(), chosen) == in.end()) continue;
+    selected.layers.push_back(layer);
+    selected.layers.back().variants.clear();
+  }
+  return selected;
 }
 
 EnvironmentLock BuiltEnvironment::lock() const {

@@ -21,11 +21,21 @@ void describe(Io& io, FieldRef<Io, EnvironmentLock> lock) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, ContainerImage> container) {
+  io("engine", container.engine);
+  io("program", container.program);
+  io("image", container.image);
+  io("gpus", container.gpus);
+  io("binds", container.binds);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, BuiltLayer> layer) {
   io("lock", layer.lock);
   io("prefix", layer.prefix);
   io("variables", layer.variables);
   io("modules", layer.modules);
+  io("container", layer.container);
   io("lock_file", layer.lock_file);
   io("packages", layer.packages);
 }

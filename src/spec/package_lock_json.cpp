@@ -14,6 +14,8 @@ void describe(Io& io, FieldRef<Io, LockedPackage> package) {
   io("version", package.version);
   io("file", package.file);
   io("digest", package.digest);
+  io("build", package.build);
+  io("url", package.url);
   io("requested", package.requested);
 }
 
@@ -37,19 +39,48 @@ namespace {
 
 constexpr std::string_view lock_again = "'sabath env lock RECIPE' writes it anew";
 
+struct NameForms {
+  std::regex name;
+  std::regex file;
+  std::string_view what_file;
+};
+
 /// Names become arguments and names of files.
-void check_package(const LockedPackage& package, const base::JsonReader& reader) {
-  static const std::regex name("[a-z0-9]+(-[a-z0-9]+)*");
-  static const std::regex version("[A-Za-z0-9][A-Za-z0-9.!+_-]*");
-  static const std::regex file("[A-Za-z0-9][A-Za-z0-9.!+_-]*\\.(whl|tar\\.gz|zip)");
-  if (!std::regex_match(package.name, name)) {
+NameForms forms_of(LayerKind kind) {
+  const std::string start = "[A-Za-z0-9_][A-Za-z0-9.!+_-]*";
+  const std::regex any_name("[A-Za-z0-9_][A-Za-z0-9._/:+-]*");
+  switch (kind) {
+    case LayerKind::pip:
+      return {std::regex("[a-z0-9]+(-[a-z0-9]+)*"),
+              std::regex(start + "\\.(whl|tar\\.gz|zip)"),
+              "a wheel or source distribution"};
+    case LayerKind::conda:
+      return {any_name, std::regex(start + "\\.(conda|tar\\.bz2)"), "a package of conda"};
+    case LayerKind::host:
+    case LayerKind::modules:
+    case LayerKind::source:
+    case LayerKind::container:
+      break;
+  }
+  return {any_name, std::regex(start), "a file"};
+}
+
+void check_package(LayerKind kind, const LockedPackage& package, const base::JsonReader& reader) {
+  static const std::regex version("[A-Za-z0-9_][A-Za-z0-9.!+_=-]*");
+  const NameForms forms = forms_of(kind);
+  if (!std::regex_match(package.name, forms.name)) {
     reader.problem("'" + package.name + "' is not a normalised name of a package");
   }
-  if (!std::regex_match(package.version, version)) {
+  const bool may_lack_version = kind == LayerKind::source || kind == LayerKind::container;
+  if (!(package.version.empty() && may_lack_version) &&
+      !std::regex_match(package.version, version)) {
     reader.problem("'" + package.version + "' is not a version");
   }
-  if (!std::regex_match(package.file, file)) {
-    reader.problem("'" + package.file + "' is not the name of a wheel or source distribution");
+  if (package.build && !std::regex_match(*package.build, version)) {
+    reader.problem("'" + *package.build + "' is not a build");
+  }
+  if (!std::regex_match(package.file, forms.file)) {
+    reader.problem("'" + package.file + "' is not the name of " + std::string(forms.what_file));
   }
   if (package.digest.algorithm != base::DigestAlgorithm::sha256 || package.digest.hex.empty()) {
     reader.problem("'" + package.name + "' has no SHA-256", std::string(lock_again));
@@ -63,7 +94,7 @@ void check_packages(const PackageLock& lock, base::JsonReader reader) {
     for (std::size_t j = 0; j < platforms.size(); ++j) {
       const auto packages = platforms[j].required("packages").items();
       for (std::size_t k = 0; k < packages.size(); ++k)
-        check_package(lock.layers[i].platforms[j].packages[k], packages[k]);
+        check_package(lock.layers[i].kind, lock.layers[i].platforms[j].packages[k], packages[k]);
     }
   }
 }
@@ -79,10 +110,15 @@ const PlatformPackages* PackageLayerLock::find(std::string_view platform,
   return found == platforms.end() ? nullptr : &*found;
 }
 
-const PackageLayerLock* PackageLock::find(std::string_view layer) const {
-  const auto found = std::find_if(
-      layers.begin(), layers.end(), [&](const PackageLayerLock& one) { return one.name == layer; });
-  return found == layers.end() ? nullptr : &*found;
+const PackageLayerLock* PackageLock::find(std::string_view layer,
+                                          const base::Digest& request) const {
+  const PackageLayerLock* found = nullptr;
+  for (const PackageLayerLock& one : layers) {
+    if (one.name != layer) continue;
+    if (one.request == request) return &one;
+    found = &one;
+  }
+  return found;
 }
 
 base::Digest PackageLock::digest() const {

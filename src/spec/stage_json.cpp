@@ -58,9 +58,7 @@ KnownPlaceholders common_placeholders(const Recipe& recipe) {
   for (const auto& [role, asset] : recipe.datasets)
     known.names.push_back("dataset." + role);
   const auto& layers = recipe.environment.layers;
-  const auto is_built = [](const LayerSpec& layer) {
-    return layer.kind == LayerKind::source || layer.kind == LayerKind::pip;
-  };
+  const auto is_built = [](const LayerSpec& layer) { return has_prefix(layer.kind); };
   for (const LayerSpec& layer : layers) {
     if (is_built(layer)) known.names.push_back("env." + layer.name);
   }

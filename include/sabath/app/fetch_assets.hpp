@@ -87,6 +87,13 @@ class AssetFetcher {
                          const FetchOptions& options,
                          base::Observer& observer,
                          std::stop_token stop);
+  /// Files as objects, of no asset: what is there is not fetched, the others one after the other.
+  /// `name` begins the message where several fail. Throws as `fetch`.
+  std::vector<FetchedFile> fetch_files(const std::string& name,
+                                       const std::vector<spec::AssetFile>& files,
+                                       const FetchOptions& options,
+                                       base::Observer& observer,
+                                       std::stop_token stop);
   /// The tree of just these files of an asset (path -> sha256) once more: only what no tree or
   /// object in the cache has is fetched. Nothing where the asset does not come file by file, or
   /// does not have all of them any more. Throws as `fetch`.

@@ -24,6 +24,7 @@ struct RunRequest {
   bool fresh = false;        ///< reuse no cached stage
   std::string only_stage{};  ///< just this stage and what it needs
   bool offline = false;      ///< inputs that are not here are an error
+  std::string variant{};     ///< of the environment; empty: the site's choice, else the first
 };
 
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};

@@ -38,6 +38,7 @@ class RecipeRunner {
     base::Clock& clock;
     /// As in FetchOptions.
     std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
+    std::string variant{};  ///< the site's, for recipes that have it
   };
   RecipeRunner(Tools tools, Folders folders, std::filesystem::path program);
 
@@ -53,10 +54,14 @@ class RecipeRunner {
   /// An asset fetcher that can make generated assets too.
   AssetFetcher fetcher(base::Observer& observer, std::stop_token stop);
 
-  /// The environment that a recipe asks for: its own, else its model's.
-  spec::EnvironmentSpec environment_of(const spec::Recipe& recipe) const;
+  /// What a recipe asks for in all variants: its own environment, else its model's.
+  spec::EnvironmentSpec environments_of(const spec::Recipe& recipe) const;
+  /// The environment of one variant; empty: the site's choice, else the first. Throws Error{usage}.
+  spec::EnvironmentSpec environment_of(const spec::Recipe& recipe,
+                                       const std::string& variant = {}) const;
 
  private:
+  std::string chosen_variant(const spec::EnvironmentSpec& all, const std::string& asked) const;
   std::vector<spec::PlannedInput> fetch_inputs(const RunRequest& request,
                                                base::Observer& observer,
                                                std::stop_token stop);

@@ -100,7 +100,7 @@ class EnvironmentStore {
                                base::Observer& observer,
                                std::stop_token stop = {},
                                AfterFailure after = AfterFailure::refuse);
-  /// Resolves the packages of the layers that are locked beside the recipe. What `known` has for
+  /// Resolves the layers of all variants that are locked beside the recipe. What `known` has for
   /// other platforms is kept where the recipe still asks for the same. Nothing where no layer wants
   /// that. Throws Error{environment|transfer|usage|not_found|interrupted}.
   std::optional<spec::PackageLock> lock_packages(const spec::EnvironmentSpec& spec,

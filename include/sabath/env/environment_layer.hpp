@@ -30,10 +30,11 @@ struct BuildLimits {
 struct PinnedFile {
   std::string name{};
   base::Digest digest{};
-  std::string what{};  ///< for people: "numpy 1.26.4"
+  std::string what{};               ///< for people: "numpy 1.26.4"
+  std::vector<std::string> urls{};  ///< mirrors of it; nothing: only the layer's tool can bring it
 };
 
-/// Brings one file into an empty folder and returns where it lies there.
+/// Brings one file that has no URL into an empty folder and returns where it lies there.
 using Download =
     std::function<std::filesystem::path(const PinnedFile&, const std::filesystem::path& folder)>;
 /// Gives the path of each file, in order, with the right bytes: of a cache, or by `Download`.
@@ -97,10 +98,11 @@ class EnvironmentLayer {
   /// only where `has_prefix()`.
   virtual std::map<std::string, std::string> build(const LayerBuild& build);
 
-  /// Kinds whose packages come from an index are resolved on demand only, and their lock lies
-  /// beside the recipe; `resolve` reads it. Nothing for other kinds. Throws
-  /// Error{environment|transfer|usage}.
-  virtual std::optional<spec::PackageLayerLock> lock(const LayerErrand& errand,
+  /// Is what the layer consists of resolved on demand only, by `lock`, and kept in a file beside the
+  /// recipe that `resolve` reads? So it is where packages, images or code come from elsewhere.
+  virtual bool is_locked(const spec::LayerSpec& spec) const;
+  /// Resolves a layer that is locked. Throws Error{environment|transfer|usage}.
+  virtual spec::PackageLayerLock lock(const LayerErrand& errand,
                                                      const LockTarget& target);
   /// Brings what the lock names, so that a build needs no network. Throws
   /// Error{transfer|integrity}.

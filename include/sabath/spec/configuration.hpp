@@ -37,6 +37,16 @@ struct CacheSettings {
   bool operator==(const CacheSettings&) const = default;
 };
 
+/// How environments are used on this machine.
+struct EnvironmentSettings {
+  std::string variant{};  ///< of recipes that have it; the others take their first
+  /// A folder on this node's own disk, where images of environments are unpacked that cannot be
+  /// mounted; empty: the system's temporary folder.
+  std::string local{};
+
+  bool operator==(const EnvironmentSettings&) const = default;
+};
+
 /// Base URLs of services, without a slash at the end.
 struct Endpoints {
   std::string hf = "https://huggingface.co";
@@ -51,6 +61,7 @@ struct Configuration {
   std::vector<ToolFetcher> fetchers{};
   GlobusSettings globus{};
   CacheSettings cache{};
+  EnvironmentSettings environments{};
   std::string ssh_config{};                     ///< for ssh's -F; empty: the user's own
   int connections_per_host = 0;                 ///< at most; 0: as the engine finds best
   std::map<std::string, std::string> prefer{};  ///< scheme -> name of the fetcher that gets it

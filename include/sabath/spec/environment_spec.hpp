@@ -17,13 +17,26 @@ class JsonReader;
 
 namespace sabath::spec {
 
-enum class LayerKind { host, modules, source, pip };
+enum class LayerKind { host, modules, source, pip, conda, container };
 std::string_view to_string(LayerKind kind);
+/// Is something built for layers of this kind that paths can lead to?
+bool has_prefix(LayerKind kind);
 
-/// What a pip layer is asked for.
+/// Code that a source layer fetches. Nothing set: it lies in the recipe.
+struct CodeOrigin {
+  std::string git{};      ///< URL of a repository
+  std::string ref{};      ///< of it: a commit, tag or branch
+  std::string archive{};  ///< URL of an archive, instead
+  std::optional<base::Digest> digest{};  ///< of the archive; without it what `env lock` found
+
+  bool operator==(const CodeOrigin&) const = default;
+  bool is_set() const { return !git.empty() || !archive.empty(); }
+};
+
+/// The packages that a pip or conda layer is asked for.
 struct PackageRequest {
-  std::string python{};                          ///< "3.11", a path, or empty: the first python3
-  std::vector<std::string> requirements{};       ///< as pip reads them: "numpy>=1.26,<2"
+  std::string python{};                     ///< pip: "3.11", a path, or empty: the first python3
+  std::vector<std::string> requirements{};  ///< pip: "numpy>=1.26,<2"; conda: "numpy=1.26"
   std::vector<std::string> requirement_files{};  ///< {recipe}/FILE, with one on each line
   std::vector<std::string> constraints{};        ///< versions of what others ask for
   std::vector<std::string> constraint_files{};
@@ -33,23 +46,43 @@ struct PackageRequest {
   std::vector<std::string> imports{};
   /// Shared libraries that may be missing: parts of packages that nobody uses here.
   std::vector<std::string> optional_libraries{};
+  std::vector<std::string> channels{};  ///< conda: names, URLs or {recipe}/FOLDER, the first wins
+  std::string explicit_file{};          ///< conda: {recipe}/FILE, an @EXPLICIT list, instead
 
   bool operator==(const PackageRequest&) const = default;
+};
+
+/// The image that a container layer is asked for.
+struct ContainerRequest {
+  std::string image{};                 ///< "docker.io/library/python:3.11-slim"
+  std::vector<std::string> engines{};  ///< those that will do, the best first; empty: all
+  std::vector<std::string> binds{};    ///< HOST[:CONTAINER[:ro]], absolute paths
+  bool gpus = false;                   ///< pass the GPUs through where the host has some
+
+  bool operator==(const ContainerRequest&) const = default;
 };
 
 /// One layer as it is asked for. Layers are built in order and each sees the ones before.
 struct LayerSpec {
   LayerKind kind = LayerKind::host;
   std::string name{};                   ///< for {env.NAME}; the kind where the document gives none
-  std::vector<std::string> commands{};  ///< programs that must be there: on PATH; pip: in its bin
-  std::string path{};                   ///< source: folder with the code: {recipe} or beneath it
-  std::string build{};                  ///< source: "cmake" or "make"
-  std::map<std::string, std::string> options{};  ///< source: cmake cache entries, or make variables
+  std::vector<std::string> variants{};  ///< in which it takes part; empty: in all
+  std::vector<std::string> commands{};  ///< programs that must be there: host: on PATH; pip and
+                                        ///< conda: in its bin
+  std::string path{};         ///< source: folder with the code: {recipe} or beneath it; of fetched
+                              ///< code a folder in it, or empty
+  CodeOrigin origin{};        ///< source
+  std::vector<std::string> patches{};  ///< source: {recipe}/FILE, applied in this order
+  std::string build{};                 ///< source: "cmake", "make", "autotools" or "steps"
+  std::map<std::string, std::string> options{};  ///< source: cmake cache entries, make variables,
+                                                 ///< options of configure without their "--"
+  std::vector<std::vector<std::string>> steps{};  ///< source: commands, with {prefix} {source} {jobs}
   std::vector<std::string>
       languages{};  ///< source: of "c", "c++", "fortran": whose compilers are part of the key
   std::vector<std::string> modules{};  ///< modules: loaded in this order
   std::vector<std::string> use{};      ///< modules: more folders with modulefiles
-  PackageRequest packages{};           ///< pip
+  PackageRequest packages{};           ///< pip, conda
+  ContainerRequest container{};        ///< container
   std::map<std::string, std::string>
       variables{};  ///< set for what runs in it; $NAME refers to earlier ones
 
@@ -57,9 +90,13 @@ struct LayerSpec {
 };
 
 struct EnvironmentSpec {
+  std::vector<std::string> variants{};  ///< "cpu", "gpu": one is chosen, the first where nobody does
   std::vector<LayerSpec> layers{};
 
   bool operator==(const EnvironmentSpec&) const = default;
+  /// The layers of one variant and no variants; the first one's where `variant` is empty. Throws
+  /// Error{usage} for one that is not declared, with those that are.
+  EnvironmentSpec select(const std::string& variant) const;
 };
 
 /// One layer as it was resolved: `facts` is the preimage of `key`, so that a difference can be told
@@ -82,13 +119,25 @@ struct EnvironmentLock {
   base::Digest digest() const;
 };
 
+/// How programs are started in a container layer that is ready.
+struct ContainerImage {
+  std::string engine{};   ///< "apptainer", "singularity", "podman" or "docker"
+  std::string program{};  ///< the engine's absolute path
+  std::string image{};    ///< as the engine finds it here: a file, or REFERENCE@DIGEST
+  bool gpus = false;
+  std::vector<std::string> binds{};
+
+  bool operator==(const ContainerImage&) const = default;
+};
+
 /// A layer that is ready to be used.
 struct BuiltLayer {
   LayerLock lock{};
   std::string prefix{};  ///< absolute path; empty where the layer has none
   std::map<std::string, std::string> variables{};
   std::optional<LoadedModules> modules{};
-  /// pip: the file that names its packages, and name -> version of those that were found in the
+  std::optional<ContainerImage> container{};
+  /// pip, conda: the file that names its packages, and name -> version of those that were found in the
   /// prefix when somebody last looked.
   std::optional<base::Digest> lock_file{};
   std::optional<std::map<std::string, std::string>> packages{};

@@ -12,22 +12,25 @@
 
 namespace sabath::spec {
 
-/// One file that is installed.
+/// One file that a layer is made of.
 struct LockedPackage {
-  std::string name{};  ///< normalised: lower case, single '-'
-  std::string version{};
-  std::string file{};  ///< name of the wheel, or of the source distribution; never a URL
+  std::string name{};  ///< pip: normalised: lower case, single '-'; container: of the image
+  std::string version{};  ///< source: the commit, empty for an archive; container: the tag
+  std::string file{};     ///< its name: a wheel, a package of conda, an archive; never a URL
   base::Digest digest{};
+  std::optional<std::string> build{};  ///< conda: "py311h64a7726_0"
+  std::optional<std::string> url{};    ///< where it comes from; pip: the user's indexes know
   bool requested = false;  ///< by the recipe itself, not by another package
 
   bool operator==(const LockedPackage&) const = default;
+  /// pip: must it be built here?
   bool is_source() const { return !file.ends_with(".whl"); }
 };
 
 /// What was resolved for one platform and one Python.
 struct PlatformPackages {
-  std::string platform{};                 ///< "linux-x86_64"
-  std::string python{};                   ///< "cp311"
+  std::string platform{};                 ///< "linux-x86_64"; "any" for code
+  std::string python{};                   ///< pip: "cp311"
   std::string resolver{};                 ///< "pip 23.2.1"
   std::vector<LockedPackage> packages{};  ///< sorted by name
 
@@ -50,7 +53,8 @@ struct PackageLock {
   std::vector<PackageLayerLock> layers{};
 
   bool operator==(const PackageLock&) const = default;
-  const PackageLayerLock* find(std::string_view layer) const;
+  /// The answer to `request`, else any lock of a layer of that name: variants may share a name.
+  const PackageLayerLock* find(std::string_view layer, const base::Digest& request) const;
   /// sha256 of the canonical JSON of the layers; stands in the file, so that an edit shows.
   base::Digest digest() const;
 };

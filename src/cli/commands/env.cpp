@@ -30,9 +30,10 @@ std::string built_text(const spec::BuiltEnvironment& environment) {
 }
 
 int env_build(const EnvOptions& options, Workspace& workspace) {
+  if (options.offline) workspace.stay_offline();
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
   const auto built = workspace.environments().build(
-      workspace.runner().environment_of(recipe),
+      workspace.runner().environment_of(recipe, options.variant),
       recipe.directory,
       workspace.observer(),
       workspace.stop(),
@@ -56,7 +57,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 /// Becomes the command, so that terminal, signals and exit status are its own.
 int env_exec(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto built = workspace.environments().build(workspace.runner().environment_of(recipe),
+  const auto built = workspace.environments().build(workspace.runner().environment_of(recipe, options.variant),
                                                     recipe.directory,
                                                     workspace.observer(),
                                                     workspace.stop());
@@ -103,6 +104,10 @@ int list_environments(Workspace& workspace) {
   return exit_done;
 }
 
+void add_variant(CLI::App& command, EnvOptions& options) {
+  command.add_option("--variant", options.variant, "else the site's, else the recipe's first");
+}
+
 void setup_env(CLI::App& app, Action& action) {
   CLI::App* group = app.add_subcommand("env", "build and show environments");
   group->require_subcommand(1);
@@ -116,14 +121,17 @@ void setup_env(CLI::App& app, Action& action) {
     });
   };
   add("build", "build the environment of a recipe, or find it ready", "a recipe", env_build);
-  group->get_subcommand("build")->add_flag(
-      "--retry", options->retry, "try again what failed before");
+  CLI::App* build = group->get_subcommand("build");
+  add_variant(*build, *options);
+  build->add_flag("--retry", options->retry, "try again what failed before");
+  build->add_flag("--offline", options->offline, "a file that is not in the cache is an error");
   setup_env_lock(*group, action);
   setup_env_fetch(*group, action);
   setup_env_show(*group, action);
   add("list", "list the layers in the cache", nullptr, env_list);
   CLI::App* run = group->add_subcommand("exec", "run a command in the environment of a recipe");
   run->add_option("name", options->name, "a recipe")->required();
+  add_variant(*run, *options);
   run->add_option("command", options->command, "the command, after --")->required();
   run->callback([&action, options] {
     action = [options](Workspace& workspace) { return env_exec(*options, workspace); };

@@ -20,12 +20,16 @@ struct EnvOptions {
   std::vector<std::string> command{};
   std::string platform{};
   std::string python{};
+  std::string variant{};
   bool retry = false;
+  bool offline = false;
   bool why = false;
   std::string older_than = "1d";
   bool dry_run = false;
 };
 
+/// --variant of a command.
+void add_variant(CLI::App& command, EnvOptions& options);
 void setup_env_lock(CLI::App& group, Action& action);
 void setup_env_fetch(CLI::App& group, Action& action);
 void setup_env_show(CLI::App& group, Action& action);

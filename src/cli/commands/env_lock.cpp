@@ -33,7 +33,7 @@ std::string version_in(const std::optional<spec::PackageLock>& lock,
                        const spec::PackageLayerLock& layer,
                        const spec::PlatformPackages& platform,
                        const std::string& package) {
-  const auto* const before = lock ? lock->find(layer.name) : nullptr;
+  const auto* const before = lock ? lock->find(layer.name, layer.request) : nullptr;
   const auto* const packages =
       before == nullptr ? nullptr : before->find(platform.platform, platform.python);
   if (packages == nullptr) return {};
@@ -57,8 +57,8 @@ std::string lock_text(const spec::PackageLock& lock,
                    old == package.version ? "" : old,
                    package.file});
       }
-      text += platform.platform + " " + platform.python + ", by " + platform.resolver + "\n" +
-              table.text() + "\n";
+      const std::string python = platform.python.empty() ? "" : " " + platform.python;
+      text += platform.platform + python + ", by " + platform.resolver + "\n" + table.text() + "\n";
     }
   }
   return text + "* asked for by the recipe\nwrote " + path.string() + "\n";
@@ -66,7 +66,7 @@ std::string lock_text(const spec::PackageLock& lock,
 
 int env_lock(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const spec::EnvironmentSpec wanted = workspace.runner().environment_of(recipe);
+  const spec::EnvironmentSpec wanted = workspace.runner().environments_of(recipe);
   const auto path = env::lock_file_of(recipe.directory);
   const auto before = known_lock(path, workspace);
   const auto lock = workspace.environments().lock_packages(wanted,
@@ -76,7 +76,8 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
                                                            workspace.observer(),
                                                            workspace.stop());
   if (!lock) {
-    workspace.answer(json_answer(workspace.environments().lock(wanted, recipe.directory)));
+    workspace.answer(json_answer(workspace.environments().lock(
+        workspace.runner().environment_of(recipe), recipe.directory)));
     return exit_done;
   }
   base::write_file_atomically(path, json_answer(*lock));
@@ -86,10 +87,11 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
 
 int env_fetch(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto files = workspace.environments().fetch(workspace.runner().environment_of(recipe),
-                                                    recipe.directory,
-                                                    workspace.observer(),
-                                                    workspace.stop());
+  const auto files = workspace.environments().fetch(
+      workspace.runner().environment_of(recipe, options.variant),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop());
   const std::string count = std::to_string(files.size());
   workspace.answer(workspace.options().json ? json_answer(files)
                    : files.empty()
@@ -118,6 +120,7 @@ void setup_env_fetch(CLI::App& group, Action& action) {
   CLI::App* fetch =
       group.add_subcommand("fetch", "bring all files that a lock names into the cache");
   fetch->add_option("name", options->name, "a recipe")->required();
+  add_variant(*fetch, *options);
   fetch->callback([&action, options] {
     action = [options](Workspace& workspace) { return env_fetch(*options, workspace); };
   });

@@ -40,7 +40,9 @@ spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) 
 }
 
 /// What a recipe resolves to on this machine now, what a run had, or what lies under a key.
-spec::EnvironmentLock lock_called(const std::string& name, Workspace& workspace) {
+spec::EnvironmentLock lock_called(const std::string& name,
+                                  const std::string& variant,
+                                  Workspace& workspace) {
   if (names_a_run(name)) return lock_of_run(name, workspace);
   std::optional<spec::Recipe> recipe;
   try {
@@ -49,7 +51,7 @@ spec::EnvironmentLock lock_called(const std::string& name, Workspace& workspace)
     if (error.kind() != base::ErrorKind::not_found) throw;
     return lock_of_key(name, workspace);
   }
-  return workspace.environments().lock(workspace.runner().environment_of(*recipe),
+  return workspace.environments().lock(workspace.runner().environment_of(*recipe, variant),
                                        recipe->directory);
 }
 
@@ -59,8 +61,8 @@ int show_why(const EnvOptions& options, Workspace& workspace) {
                       "--why: wants two environments: recipes, runs or keys",
                       "sabath env show --why ONE OTHER");
   }
-  const auto found = spec::differences(lock_called(options.names[0], workspace),
-                                       lock_called(options.names[1], workspace));
+  const auto found = spec::differences(lock_called(options.names[0], options.variant, workspace),
+                                       lock_called(options.names[1], options.variant, workspace));
   if (workspace.options().json) {
     workspace.answer(json_differences(found));
     return exit_done;
@@ -123,22 +125,32 @@ std::string entry_text(const EnvironmentReport& report) {
   return text + packages_text(entry.lock);
 }
 
+bool has_layer(const spec::EnvironmentSpec& environment,
+               const spec::Recipe& recipe,
+               const base::Digest& key,
+               Workspace& workspace) {
+  try {
+    const auto lock = workspace.environments().lock(environment, recipe.directory);
+    return std::any_of(lock.layers.begin(), lock.layers.end(), [&](const spec::LayerLock& layer) {
+      return layer.key == key;
+    });
+  } catch (const base::Error&) {
+    return false;  // it cannot be resolved here, so that it has no key
+  }
+}
+
 /// The recipes whose environment has the layer, as they stand now.
 std::vector<std::string> recipes_with(const base::Digest& key, Workspace& workspace) {
   std::vector<std::string> names;
   std::vector<app::BadDocument> bad;
   for (const app::RecipeDocument& document : workspace.documents().recipes(bad)) {
-    const spec::Recipe& recipe = document.recipe;
-    try {
-      const auto lock = workspace.environments().lock(workspace.runner().environment_of(recipe),
-                                                      recipe.directory);
-      for (const spec::LayerLock& layer : lock.layers) {
-        if (layer.key == key) names.push_back(recipe.name);
-      }
-    } catch (const base::Error&) {
-      // It cannot be resolved here, so that it has no key.
-      continue;
-    }
+    const spec::EnvironmentSpec all = workspace.runner().environments_of(document.recipe);
+    std::vector<std::string> variants = all.variants;
+    if (variants.empty()) variants.emplace_back();
+    const bool has_it = std::any_of(variants.begin(), variants.end(), [&](const auto& variant) {
+      return has_layer(all.select(variant), document.recipe, key, workspace);
+    });
+    if (has_it) names.push_back(document.recipe.name);
   }
   return names;
 }
@@ -155,9 +167,11 @@ EnvironmentReport report_of(env::EnvironmentEntry entry, Workspace& workspace) {
 }
 
 /// The layers of a recipe that are there.
-std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe, Workspace& workspace) {
-  const auto built =
-      workspace.environments().find(workspace.runner().environment_of(recipe), recipe.directory);
+std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe,
+                                              const std::string& variant,
+                                              Workspace& workspace) {
+  const auto built = workspace.environments().find(
+      workspace.runner().environment_of(recipe, variant), recipe.directory);
   if (!built) {
     throw base::Error(base::ErrorKind::environment,
                       "environment of '" + recipe.name + "': not built yet",
@@ -189,7 +203,7 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
     if (error.kind() != base::ErrorKind::not_found) throw;
     entries.push_back(workspace.environments().show(name));
   }
-  if (recipe) entries = entries_of(*recipe, workspace);
+  if (recipe) entries = entries_of(*recipe, options.variant, workspace);
   std::vector<EnvironmentReport> reports;
   std::string text;
   for (env::EnvironmentEntry& entry : entries) {
@@ -209,6 +223,7 @@ void setup_env_show(CLI::App& group, Action& action) {
   show->add_option("name", options->names, "a recipe, or the beginning of a key")
       ->required()
       ->expected(1, 2);
+  add_variant(*show, *options);
   show->add_flag("--why", options->why, "say in words what makes two of them differ");
   show->callback([&action, options] {
     action = [options](Workspace& workspace) { return env_show(*options, workspace); };

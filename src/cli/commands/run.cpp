@@ -25,6 +25,8 @@ struct RunOptions {
   std::vector<std::string> tags{};
   bool fresh = false;
   bool dry_run = false;
+  std::string variant{};
+  bool offline = false;
 };
 
 std::map<std::string, std::string> assignments(const std::vector<std::string>& texts) {
@@ -67,6 +69,9 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   request.seed = options.seed;
   request.tags = options.tags;
   request.fresh = options.fresh;
+  request.variant = options.variant;
+  request.offline = options.offline;
+  if (options.offline) workspace.stay_offline();
   return request;
 }
 
@@ -151,6 +156,9 @@ void setup_run(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--tag", options->tags, "a word to find the runs by")
       ->allow_extra_args(false);
+  command->add_option(
+      "--variant", options->variant, "the environment's variant; else the site's, else the first");
+  command->add_flag("--offline", options->offline, "what is not in the cache is an error");
   command->add_flag("--fresh", options->fresh, "reuse no cached stage");
   command->add_flag(
       "--dry-run", options->dry_run, "show what would be run; fetch, build and run nothing");

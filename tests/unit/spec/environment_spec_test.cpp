@@ -1,3 +1,4 @@
+#include "full_values.hpp"
 #include "problem_text.hpp"
 #include "recipe_document.hpp"
 
@@ -74,8 +75,9 @@ TEST_CASE("environment: specs come back from JSON as they were") {
 }
 
 TEST_CASE("environment: an unknown kind names the known ones and nothing else") {
-  const auto problem = problem_of([] { one_layer(R"("kind": "conda", "file": "x.yml")"); });
-  CHECK(problem.text == "e.json:/layers/0/kind: 'conda' is none of host, modules, source, pip");
+  const auto problem = problem_of([] { one_layer(R"("kind": "spack", "file": "x.yml")"); });
+  CHECK(problem.text ==
+        "e.json:/layers/0/kind: 'spack' is none of host, modules, source, pip, conda, container");
 }
 
 TEST_CASE("environment: the code lies beneath the recipe") {
@@ -116,6 +118,88 @@ TEST_CASE("environment: what is wrong in a layer is told") {
   CHECK(problem_of([] {
           read(R"({"layers": [{)" + cmake_layer + "}, {" + cmake_layer + "}]}");
         }).says("e.json:/layers/1: two layers are called 'source'"));
+}
+
+TEST_CASE("environment: layers of all kinds come back from JSON as they were") {
+  const spec::EnvironmentSpec spec{{"cpu", "gpu"},
+                                   {test::full_code_layer(),
+                                    test::full_pip_layer(),
+                                    test::full_conda_layer(),
+                                    test::full_container_layer()}};
+  CHECK(read(to_json(spec).dump()) == spec);
+}
+
+TEST_CASE("environment: code may be fetched, and built in steps") {
+  const auto layer = one_layer(R"("kind": "source", "git": "https://host/code.git", "ref": "v1.2",
+      "build": "steps", "steps": [["./install", "{prefix}", "-j{jobs}"]])")
+                         .layers.front();
+  CHECK(layer.origin.git == "https://host/code.git");
+  CHECK(layer.path.empty());
+  CHECK(layer.steps == std::vector<std::vector<std::string>>{{"./install", "{prefix}", "-j{jobs}"}});
+  const auto configured = one_layer(R"("kind": "source", "archive": "https://host/a.tar.gz",
+      "build": "autotools", "options": {"enable-x": true, "enable-y": false, "with-z": "/z"})")
+                              .layers.front();
+  CHECK(configured.options == std::map<std::string, std::string>{
+                                  {"enable-x", ""}, {"enable-y", "no"}, {"with-z", "/z"}});
+}
+
+TEST_CASE("environment: what is wrong with fetched code is told") {
+  const auto problem = [](const std::string& members) {
+    return problem_of([&] { one_layer("\"kind\": \"source\", \"build\": \"make\", " + members); });
+  };
+  CHECK(problem(R"("git": "ext::sh -c x", "ref": "1")").says("'ext::sh -c x' is not a URL"));
+  CHECK(problem(R"("git": "--upload-pack=x", "ref": "1")").says("is not a URL"));
+  CHECK(problem(R"("git": "https://u:p@host/x", "ref": "1")").says("a document holds no password"));
+  CHECK(problem(R"("git": "https://host/x")").says("'ref' is missing"));
+  CHECK(problem(R"("git": "https://host/x", "ref": "--all")").says("is not a commit, tag or branch"));
+  CHECK(problem(R"("git": "https://h/x", "ref": "1", "archive": "https://h/y")")
+            .says("the code comes from \"git\" already"));
+  CHECK(problem(R"("archive": "https://h/y", "path": "../x")").says("is not a folder in what is"));
+  CHECK(problem(R"("archive": "https://h/y", "patches": ["/etc/x"])").says("is not a patch beneath"));
+}
+
+TEST_CASE("environment: what is wrong with images and packages of conda is told") {
+  CHECK(problem_of([] {
+          one_layer(R"("kind": "container", "image": "--rm x")");
+        }).says("'--rm x' is not an image"));
+  CHECK(problem_of([] {
+          one_layer(R"("kind": "container", "image": "x", "engines": ["lxc"])");
+        }).says("'lxc' is none of apptainer, singularity, podman, docker"));
+  CHECK(problem_of([] {
+          one_layer(R"("kind": "container", "image": "x", "binds": ["data"])");
+        }).says("'data' is not a bind"));
+  CHECK(problem_of([] {
+          one_layer(R"("kind": "conda", "requirements": ["-c x"], "channels": ["c"])");
+        }).says("'-c x' is not a package with versions"));
+  CHECK(problem_of([] {
+          one_layer(R"("kind": "conda", "requirements": ["x"], "channels": ["-x"])");
+        }).says("'-x' is not a URL"));
+  CHECK(problem_of([] {
+          one_layer(R"("kind": "conda", "requirements": ["x"])");
+        }).says("'channels' is missing"));
+}
+
+TEST_CASE("environment: layers take part in variants, of which one is selected") {
+  const auto spec = read(R"({"variants": ["cpu", "gpu"], "layers": [
+      {"kind": "host", "commands": ["cc"]},
+      {"kind": "pip", "requirements": ["jax"], "variants": ["cpu"]},
+      {"kind": "pip", "requirements": ["jax", "jax-cuda"], "variants": ["gpu"]}]})");
+  CHECK(spec.select("").layers.back().packages.requirements == std::vector<std::string>{"jax"});
+  CHECK(spec.select("gpu").layers.size() == 2);
+  CHECK(spec.select("gpu").layers.back().packages.requirements.size() == 2);
+  const auto problem = problem_of([&] { spec.select("tpu"); });
+  CHECK(problem.text == "environment: no variant 'tpu'");
+  CHECK(problem.hint == "it has cpu, gpu");
+  CHECK(problem_of([] {
+          read(R"({"layers": [{"kind": "host", "commands": ["cc"], "variants": ["x"]}]})");
+        }).says("e.json:/layers/0: no variant 'x'"));
+}
+
+TEST_CASE("environment: nothing stands after a container") {
+  CHECK(problem_of([] {
+          read(R"({"layers": [{"kind": "container", "image": "x"},
+                              {"kind": "pip", "requirements": ["numpy"]}]})");
+        }).says("e.json:/layers/1: stands after the container 'container'"));
 }
 
 TEST_CASE("environment: a prefix is the last one, or that of a name") {

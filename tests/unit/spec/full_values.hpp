@@ -49,7 +49,7 @@ inline spec::Asset full_asset() {
   layer.options = {{"CMAKE_BUILD_TYPE", "Release"}};
   layer.languages = {"c++", "fortran"};
   layer.variables = {{"OMP_PROC_BIND", "true"}};
-  asset.environment = spec::EnvironmentSpec{{layer}};
+  asset.environment = spec::EnvironmentSpec{{}, {layer}};
   asset.parameters = {{"layers", "[32,32]"}, {"rate", "0.003"}};
   return asset;
 }
@@ -102,17 +102,29 @@ inline spec::BuiltEnvironment full_environment() {
                                 {{"gcc/12", "/modules/gcc/12.lua", base::sha256_of("module")}},
                                 {{"GCC_HOME", "/opt/gcc"}},
                                 {"CC"}},
+            spec::ContainerImage{"podman", "/usr/bin/podman", "host/image@sha256:0", true, {"/data"}},
             base::sha256_of("lock"),
             std::map<std::string, std::string>{{"numpy", "2.4.6"}}}}};
 }
 
 inline spec::PackageLock full_lock() {
   const spec::LockedPackage numpy{
-      "numpy", "2.4.6", "numpy-2.4.6-cp311-cp311-linux_x86_64.whl", base::sha256_of("n"), true};
+      "numpy", "2.4.6", "numpy-2.4.6-cp311-cp311-linux_x86_64.whl", base::sha256_of("n"), {}, {}, true};
+  const spec::LockedPackage blas{"libblas",
+                                 "3.9.0",
+                                 "libblas-3.9.0-25_openblas.conda",
+                                 base::sha256_of("b"),
+                                 "25_openblas",
+                                 "https://host/linux-64/libblas-3.9.0-25_openblas.conda",
+                                 false};
   return {{{spec::LayerKind::pip,
             "python",
             base::sha256_of("request"),
-            {{"linux-x86_64", "cp311", "pip 23.2.1", {numpy}}}}}};
+            {{"linux-x86_64", "cp311", "pip 23.2.1", {numpy}}}},
+           {spec::LayerKind::conda,
+            "libraries",
+            base::sha256_of("other request"),
+            {{"linux-64", "", "conda 24.1.0", {blas}}}}}};
 }
 
 inline spec::LayerSpec full_pip_layer() {
@@ -128,7 +140,45 @@ inline spec::LayerSpec full_pip_layer() {
                     {"{recipe}/constraints.txt"},
                     {"mpi4py"},
                     {"numpy"},
-                    {"libtbb.so.12"}};
+                    {"libtbb.so.12"},
+                    {},
+                    {}};
+  return layer;
+}
+
+inline spec::LayerSpec full_conda_layer() {
+  spec::LayerSpec layer;
+  layer.kind = spec::LayerKind::conda;
+  layer.name = "conda";
+  layer.variants = {"cpu"};
+  layer.commands = {"gdalinfo"};
+  layer.packages.requirements = {"numpy=1.26", "conda-forge::gdal >=3,<4"};
+  layer.packages.channels = {"conda-forge", "{recipe}/channel", "https://host/channel"};
+  layer.packages.imports = {"numpy"};
+  return layer;
+}
+
+inline spec::LayerSpec full_code_layer() {
+  spec::LayerSpec layer;
+  layer.kind = spec::LayerKind::source;
+  layer.name = "mpi";
+  layer.origin.archive = "https://host/openmpi-4.1.6.tar.bz2";
+  layer.origin.digest = base::sha256_of("archive");
+  layer.path = "openmpi-4.1.6";
+  layer.patches = {"{recipe}/fix.patch"};
+  layer.build = "autotools";
+  layer.options = {{"enable-mpi-fortran", ""}, {"with-cuda", "$CUDA_HOME"}};
+  layer.languages = {"c", "fortran"};
+  return layer;
+}
+
+inline spec::LayerSpec full_container_layer() {
+  spec::LayerSpec layer;
+  layer.kind = spec::LayerKind::container;
+  layer.name = "image";
+  layer.variants = {"gpu"};
+  layer.commands = {"python3"};
+  layer.container = {"localhost:5000/tools/python:3.11", {"podman"}, {"/data", "/opt:/opt:ro"}, true};
   return layer;
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("environment: a pip layer is read, written and checked") {
   CHECK(layer.packages.python == "3.11");
   CHECK(layer.packages.from_source == Texts{"mpi4py"});
   CHECK(layer.commands == Texts{"f2py"});
-  const spec::EnvironmentSpec full{{test::full_pip_layer()}};
+  const spec::EnvironmentSpec full{{}, {test::full_pip_layer()}};
   auto document = base::JsonDocument::parse(to_json(full).dump(), "e.json");
   CHECK(spec::read_environment_spec(document.root()) == full);
 

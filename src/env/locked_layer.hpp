@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+#include <sabath/env/environment_layer.hpp>
+#include <sabath/spec/package_lock.hpp>
+
+#include <string_view>
+
+namespace sabath::env {
+
+/// What the lock file beside the recipe says of a layer.
+struct LockedLayer {
+  spec::PackageLayerLock layer{};
+  base::Digest file{};  ///< PackageLock::digest of the whole
+};
+
+/// Throws Error{environment} where there is none, or where it is not the answer to `request`, the
+/// digest of what the recipe asks for; Error{usage} for a file that was edited.
+LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& request);
+
+/// What the lock has for a machine. Throws Error{environment} that names what it has instead.
+const spec::PlatformPackages& packages_for(const LayerContext& context,
+                                           const LockedLayer& lock,
+                                           std::string_view platform,
+                                           std::string_view python = {});
+
+/// The files of a lock; those with a URL come from there.
+std::vector<PinnedFile> pinned_files(const std::vector<spec::LockedPackage>& packages);
+
+}  // namespace sabath::env
