@@ -104,8 +104,7 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
       if (!found) return std::nullopt;
       prefix = *found;
     }
-    built.layers.push_back(
-        {.lock = layer.lock, .prefix = prefix, .variables = wanted.variables});
+    built.layers.push_back({.lock = layer.lock, .prefix = prefix, .variables = wanted.variables});
     layer.layer.describe(layer.context, built.layers.back());
     add_layer(variables, built.layers.back());
   }

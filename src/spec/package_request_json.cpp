@@ -55,7 +55,8 @@ std::vector<std::string> read_imports(base::JsonReader reader) {
 
 /// "numpy=1.26", "python >=3.10,<3.12", "conda-forge::libblas=*=*mkl".
 std::vector<std::string> read_match_specs(base::JsonReader reader) {
-  static const std::regex form("([A-Za-z0-9._/-]+::)?[A-Za-z0-9_][A-Za-z0-9._-]*[ \\[\\]A-Za-z0-9.*<>=!~,|_+'-]*");
+  static const std::regex form(
+      "([A-Za-z0-9._/-]+::)?[A-Za-z0-9_][A-Za-z0-9._-]*[ \\[\\]A-Za-z0-9.*<>=!~,|_+'-]*");
   std::vector<std::string> specs = read_distinct(reader);
   for (base::JsonReader& item : reader.items()) {
     if (!item.is_string() || std::regex_match(item.string(), form)) continue;

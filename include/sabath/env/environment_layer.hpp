@@ -98,12 +98,11 @@ class EnvironmentLayer {
   /// only where `has_prefix()`.
   virtual std::map<std::string, std::string> build(const LayerBuild& build);
 
-  /// Is what the layer consists of resolved on demand only, by `lock`, and kept in a file beside the
-  /// recipe that `resolve` reads? So it is where packages, images or code come from elsewhere.
+  /// Is what the layer consists of resolved on demand only, by `lock`, and kept in a file beside
+  /// the recipe that `resolve` reads? So it is where packages, images or code come from elsewhere.
   virtual bool is_locked(const spec::LayerSpec& spec) const;
   /// Resolves a layer that is locked. Throws Error{environment|transfer|usage}.
-  virtual spec::PackageLayerLock lock(const LayerErrand& errand,
-                                                     const LockTarget& target);
+  virtual spec::PackageLayerLock lock(const LayerErrand& errand, const LockTarget& target);
   /// Brings what the lock names, so that a build needs no network. Throws
   /// Error{transfer|integrity}.
   virtual std::vector<PinnedFile> fetch(const LayerErrand& errand, const BringFiles& bring);

@@ -24,9 +24,9 @@ bool has_prefix(LayerKind kind);
 
 /// Code that a source layer fetches. Nothing set: it lies in the recipe.
 struct CodeOrigin {
-  std::string git{};      ///< URL of a repository
-  std::string ref{};      ///< of it: a commit, tag or branch
-  std::string archive{};  ///< URL of an archive, instead
+  std::string git{};                     ///< URL of a repository
+  std::string ref{};                     ///< of it: a commit, tag or branch
+  std::string archive{};                 ///< URL of an archive, instead
   std::optional<base::Digest> digest{};  ///< of the archive; without it what `env lock` found
 
   bool operator==(const CodeOrigin&) const = default;
@@ -69,14 +69,15 @@ struct LayerSpec {
   std::vector<std::string> variants{};  ///< in which it takes part; empty: in all
   std::vector<std::string> commands{};  ///< programs that must be there: host: on PATH; pip and
                                         ///< conda: in its bin
-  std::string path{};         ///< source: folder with the code: {recipe} or beneath it; of fetched
-                              ///< code a folder in it, or empty
-  CodeOrigin origin{};        ///< source
+  std::string path{};   ///< source: folder with the code: {recipe} or beneath it; of fetched
+                        ///< code a folder in it, or empty
+  CodeOrigin origin{};  ///< source
   std::vector<std::string> patches{};  ///< source: {recipe}/FILE, applied in this order
   std::string build{};                 ///< source: "cmake", "make", "autotools" or "steps"
   std::map<std::string, std::string> options{};  ///< source: cmake cache entries, make variables,
                                                  ///< options of configure without their "--"
-  std::vector<std::vector<std::string>> steps{};  ///< source: commands, with {prefix} {source} {jobs}
+  std::vector<std::vector<std::string>>
+      steps{};  ///< source: commands, with {prefix} {source} {jobs}
   std::vector<std::string>
       languages{};  ///< source: of "c", "c++", "fortran": whose compilers are part of the key
   std::vector<std::string> modules{};  ///< modules: loaded in this order
@@ -90,7 +91,8 @@ struct LayerSpec {
 };
 
 struct EnvironmentSpec {
-  std::vector<std::string> variants{};  ///< "cpu", "gpu": one is chosen, the first where nobody does
+  std::vector<std::string>
+      variants{};  ///< "cpu", "gpu": one is chosen, the first where nobody does
   std::vector<LayerSpec> layers{};
 
   bool operator==(const EnvironmentSpec&) const = default;
@@ -137,8 +139,8 @@ struct BuiltLayer {
   std::map<std::string, std::string> variables{};
   std::optional<LoadedModules> modules{};
   std::optional<ContainerImage> container{};
-  /// pip, conda: the file that names its packages, and name -> version of those that were found in the
-  /// prefix when somebody last looked.
+  /// pip, conda: the file that names its packages, and name -> version of those that were found in
+  /// the prefix when somebody last looked.
   std::optional<base::Digest> lock_file{};
   std::optional<std::map<std::string, std::string>> packages{};
 

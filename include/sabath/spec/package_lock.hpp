@@ -14,13 +14,13 @@ namespace sabath::spec {
 
 /// One file that a layer is made of.
 struct LockedPackage {
-  std::string name{};  ///< pip: normalised: lower case, single '-'; container: of the image
+  std::string name{};     ///< pip: normalised: lower case, single '-'; container: of the image
   std::string version{};  ///< source: the commit, empty for an archive; container: the tag
   std::string file{};     ///< its name: a wheel, a package of conda, an archive; never a URL
   base::Digest digest{};
   std::optional<std::string> build{};  ///< conda: "py311h64a7726_0"
   std::optional<std::string> url{};    ///< where it comes from; pip: the user's indexes know
-  bool requested = false;  ///< by the recipe itself, not by another package
+  bool requested = false;              ///< by the recipe itself, not by another package
 
   bool operator==(const LockedPackage&) const = default;
   /// pip: must it be built here?

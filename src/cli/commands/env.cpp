@@ -57,10 +57,11 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 /// Becomes the command, so that terminal, signals and exit status are its own.
 int env_exec(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto built = workspace.environments().build(workspace.runner().environment_of(recipe, options.variant),
-                                                    recipe.directory,
-                                                    workspace.observer(),
-                                                    workspace.stop());
+  const auto built =
+      workspace.environments().build(workspace.runner().environment_of(recipe, options.variant),
+                                     recipe.directory,
+                                     workspace.observer(),
+                                     workspace.stop());
   env::check_trusted(built);
   env::EnvironmentLease lease(built);
   const base::Environment variables = env::run_variables(built, base::current_environment());

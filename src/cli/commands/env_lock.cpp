@@ -87,11 +87,11 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
 
 int env_fetch(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto files = workspace.environments().fetch(
-      workspace.runner().environment_of(recipe, options.variant),
-      recipe.directory,
-      workspace.observer(),
-      workspace.stop());
+  const auto files =
+      workspace.environments().fetch(workspace.runner().environment_of(recipe, options.variant),
+                                     recipe.directory,
+                                     workspace.observer(),
+                                     workspace.stop());
   const std::string count = std::to_string(files.size());
   workspace.answer(workspace.options().json ? json_answer(files)
                    : files.empty()

@@ -135,12 +135,13 @@ TEST_CASE("environment: code may be fetched, and built in steps") {
                          .layers.front();
   CHECK(layer.origin.git == "https://host/code.git");
   CHECK(layer.path.empty());
-  CHECK(layer.steps == std::vector<std::vector<std::string>>{{"./install", "{prefix}", "-j{jobs}"}});
+  CHECK(layer.steps ==
+        std::vector<std::vector<std::string>>{{"./install", "{prefix}", "-j{jobs}"}});
   const auto configured = one_layer(R"("kind": "source", "archive": "https://host/a.tar.gz",
       "build": "autotools", "options": {"enable-x": true, "enable-y": false, "with-z": "/z"})")
                               .layers.front();
-  CHECK(configured.options == std::map<std::string, std::string>{
-                                  {"enable-x", ""}, {"enable-y", "no"}, {"with-z", "/z"}});
+  CHECK(configured.options ==
+        std::map<std::string, std::string>{{"enable-x", ""}, {"enable-y", "no"}, {"with-z", "/z"}});
 }
 
 TEST_CASE("environment: what is wrong with fetched code is told") {
@@ -151,11 +152,13 @@ TEST_CASE("environment: what is wrong with fetched code is told") {
   CHECK(problem(R"("git": "--upload-pack=x", "ref": "1")").says("is not a URL"));
   CHECK(problem(R"("git": "https://u:p@host/x", "ref": "1")").says("a document holds no password"));
   CHECK(problem(R"("git": "https://host/x")").says("'ref' is missing"));
-  CHECK(problem(R"("git": "https://host/x", "ref": "--all")").says("is not a commit, tag or branch"));
+  CHECK(
+      problem(R"("git": "https://host/x", "ref": "--all")").says("is not a commit, tag or branch"));
   CHECK(problem(R"("git": "https://h/x", "ref": "1", "archive": "https://h/y")")
             .says("the code comes from \"git\" already"));
   CHECK(problem(R"("archive": "https://h/y", "path": "../x")").says("is not a folder in what is"));
-  CHECK(problem(R"("archive": "https://h/y", "patches": ["/etc/x"])").says("is not a patch beneath"));
+  CHECK(
+      problem(R"("archive": "https://h/y", "patches": ["/etc/x"])").says("is not a patch beneath"));
 }
 
 TEST_CASE("environment: what is wrong with images and packages of conda is told") {

@@ -95,21 +95,27 @@ inline spec::BuiltEnvironment full_environment() {
                        {{"cxx", "g++ 12.2.0 x86_64-linux-gnu"},
                         {"package.numpy", "2.4.6 " + base::sha256_of("n").text()}},
                        base::sha256_of("layer")};
-  return {{{lock,
-            "/cache/envs/source/1/a",
-            {{"OMP_PROC_BIND", "true"}},
-            spec::LoadedModules{"/usr/share/lmod/init/bash",
-                                {{"gcc/12", "/modules/gcc/12.lua", base::sha256_of("module")}},
-                                {{"GCC_HOME", "/opt/gcc"}},
-                                {"CC"}},
-            spec::ContainerImage{"podman", "/usr/bin/podman", "host/image@sha256:0", true, {"/data"}},
-            base::sha256_of("lock"),
-            std::map<std::string, std::string>{{"numpy", "2.4.6"}}}}};
+  return {
+      {{lock,
+        "/cache/envs/source/1/a",
+        {{"OMP_PROC_BIND", "true"}},
+        spec::LoadedModules{"/usr/share/lmod/init/bash",
+                            {{"gcc/12", "/modules/gcc/12.lua", base::sha256_of("module")}},
+                            {{"GCC_HOME", "/opt/gcc"}},
+                            {"CC"}},
+        spec::ContainerImage{"podman", "/usr/bin/podman", "host/image@sha256:0", true, {"/data"}},
+        base::sha256_of("lock"),
+        std::map<std::string, std::string>{{"numpy", "2.4.6"}}}}};
 }
 
 inline spec::PackageLock full_lock() {
-  const spec::LockedPackage numpy{
-      "numpy", "2.4.6", "numpy-2.4.6-cp311-cp311-linux_x86_64.whl", base::sha256_of("n"), {}, {}, true};
+  const spec::LockedPackage numpy{"numpy",
+                                  "2.4.6",
+                                  "numpy-2.4.6-cp311-cp311-linux_x86_64.whl",
+                                  base::sha256_of("n"),
+                                  {},
+                                  {},
+                                  true};
   const spec::LockedPackage blas{"libblas",
                                  "3.9.0",
                                  "libblas-3.9.0-25_openblas.conda",
@@ -178,7 +184,8 @@ inline spec::LayerSpec full_container_layer() {
   layer.name = "image";
   layer.variants = {"gpu"};
   layer.commands = {"python3"};
-  layer.container = {"localhost:5000/tools/python:3.11", {"podman"}, {"/data", "/opt:/opt:ro"}, true};
+  layer.container = {
+      "localhost:5000/tools/python:3.11", {"podman"}, {"/data", "/opt:/opt:ro"}, true};
   return layer;
 }
 
