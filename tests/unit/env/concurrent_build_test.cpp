@@ -16,7 +16,7 @@ namespace {
 
 /// A layer whose build waits until the file "go" is there.
 struct Shop : test::EnvWorkshop {
-  spec::EnvironmentSpec spec{{test::source_layer("make")}};
+  spec::EnvironmentSpec spec{{}, {test::source_layer("make")}};
 
   Shop() {
     write("code/Makefile",

@@ -13,7 +13,7 @@ using sabath::test::error_of;
 
 namespace {
 
-const spec::EnvironmentSpec scripts{{test::source_layer("make")}};
+const spec::EnvironmentSpec scripts{{}, {test::source_layer("make")}};
 
 struct Shop : test::EnvWorkshop {
   explicit Shop(const std::string& compile) {
@@ -119,7 +119,7 @@ TEST_CASE("failed build: a missing compiler is named, with the remedy, before an
   test::EnvWorkshop shop;
   shop.write("code/CMakeLists.txt", "project(x)");
   shop.options.environment = {{"PATH", "/nowhere"}};
-  spec::EnvironmentSpec spec{{test::source_layer("cmake", {"c++", "fortran"})}};
+  spec::EnvironmentSpec spec{{}, {test::source_layer("cmake", {"c++", "fortran"})}};
   const auto error = error_of([&] { shop.build(spec); });
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(
@@ -137,7 +137,7 @@ TEST_CASE("failed build: a missing cmake or make is named") {
   test::EnvWorkshop shop;
   shop.write("code/CMakeLists.txt", "");
   shop.options.environment = {{"PATH", "/nowhere"}};
-  const auto error = error_of([&] { shop.build({{test::source_layer(build)}}); });
+  const auto error = error_of([&] { shop.build({{}, {test::source_layer(build)}}); });
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(contains(error.what(), build + " not found on PATH"));
   CHECK(contains(error.hint(), "apt install " + build));

@@ -35,11 +35,11 @@ TEST_CASE("host layer: a program is identified by the first line that it says of
   test::EnvWorkshop shop;
   write_program(shop.home / "bin/talker", "echo; echo 'talker 1.2.3  '; echo more\n");
   shop.options.environment["PATH"] = (shop.home / "bin").string() + ":/usr/bin:/bin";
-  const auto lock = shop.store().lock({{test::host_layer({"talker"})}}, shop.home.path());
+  const auto lock = shop.store().lock({{}, {test::host_layer({"talker"})}}, shop.home.path());
   CHECK(lock.layers.at(0).facts.at("command.talker") == "talker 1.2.3");
 
   write_program(shop.home / "bin/talker", "echo 'talker 1.2.4'\n");
-  const auto later = shop.store().lock({{test::host_layer({"talker"})}}, shop.home.path());
+  const auto later = shop.store().lock({{}, {test::host_layer({"talker"})}}, shop.home.path());
   CHECK(later.layers.at(0).key != lock.layers.at(0).key);
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("host layer: a program that has no version is identified by its bytes"
   test::EnvWorkshop shop;
   write_program(shop.home / "bin/mute", "exit 3\n");
   shop.options.environment["PATH"] = (shop.home / "bin").string();
-  const auto lock = shop.store().lock({{test::host_layer({"mute"})}}, shop.home.path());
+  const auto lock = shop.store().lock({{}, {test::host_layer({"mute"})}}, shop.home.path());
   CHECK(lock.layers.at(0).facts.at("command.mute") ==
         base::digest_file(shop.home / "bin/mute").text());
 }
@@ -56,7 +56,7 @@ TEST_CASE("host layer: all commands that are missing are named at once, with whe
   test::EnvWorkshop shop;
   shop.options.environment["PATH"] = "/nowhere";
   const auto error = error_of([&] {
-    shop.store().lock({{test::host_layer({"first-thing", "second-thing"})}}, shop.home.path());
+    shop.store().lock({{}, {test::host_layer({"first-thing", "second-thing"})}}, shop.home.path());
   });
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(std::string(error.what()) ==
@@ -66,11 +66,11 @@ TEST_CASE("host layer: all commands that are missing are named at once, with whe
 
 TEST_CASE("host layer: has no prefix, and the platform is part of its key") {
   test::EnvWorkshop shop;
-  const auto built = shop.build({{test::host_layer({})}});
+  const auto built = shop.build({{}, {test::host_layer({})}});
   CHECK(built.layers.at(0).prefix.empty());
   CHECK_FALSE(built.prefix().has_value());
   CHECK_FALSE(built.layers.at(0).lock.facts.at("platform.architecture").empty());
   CHECK_FALSE(built.layers.at(0).lock.facts.at("platform.libc").empty());
   CHECK(built.key().hex.size() == 64);
-  CHECK(shop.find({{test::host_layer({})}}) == built);
+  CHECK(shop.find({{}, {test::host_layer({})}}) == built);
 }

@@ -47,7 +47,7 @@ struct ModuleWorkshop : test::EnvWorkshop {
     base::write_file_atomically(folder() / name, "#%Module1.0\n" + text);
   }
   spec::BuiltLayer loaded(const std::vector<std::string>& modules) {
-    return build({{layer(modules)}}).layers.at(0);
+    return build({{}, {layer(modules)}}).layers.at(0);
   }
   static spec::LayerSpec layer(const std::vector<std::string>& modules) {
     spec::LayerSpec spec;
@@ -77,7 +77,7 @@ TEST_CASE("modules layer: passes the conformance suite of layers") {
 
 TEST_CASE("modules layer: what modules set is there for whatever runs, without a module system") {
   ModuleWorkshop shop(any_system());
-  const auto built = shop.build({{ModuleWorkshop::layer({"mesh"})}});
+  const auto built = shop.build({{}, {ModuleWorkshop::layer({"mesh"})}});
   REQUIRE(built.layers.at(0).modules);
   const auto& modules = built.layers[0].modules->modules;
   REQUIRE(modules.size() == 2);
@@ -98,7 +98,7 @@ TEST_CASE("modules layer: its own variables and later layers see what modules se
   layer.variables["OTHER_HOME"] = "$FLOW_HOME/other";
   auto host = test::host_layer({"sh"});
   host.variables["THIRD"] = "$OTHER_HOME/third";
-  const auto variables = env::run_variables(shop.build({{layer, host}}), {{"PATH", "/bin"}});
+  const auto variables = env::run_variables(shop.build({{}, {layer, host}}), {{"PATH", "/bin"}});
   CHECK(variables.at("OTHER_HOME") == "/opt/flow/1.0/other");
   CHECK(variables.at("THIRD") == "/opt/flow/1.0/other/third");
 }
@@ -126,11 +126,11 @@ TEST_CASE("modules layer: folders with modulefiles may come with the recipe") {
   ModuleWorkshop shop(any_system());
   shop.write("modulefiles/own/1", "#%Module1.0\nsetenv OWN 1\n");
   auto layer = ModuleWorkshop::layer({"own"});
-  CHECK(error_of([&] { shop.build({{layer}}); }).kind() == base::ErrorKind::environment);
+  CHECK(error_of([&] { shop.build({{}, {layer}}); }).kind() == base::ErrorKind::environment);
   layer.use = {"{recipe}/modulefiles"};
-  CHECK(env::run_variables(shop.build({{layer}}), {{"PATH", "/bin"}}).at("OWN") == "1");
+  CHECK(env::run_variables(shop.build({{}, {layer}}), {{"PATH", "/bin"}}).at("OWN") == "1");
   layer.use = {"{recipe}/elsewhere"};
-  const auto error = error_of([&] { shop.build({{layer}}); });
+  const auto error = error_of([&] { shop.build({{}, {layer}}); });
   CHECK(contains(error.what(), "elsewhere: no such folder"));
 }
 

@@ -377,7 +377,7 @@ TEST_CASE("pip: the layer conforms") {
   PipWorkshop shop;
   shop.package("apple", "1.0");
   auto good = PipWorkshop::asks_for({"apple"}).layers[0];
-  shop.lock({{good}});
+  shop.lock({{}, {good}});
   auto impossible = good;
   impossible.packages.requirements = {"pear"};
   const auto layers = env::builtin_layers(shop.processes, shop.clock, {}, shop.options.environment);

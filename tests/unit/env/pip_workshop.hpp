@@ -47,7 +47,7 @@ struct PipWorkshop : EnvWorkshop {
     layer.kind = spec::LayerKind::pip;
     layer.name = "python";
     layer.packages.requirements = requirements;
-    return {{layer}};
+    return {{}, {layer}};
   }
 
   std::filesystem::path lock_file() const { return env::lock_file_of(recipe()); }

@@ -58,7 +58,7 @@ TEST_CASE(
     "source layer: cmake builds C and C++, in release, with the options that were asked for") {
   test::EnvWorkshop shop;
   write_cmake_project(shop);
-  spec::EnvironmentSpec spec{{test::source_layer("cmake", {"c", "c++"})}};
+  spec::EnvironmentSpec spec{{}, {test::source_layer("cmake", {"c", "c++"})}};
   spec.layers[0].options["KIND"] = "warm";
   const auto built = shop.build(spec);
   const fs::path prefix = *built.prefix();
@@ -78,7 +78,7 @@ TEST_CASE(
 TEST_CASE("source layer: cmake without ninja builds with make, to the same key") {
   test::EnvWorkshop shop;
   write_cmake_project(shop);
-  const spec::EnvironmentSpec spec{{test::source_layer("cmake", {"c", "c++"})}};
+  const spec::EnvironmentSpec spec{{}, {test::source_layer("cmake", {"c", "c++"})}};
   const std::string key = shop.store().lock(spec, shop.recipe()).layers[0].key.hex;
   base::make_directories(shop.home / "bin");
   for (const char* name :
@@ -100,7 +100,7 @@ TEST_CASE("source layer: make builds C with the options as variables") {
              "install:\n\tinstall -D adder $(PREFIX)/bin/adder\n");
   shop.write("code/adder.c",
              "#include <stdio.h>\nint main(void) { printf(\"%d\\n\", ONE + ONE); return 0; }\n");
-  spec::EnvironmentSpec spec{{test::source_layer("make", {"c"})}};
+  spec::EnvironmentSpec spec{{}, {test::source_layer("make", {"c"})}};
   spec.layers[0].options["CFLAGS"] = "-DONE=1";
   CHECK(output_of(fs::path(*shop.build(spec).prefix()) / "bin/adder") == "2\n");
 }
@@ -117,7 +117,7 @@ TEST_CASE("source layer: Fortran is built with cmake") {
              "add_executable(flow flow.f90)\n"
              "install(TARGETS flow)\n");
   shop.write("code/flow.f90", "program flow\n  print '(a)', 'flows'\nend program\n");
-  const auto built = shop.build({{test::source_layer("cmake", {"fortran"})}});
+  const auto built = shop.build({{}, {test::source_layer("cmake", {"fortran"})}});
   CHECK(output_of(fs::path(*built.prefix()) / "bin/flow") == "flows\n");
   CHECK(contains(built.layers[0].lock.facts.at("compiler.fortran"), "Fortran"));
 }
@@ -126,7 +126,9 @@ TEST_CASE("source layer: what does not compile is reported with what the compile
   test::EnvWorkshop shop;
   write_cmake_project(shop);
   shop.write("code/main.cpp", "int main() { return undeclared_thing; }\n");
-  const auto error = error_of([&] { shop.build({{test::source_layer("cmake", {"c", "c++"})}}); });
+  const auto error = error_of([&] {
+    shop.build({{}, {test::source_layer("cmake", {"c", "c++"})}});
+  });
   CAPTURE(error.what());
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(contains(error.what(), "the build failed while compiling"));
@@ -144,7 +146,9 @@ TEST_CASE("source layer: a library that is not found at run time is found out af
       "code/CMakeLists.txt",
       base::read_file(shop.recipe() / "code/CMakeLists.txt") +
           "install(CODE \"file(REMOVE \\\"${CMAKE_INSTALL_PREFIX}/lib/libgreet.so\\\")\")\n");
-  const auto error = error_of([&] { shop.build({{test::source_layer("cmake", {"c", "c++"})}}); });
+  const auto error = error_of([&] {
+    shop.build({{}, {test::source_layer("cmake", {"c", "c++"})}});
+  });
   CHECK(error.kind() == base::ErrorKind::environment);
   CHECK(contains(error.what(), "shared libraries are not found: bin/greeter needs libgreet.so"));
 }
@@ -163,7 +167,7 @@ TEST_CASE("source layer: one that is linked with a library that went away is bui
                  "/libanswer.so lib.c\n\t$(CC) -o main main.c -L" + elsewhere + " -Wl,-rpath," +
                  elsewhere + " -lanswer\ninstall:\n\tmkdir -p $(PREFIX)/bin\n" +
                  "\tcp main $(PREFIX)/bin/main\n");
-  const spec::EnvironmentSpec spec{{test::source_layer("make", {"c"})}};
+  const spec::EnvironmentSpec spec{{}, {test::source_layer("make", {"c"})}};
   shop.build(spec);
   REQUIRE(shop.find(spec));
   fs::remove(elsewhere + "/libanswer.so");
@@ -189,7 +193,7 @@ TEST_CASE("source layer: a later layer finds the packages of an earlier one") {
              "#include <stdio.h>\nconst char* greet(void);\nint main(void) { puts(greet()); return "
              "0; }\n");
   spec::EnvironmentSpec spec{
-      {test::source_layer("cmake", {"c", "c++"}), test::source_layer("cmake", {"c"})}};
+      {}, {test::source_layer("cmake", {"c", "c++"}), test::source_layer("cmake", {"c"})}};
   spec.layers[1].name = "user";
   spec.layers[1].path = "{recipe}/user";
   CHECK(output_of(fs::path(*shop.build(spec).prefix("user")) / "bin/user") == "source/greet.c\n");
@@ -202,7 +206,7 @@ TEST_CASE("source layer: a compiler that the user chose is taken, and its option
              "all: one.c\n\t$(CC) -o one one.c\n"
              "install:\n\tinstall -D one $(PREFIX)/bin/one\n");
   shop.write("code/one.c", "#include <stdio.h>\nint main(void) { puts(WORD); return 0; }\n");
-  const spec::EnvironmentSpec spec{{test::source_layer("make", {"c"})}};
+  const spec::EnvironmentSpec spec{{}, {test::source_layer("make", {"c"})}};
   const auto plain = shop.store().lock(spec, shop.recipe()).layers[0];
   shop.options.environment["CC"] = "cc -DWORD=\"chosen\"";
   const auto chosen = shop.store().lock(spec, shop.recipe()).layers[0];

@@ -13,7 +13,7 @@ using sabath::test::error_of;
 
 namespace {
 
-const spec::EnvironmentSpec scripts{{test::source_layer("make")}};
+const spec::EnvironmentSpec scripts{{}, {test::source_layer("make")}};
 
 struct Shop : test::EnvWorkshop {
   Shop() { write("code/Makefile", test::script_makefile()); }
