@@ -5,6 +5,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
 
@@ -129,13 +130,44 @@ base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
   base::Environment variables = base::current_environment();
   std::erase_if(variables, [](const auto& item) { return item.first.starts_with("SABATH_"); });
   variables = env::run_variables(plan_.environment, variables);
-  for (const auto& [name, value] : stage.environment)
+  for (const auto& [name, value] : own_variables(stage))
     variables[name] = value;
+  command.environment = std::move(variables);
+  return command;
+}
+
+base::Environment StageRunner::own_variables(const spec::PlannedStage& stage) const {
+  const fs::path own = directory(stage.name);
+  base::Environment variables = stage.environment;
   variables["SABATH_METRICS"] = (own / metrics_file).string();
   variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
-  command.environment = std::move(variables);
-  return command;
+  return variables;
+}
+
+base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
+                                             std::stop_token stop) const {
+  base::Command command = command_for(stage);
+  if (env::container_of(plan_.environment) == nullptr) return tools_.processes.run(command, stop);
+  env::ContainerUse use;
+  use.argv = stage.argv;
+  use.variables = own_variables(stage);
+  use.working_directory = command.working_directory;
+  use.home = command.working_directory;
+  use.readable = {plan_.recipe_directory};
+  for (const spec::PlannedInput& input : plan_.inputs)
+    use.readable.emplace_back(input.path);
+  use.writable = {files_.directory()};
+  use.id_file = directory(stage.name) / "container.id";
+  const env::ContainerCommand container = env::container_command(
+      plan_.environment, use, base::current_environment(), tools_.processes, stop);
+  command.argv = container.argv;
+  command.environment = container.environment;
+  base::ProcessResult result = tools_.processes.run(command, stop);
+  env::remove_container(container, tools_.processes);
+  // What the command left is ended with its container; the rest are the engine's own.
+  if (!container.removal.empty()) result.leftovers = 0;
+  return result;
 }
 
 void StageRunner::execute(const spec::PlannedStage& stage,
@@ -156,7 +188,7 @@ void StageRunner::execute(const spec::PlannedStage& stage,
   }
   tools_.observer.note("stage " + stage.name);
   env::check_trusted(plan_.environment);
-  const base::ProcessResult process = tools_.processes.run(command_for(stage), stop);
+  const base::ProcessResult process = run_command(stage, stop);
   spec::StageRecord& record = result.record;
   record.wall_s = seconds(process.wall);
   record.user_s = seconds(process.user);

@@ -46,6 +46,9 @@ class StageRunner {
   bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
   void execute(const spec::PlannedStage& stage, StageResult& result, std::stop_token stop);
   base::Command command_for(const spec::PlannedStage& stage) const;
+  base::Environment own_variables(const spec::PlannedStage& stage) const;
+  /// On the host, or in the container that the environment ends with.
+  base::ProcessResult run_command(const spec::PlannedStage& stage, std::stop_token stop) const;
   void hash_outputs(const spec::PlannedStage& stage, StageResult& result) const;
   void keep(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
 

@@ -1,3 +1,4 @@
+#include "container_layer.hpp"
 #include "host_layer.hpp"
 #include "memo.hpp"
 #include "modules_layer.hpp"
@@ -37,6 +38,7 @@ std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
   layers.push_back(std::make_unique<ModulesLayer>(processes, memo, user));
   layers.push_back(std::make_unique<SourceLayer>(processes, memo));
   layers.push_back(std::make_unique<PipLayer>(processes, memo, user));
+  layers.push_back(std::make_unique<ContainerLayer>(processes, memo, user));
   return layers;
 }
 

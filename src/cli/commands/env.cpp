@@ -7,6 +7,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -54,6 +55,32 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// What is started for a command in an environment.
+struct Started {
+  std::vector<std::string> argv{};
+  base::Environment variables{};
+};
+
+Started in_container(const EnvOptions& options,
+                     const spec::Recipe& recipe,
+                     const spec::BuiltEnvironment& built,
+                     Workspace& workspace) {
+  env::ContainerUse use;
+  use.argv = options.command;
+  use.working_directory = std::filesystem::current_path();
+  use.home = "/tmp";
+  use.readable = {recipe.directory};
+  use.is_interactive = true;
+  use.has_terminal = ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
+  auto command = env::container_command(
+      built, use, base::current_environment(), workspace.processes(), workspace.stop());
+  return {std::move(command.argv), std::move(command.environment)};
+}
+
+Started on_host(const EnvOptions& options, const spec::BuiltEnvironment& built) {
+  return {options.command, env::run_variables(built, base::current_environment())};
+}
+
 /// Becomes the command, so that terminal, signals and exit status are its own.
 int env_exec(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
@@ -64,21 +91,23 @@ int env_exec(const EnvOptions& options, Workspace& workspace) {
                                      workspace.stop());
   env::check_trusted(built);
   env::EnvironmentLease lease(built);
-  const base::Environment variables = env::run_variables(built, base::current_environment());
-  const auto path = variables.find("PATH");
-  const std::string& name = options.command.front();
-  const auto program = base::find_program(name, path == variables.end() ? "" : path->second);
+  Started started = env::container_of(built) == nullptr
+                        ? on_host(options, built)
+                        : in_container(options, recipe, built, workspace);
+  const auto path = started.variables.find("PATH");
+  const std::string& name = started.argv.front();
+  const auto program =
+      base::find_program(name, path == started.variables.end() ? "" : path->second);
   if (!program) {
     throw base::Error(base::ErrorKind::launch,
                       "'" + base::printable(name) + "': no such command in the environment of '" +
                           recipe.name + "'");
   }
-  std::vector<std::string> argv = options.command;
   std::vector<std::string> settings;
-  for (const auto& [variable, value] : variables)
+  for (const auto& [variable, value] : started.variables)
     settings.push_back(variable + "=" + value);
   lease.keep();
-  ::execve(program->c_str(), pointers_to(argv).data(), pointers_to(settings).data());
+  ::execve(program->c_str(), pointers_to(started.argv).data(), pointers_to(settings).data());
   throw base::Error(base::ErrorKind::launch,
                     program->string() + ": cannot be started: " + base::errno_text(errno));
 }
