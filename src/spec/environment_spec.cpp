@@ -61,7 +61,8 @@ base::Digest BuiltEnvironment::key() const {
 
 std::optional<std::string> BuiltEnvironment::prefix(std::string_view name) const {
   const auto found = std::find_if(layers.rbegin(), layers.rend(), [&](const BuiltLayer& layer) {
-    return has_prefix(layer.lock.kind) && !layer.prefix.empty() &&
+    // What a container's holds is for its engine: no path leads into it.
+    return layer.lock.kind != LayerKind::container && !layer.prefix.empty() &&
            (name.empty() || layer.lock.name == name);
   });
   if (found == layers.rend()) return std::nullopt;

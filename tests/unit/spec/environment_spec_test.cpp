@@ -216,6 +216,10 @@ TEST_CASE("environment: a prefix is the last one, or that of a name") {
   CHECK_FALSE(environment.prefix("three"));
   CHECK(environment.key() == base::sha256_of("host"));
   CHECK(environment.lock().layers.size() == 3);
+  environment.layers.push_back(built("box", "/p/box"));
+  environment.layers.back().lock.kind = spec::LayerKind::container;
+  CHECK(environment.prefix() == "/p/two");
+  CHECK_FALSE(environment.prefix("box"));
 }
 
 TEST_CASE("environment: the digest of a lock covers every fact and the order") {
