@@ -23,13 +23,17 @@ void fetch_one(const env::PinnedFile& file, const env::Download& download, cache
                     "somebody replaced the file, or edited the lock");
 }
 
-/// Those that a lock has URLs for, all in one go.
-void fetch_by_url(const std::vector<env::PinnedFile>& files, const FetchFiles& fetch) {
+/// Those that a lock has URLs for, all in one go and in their order.
+std::vector<cache::Object> fetch_by_url(const std::vector<env::PinnedFile>& files,
+                                        const FetchFiles& fetch) {
   std::vector<spec::AssetFile> wanted;
   for (const env::PinnedFile& file : files) {
-    if (!file.urls.empty()) wanted.push_back({file.name, {}, {file.digest}, file.urls, {}});
+    if (file.urls.empty()) continue;
+    wanted.push_back({file.name, {}, {}, file.urls, {}});
+    if (!file.digest.hex.empty()) wanted.back().digests = {file.digest};
   }
-  if (!wanted.empty()) fetch(wanted);
+  if (wanted.empty()) return {};
+  return fetch(wanted);
 }
 
 }  // namespace
@@ -40,15 +44,19 @@ std::vector<fs::path> bring_package_files(const std::vector<env::PinnedFile>& fi
                                           cache::Cache& cache,
                                           base::Observer& observer,
                                           const std::stop_token& stop) {
-  fetch_by_url(files, fetch);
+  const std::vector<cache::Object> fetched = fetch_by_url(files, fetch);
+  auto next = fetched.begin();
   std::vector<fs::path> paths;
   for (const env::PinnedFile& file : files) {
+    if (!file.urls.empty()) {
+      paths.push_back((next++)->path);
+      continue;
+    }
     std::optional<cache::Object> object;
     const cache::Flight flight{"fetching " + file.what,
                                [&] { return (object = cache.find(file.digest)).has_value(); },
                                [&](base::Observer&) { fetch_one(file, download, cache); }};
-    if (file.urls.empty())
-      cache.single_flight("package:" + file.digest.text(), flight, observer, stop);
+    cache.single_flight("package:" + file.digest.text(), flight, observer, stop);
     if (!object) object = cache.find(file.digest);
     if (!object) {
       throw base::Error(base::ErrorKind::storage,

@@ -129,7 +129,14 @@ env::BringFiles Workspace::package_files() {
     const app::FetchFiles fetch = [&](const std::vector<spec::AssetFile>& wanted) {
       app::FetchOptions how;
       how.has_login = login_lookup();
-      runner().fetcher(observer, stop).fetch_files("environment", wanted, how, observer, stop);
+      // What is to be locked is asked for anew.
+      how.refresh = std::any_of(
+          wanted.begin(), wanted.end(), [](const auto& file) { return file.digests.empty(); });
+      std::vector<cache::Object> objects;
+      for (app::FetchedFile& file :
+           runner().fetcher(observer, stop).fetch_files("environment", wanted, how, observer, stop))
+        objects.push_back(std::move(file.object));
+      return objects;
     };
     return app::bring_package_files(files, download, fetch, cache(), observer, stop);
   };

@@ -96,10 +96,13 @@ void BuildSteps::run(std::string_view doing,
 }
 
 void BuildSteps::log_line(const std::string& line) {
-  const base::UniqueFd file(
-      ::open(build_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!file) base::throw_errno(build_.log.string(), "cannot write", errno);
-  base::write_all(file.get(), base::as_bytes(line + "\n"), build_.log);
+  write_log(build_.log, line + "\n");
+}
+
+void write_log(const fs::path& log, const std::string& text) {
+  const base::UniqueFd file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file) base::throw_errno(log.string(), "cannot write", errno);
+  base::write_all(file.get(), base::as_bytes(text), log);
 }
 
 }  // namespace sabath::env

@@ -35,6 +35,8 @@ class BuildSteps {
   std::chrono::nanoseconds used_{};
 };
 
+/// Appends to a log.
+void write_log(const std::filesystem::path& log, const std::string& text);
 /// The last of `lines`, made safe for a terminal, each on a line of its own and indented by four
 /// blanks.
 std::string last_lines(const std::vector<std::string>& lines, std::size_t most = 20);

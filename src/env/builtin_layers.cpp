@@ -36,7 +36,7 @@ std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
   std::vector<std::unique_ptr<EnvironmentLayer>> layers;
   layers.push_back(std::make_unique<HostLayer>(Toolchain(processes, memo)));
   layers.push_back(std::make_unique<ModulesLayer>(processes, memo, user));
-  layers.push_back(std::make_unique<SourceLayer>(processes, memo));
+  layers.push_back(std::make_unique<SourceLayer>(processes, memo, user));
   layers.push_back(std::make_unique<PipLayer>(processes, memo, user));
   layers.push_back(std::make_unique<ContainerLayer>(processes, memo, user));
   return layers;

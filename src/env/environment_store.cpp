@@ -128,7 +128,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
       set_own_variables(context.variables, wanted.variables, wanted.name);
     const fs::path own = work.path() / wanted.name;
     base::make_directories(own);
-    errand(layer, {context, own, observer, stop});
+    errand(layer, {context, own, observer, stop, options.bring});
     before.push_back(as_it_is(context, layer));
     add_layer(variables, before.back());
   }

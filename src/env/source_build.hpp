@@ -9,7 +9,7 @@
 
 namespace sabath::env {
 
-/// What cmake and make need to build one source layer.
+/// What build systems need to build one source layer.
 struct SourceBuild {
   const LayerBuild& build;
   std::filesystem::path source{};                ///< a copy that may be written
@@ -18,9 +18,19 @@ struct SourceBuild {
   Toolchain& toolchain;
 };
 
-/// cmake --install, or make install, into the prefix. Both return the tools that they used.
+/// Each builds and installs into the prefix, and returns the tools that it used.
 std::map<std::string, std::string> build_with_cmake(const SourceBuild& build, BuildSteps& steps);
 std::map<std::string, std::string> build_with_make(const SourceBuild& build, BuildSteps& steps);
+std::map<std::string, std::string> build_with_autotools(const SourceBuild& build,
+                                                        BuildSteps& steps);
+std::map<std::string, std::string> build_with_steps(const SourceBuild& build, BuildSteps& steps);
+
+/// What configure and its Makefiles see: compilers, and where libraries are found at run time.
+base::Environment autotools_environment(const SourceBuild& build);
+/// A step with its placeholders replaced. Throws Error{usage} for an unknown one.
+std::vector<std::string> expand_step(const std::vector<std::string>& step,
+                                     const std::map<std::string, std::string>& values,
+                                     const std::string& place);
 
 /// A tool that the build cannot do without. Throws Error{environment}.
 Tool require_tool(const SourceBuild& build, const std::string& name);

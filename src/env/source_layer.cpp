@@ -3,6 +3,7 @@
 #include "compilers.hpp"
 #include "layer_variables.hpp"
 #include "linked_libraries.hpp"
+#include "locked_layer.hpp"
 #include "source_build.hpp"
 #include "source_tree.hpp"
 
@@ -41,16 +42,34 @@ fs::path source_folder(const LayerContext& context) {
   return real;
 }
 
+/// How a layer may be built, and what one that installed nothing lacks.
+struct BuildSystem {
+  std::string_view name{};
+  std::map<std::string, std::string> (*run)(const SourceBuild&, BuildSteps&) = nullptr;
+  std::string_view lacks{};
+};
+
+constexpr std::array<BuildSystem, 4> build_systems{
+    {{"cmake", build_with_cmake, "the CMakeLists.txt needs an install() command"},
+     {"make", build_with_make, "the Makefile's target 'install' must copy to $(PREFIX)"},
+     {"autotools", build_with_autotools, "'make install' must copy to the --prefix of configure"},
+     {"steps", build_with_steps, "the last steps must copy to {prefix}"}}};
+
+const BuildSystem& find_build_system(const spec::LayerSpec& spec) {
+  for (const BuildSystem& one : build_systems) {
+    if (one.name == spec.build) return one;
+  }
+  throw base::Error(base::ErrorKind::usage,
+                    place_of(spec.name) + ": cannot build with '" + spec.build + "'",
+                    "\"build\" is \"cmake\", \"make\", \"autotools\" or \"steps\"");
+}
+
 std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
   const std::string place = place_of(spec.name);
-  if (spec.build != "cmake" && spec.build != "make") {
-    throw base::Error(base::ErrorKind::usage,
-                      place + ": cannot build with '" + spec.build + "'",
-                      "\"build\" is \"cmake\" or \"make\"");
-  }
+  find_build_system(spec);
   // What says where to install is sabath's: builds would leave the prefix.
-  constexpr std::array<std::string_view, 4> taken{
-      "CMAKE_INSTALL_PREFIX", "DESTDIR", "PREFIX", "prefix"};
+  constexpr std::array<std::string_view, 5> taken{
+      "CMAKE_INSTALL_PREFIX", "DESTDIR", "PREFIX", "prefix", "exec-prefix"};
   for (const auto& [name, value] : spec.options) {
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
       throw base::Error(base::ErrorKind::usage,
@@ -61,6 +80,18 @@ std::map<std::string, std::string> options_of(const spec::LayerSpec& spec) {
   std::map<std::string, std::string> options = spec.options;
   if (spec.build == "cmake") options.insert({"CMAKE_BUILD_TYPE", "Release"});
   return options;
+}
+
+/// The steps as they are asked for, as far as they can be understood.
+std::vector<std::string> steps_of(const spec::LayerSpec& spec) {
+  std::vector<std::string> shown;
+  if (spec.build != "steps") return shown;
+  for (const std::vector<std::string>& step : spec.steps) {
+    const std::string place = place_of(spec.name) + ": step " + std::to_string(shown.size() + 1);
+    expand_step(step, {{"prefix", ""}, {"source", ""}, {"jobs", ""}}, place);
+    shown.push_back(base::quote_command(step));
+  }
+  return shown;
 }
 
 base::Environment build_environment(const LayerContext& context,
@@ -82,8 +113,14 @@ base::Environment build_environment(const LayerContext& context,
 
 }  // namespace
 
-SourceLayer::SourceLayer(base::ProcessRunner& processes, std::shared_ptr<Memo> memo)
-    : processes_(processes), memo_(std::move(memo)), toolchain_(processes, memo_) {}
+SourceLayer::SourceLayer(base::ProcessRunner& processes,
+                         std::shared_ptr<Memo> memo,
+                         base::Environment user)
+    : processes_(processes),
+      memo_(std::move(memo)),
+      toolchain_(processes, memo_),
+      user_(std::move(user)),
+      fetched_(processes, user_) {}
 
 std::string SourceLayer::digest_of(const fs::path& source) {
   const auto files = list_source(source);
@@ -107,16 +144,50 @@ std::string SourceLayer::digest_of(const fs::path& source) {
   return digest;
 }
 
+void SourceLayer::add_source_facts(const LayerContext& context,
+                                   std::map<std::string, std::string>& facts) {
+  if (!context.spec.origin.is_set()) {
+    facts["source.tree"] = digest_of(source_folder(context));
+    return;
+  }
+  const spec::LockedPackage package = FetchedSource::locked(context);
+  if (package.version.empty()) {
+    facts["source.archive"] = package.digest.text();
+  } else {
+    facts["source.commit"] = package.version;
+    facts["source.tree"] = package.digest.text();
+  }
+  if (!context.spec.path.empty()) facts["source.path"] = context.spec.path;
+}
+
 std::map<std::string, std::string> SourceLayer::resolve(const LayerContext& context) {
   const auto options = options_of(context.spec);
-  const fs::path source = source_folder(context);
   std::map<std::string, std::string> facts{{"build", context.spec.build}};
   for (const auto& [name, value] : options)
-    facts["option." + name] = value;
+    facts["option." + name] = value.empty() ? "yes" : value;
+  int number = 0;
+  for (const std::string& step : steps_of(context.spec))
+    facts["step." + std::to_string(++number)] = step;
+  number = 0;
+  for (const Patch& patch : read_patches(context))
+    facts["patch." + std::to_string(++number)] = patch.digest.text();
   for (const auto& [language, compiler] : find_compilers(context, toolchain_))
     facts["compiler." + language] = compiler.identity;
-  facts["source.tree"] = digest_of(source);
+  add_source_facts(context, facts);
   return facts;
+}
+
+bool SourceLayer::is_locked(const spec::LayerSpec& spec) const {
+  return spec.origin.is_set() && !spec.origin.digest;
+}
+
+spec::PackageLayerLock SourceLayer::lock(const LayerErrand& errand, const LockTarget&) {
+  return fetched_.lock(errand);
+}
+
+std::vector<PinnedFile> SourceLayer::fetch(const LayerErrand& errand, const BringFiles& bring) {
+  if (!errand.context.spec.origin.is_set()) return {};
+  return {fetched_.bring(errand, bring).first};
 }
 
 void SourceLayer::copy_locked_source(const LayerBuild& build, const fs::path& to) {
@@ -138,9 +209,7 @@ std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
   if (fs::is_empty(build.prefix, code) || code) {
     throw base::Error(base::ErrorKind::environment,
                       place + ": the build installed nothing; its log is " + build.log.string(),
-                      build.context.spec.build == "cmake"
-                          ? "the CMakeLists.txt needs an install() command"
-                          : "the Makefile's target 'install' must copy to $(PREFIX)");
+                      std::string(find_build_system(build.context.spec).lacks));
   }
   base::Environment running = environment;
   add_layer(running, {.lock = build.lock, .prefix = build.prefix.string()});
@@ -158,18 +227,43 @@ std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
   return present;
 }
 
+void SourceLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
+  if (!is_locked(context.spec)) return;
+  built.lock_file = read_locked_layer(context, source_request(context.spec.origin)).file;
+}
+
+fs::path SourceLayer::prepare_source(const LayerBuild& build) {
+  const LayerContext& context = build.context;
+  fs::path source = build.work / "source";
+  if (context.spec.origin.is_set()) {
+    const LayerErrand errand{context, build.work, build.observer, build.stop, build.bring};
+    const auto file = fetched_.bring(errand, build.bring).second;
+    build.observer.note(place_of(build.lock.name) + ": unpacking " + file.filename().string());
+    source = unpack_source(errand, file, source);
+  } else {
+    copy_locked_source(build, source);
+  }
+  apply_patches(build, read_patches(context), source, processes_);
+  if (!context.spec.origin.is_set() || context.spec.path.empty()) return source;
+  std::error_code code;
+  const fs::path within = source / context.spec.path;
+  if (fs::is_directory(within, code)) return within;
+  throw base::Error(base::ErrorKind::environment,
+                    place_of(build.lock.name) + ": " + context.spec.path + ": no such folder",
+                    "\"path\" is a folder in what is fetched");
+}
+
 std::map<std::string, std::string> SourceLayer::build(const LayerBuild& build) {
-  const fs::path source = build.work / "source";
-  const SourceBuild request{
-      build,
-      source,
-      options_of(build.context.spec),
-      build_environment(build.context, find_compilers(build.context, toolchain_)),
-      toolchain_};
+  if (build.stop.stop_requested()) {
+    throw base::Error(base::ErrorKind::interrupted, place_of(build.lock.name) + ": interrupted");
+  }
+  const auto environment =
+      build_environment(build.context, find_compilers(build.context, toolchain_));
+  SourceBuild request{
+      build, prepare_source(build), options_of(build.context.spec), environment, toolchain_};
+  if (build.context.spec.build == "autotools") request.environment = autotools_environment(request);
   BuildSteps steps(processes_, build, request.environment);
-  copy_locked_source(build, source);
-  auto used = build.context.spec.build == "cmake" ? build_with_cmake(request, steps)
-                                                  : build_with_make(request, steps);
+  auto used = find_build_system(build.context.spec).run(request, steps);
   build.observer.note(place_of(build.lock.name) + ": checking what was built");
   used.merge(check(build, request.environment));
   return used;

@@ -85,6 +85,12 @@ Toolchain::Answer Toolchain::ask(std::string_view language,
   if (const auto machine = first_line(command, "-dumpmachine", environment)) {
     answer.identity += "; " + *machine;
   }
+  if (fs::path(command.front()).filename().string().starts_with("mpi")) {
+    // A wrapper answers all else as its compiler does. Open MPI's question first, then MPICH's.
+    auto library = first_line(command, "--showme:version", environment);
+    if (!library) library = first_line(command, "-v", environment);
+    if (library) answer.identity += "; " + *library;
+  }
   for (const std::string& word : command) {
     if (word.starts_with('-')) answer.identity += " " + word;
   }

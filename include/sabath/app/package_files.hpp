@@ -11,12 +11,14 @@
 
 namespace sabath::app {
 
-/// Brings files that have URLs, as objects of the cache.
-using FetchFiles = std::function<void(const std::vector<spec::AssetFile>& files)>;
+/// Brings files that have URLs, as objects of the cache, in their order.
+using FetchFiles =
+    std::function<std::vector<cache::Object>(const std::vector<spec::AssetFile>& files)>;
 
 /// Files that environments are locked to, as objects of the cache: what it has is not fetched
 /// again, what it lacks is fetched once and published under its digest, by `fetch` where the file
-/// has URLs and by `download` where not. For env::BringFiles.
+/// has URLs and by `download` where not. A file with URLs and no digest is what they give today.
+/// For env::BringFiles.
 std::vector<std::filesystem::path> bring_package_files(const std::vector<env::PinnedFile>& files,
                                                        const env::Download& download,
                                                        const FetchFiles& fetch,

@@ -76,6 +76,7 @@ struct LayerErrand {
   std::filesystem::path work{};  ///< scratch: exists, is empty, removed later
   base::Observer& observer;
   std::stop_token stop{};
+  BringFiles bring{};  ///< as of LayerBuild; a file without a digest is brought as it is now
 };
 
 /// One kind of layer. Implementations hold no state of one environment, so that one object serves
