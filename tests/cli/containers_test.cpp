@@ -5,7 +5,7 @@
 #include "support/errors.hpp"
 #include "support/program.hpp"
 
-#include <sabath/base/file.hpp>
+#include <sabath/base/digest.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
