@@ -80,7 +80,18 @@ void BuildSteps::run(std::string_view doing,
   command.deadline = std::max<std::chrono::nanoseconds>(build_.limits.wall - used_, {});
   command.silence_deadline = build_.limits.silence;
   command.output_limit = log_limit_bytes;
-  const base::ProcessResult result = processes_.run(command, build_.stop);
+  const base::ProcessResult result = [&] {
+    try {
+      return processes_.run(command, build_.stop);
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::launch) throw;
+      log_line(error.what());
+      throw base::Error(
+          base::ErrorKind::environment,
+          place + ": the build failed while " + std::string(doing) + ": " + error.what(),
+          "install it, or load a module that has it");
+    }
+  }();
   used_ += result.wall;
 
   if (result.end == base::ProcessEnd::stopped) {

@@ -208,7 +208,9 @@ base::ProcessResult Git::run(std::vector<std::string> arguments, const fs::path&
   if (!repository.empty()) (*command.environment)["GIT_DIR"] = repository.string();
   command.capture_limit = 64U << 20U;
   command.deadline = patience;
-  command.silence_deadline = silence;
+  // A server may be silent that long; git itself is where much is to be done.
+  const std::string& doing = command.argv[1];
+  if (doing == "fetch" || doing == "ls-remote") command.silence_deadline = silence;
   base::ProcessResult result = processes_.run(command, errand_.stop);
   if (result.end == base::ProcessEnd::stopped) {
     throw Error(ErrorKind::interrupted, place_ + ": stopped while git ran");

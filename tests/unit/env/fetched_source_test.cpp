@@ -308,6 +308,16 @@ TEST_CASE(
   CHECK(shop.store().lock({{}, {mirrored}}, shop.recipe()).layers[0].key == built.key());
 }
 
+TEST_CASE("fetched source: all files of an archive have one time: what it has ready is not older") {
+  Shop shop;
+  shop.shell("made",
+             "printf 'all:\\ninstall:\\n\\tmkdir -p $(PREFIX)/share\\n"
+             "\\tstat -c %%Y configure configure.ac >$(PREFIX)/share/times\\n' >Makefile\n"
+             "touch configure configure.ac; tar cf ../ready.tar *");
+  const auto built = shop.build({{}, {shop.archive_layer("ready.tar")}});
+  CHECK(base::read_file(fs::path(*built.prefix()) / "share/times") == "315532800\n315532800\n");
+}
+
 TEST_CASE(
     "fetched source: an archive of many folders is the source itself; \"path\" leads within") {
   Shop shop;
@@ -392,6 +402,9 @@ TEST_CASE(
              "-\t@echo compiling\n+\t@echo mended\n install:\n");
   layer.patches = {"{recipe}/fix.patch"};
   SECTION("a repository around") {
+    // Of this form git leaves out what is not beneath its root, and says nothing.
+    const std::string text = base::read_file(shop.recipe() / "fix.patch");
+    shop.write("fix.patch", "diff --git a/Makefile b/Makefile\n" + text);
     shop.shell("", "git init -q .");
     shop.build({{}, {layer}});
     CHECK(contains(base::read_file(shop.store().list().front().log), "mended"));

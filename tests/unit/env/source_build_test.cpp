@@ -150,6 +150,13 @@ TEST_CASE("source layer: a step that fails, is silent, or cannot be understood i
   error = error_of([&] { shop.build({{}, {layer}}); });
   CHECK(error.kind() == base::ErrorKind::usage);
   CHECK(contains(error.what(), "step 1: unknown placeholder '{prefx}'"));
+  layer.steps = {{"no-such-program", "x"}};
+  error = error_of([&] { shop.build({{}, {layer}}); });
+  CAPTURE(error.what());
+  CHECK(error.kind() == base::ErrorKind::environment);
+  CHECK(contains(error.what(), "environment layer 'code': "));
+  CHECK(contains(error.what(), "no-such-program"));
+  CHECK(contains(error.what(), "running step 1 of 1"));
   layer.steps = {{"true"}};
   error = error_of([&] { shop.build({{}, {layer}}); });
   CHECK(contains(error.what(), "the build installed nothing"));
