@@ -1,3 +1,4 @@
+#include "conda_layer.hpp"
 #include "container_layer.hpp"
 #include "host_layer.hpp"
 #include "memo.hpp"
@@ -37,6 +38,7 @@ std::vector<std::unique_ptr<EnvironmentLayer>> builtin_layers(
   layers.push_back(std::make_unique<HostLayer>(Toolchain(processes, memo)));
   layers.push_back(std::make_unique<ModulesLayer>(processes, memo, user));
   layers.push_back(std::make_unique<SourceLayer>(processes, memo, user));
+  layers.push_back(std::make_unique<CondaLayer>(processes, user));
   layers.push_back(std::make_unique<PipLayer>(processes, memo, user));
   layers.push_back(std::make_unique<ContainerLayer>(processes, memo, user));
   return layers;

@@ -27,13 +27,6 @@ std::vector<std::string> without_doubles(const std::vector<std::string>& items) 
   return once;
 }
 
-std::string without_references(std::string_view text) {
-  std::string plain;
-  for (const char character : text)
-    plain += character == '$' ? "$$" : std::string(1, character);
-  return plain;
-}
-
 std::string how_to_set(const std::string& name,
                        const std::string& before,
                        const std::string& after) {
@@ -53,6 +46,13 @@ std::string how_to_set(const std::string& name,
 }
 
 }  // namespace
+
+std::string without_references(std::string_view text) {
+  std::string plain;
+  for (const char character : text)
+    plain += character == '$' ? "$$" : std::string(1, character);
+  return plain;
+}
 
 EnvironmentChanges changes_between(const base::Environment& before,
                                    const base::Environment& after) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::env {
@@ -19,5 +20,8 @@ struct EnvironmentChanges {
 /// everything else is set to what it is after. What shells and module systems keep for their own
 /// use is left out.
 EnvironmentChanges changes_between(const base::Environment& before, const base::Environment& after);
+
+/// A value in which every dollar is one: "$" becomes "$$".
+std::string without_references(std::string_view text);
 
 }  // namespace sabath::env

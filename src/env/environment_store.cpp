@@ -1,3 +1,4 @@
+#include "conda_install.hpp"
 #include "key_folder.hpp"
 #include "layer_builder.hpp"
 #include "layer_key.hpp"
@@ -26,6 +27,14 @@ using PrefixOf = std::function<std::optional<std::string>(const ResolvedLayer&)>
 
 /// What is done for a layer that is not built.
 using Errand = std::function<void(EnvironmentLayer&, const LayerErrand&)>;
+
+/// A later layer of Python packages is made of the Python that this one brings.
+bool may_bring_python(const spec::EnvironmentSpec& spec, const spec::LayerSpec& layer) {
+  return layer.kind == spec::LayerKind::conda &&
+         std::any_of(spec.layers.begin(), spec.layers.end(), [](const spec::LayerSpec& other) {
+           return other.kind == spec::LayerKind::pip;
+         });
+}
 
 /// A lock that was the answer to the same request, on another machine, stays valid there.
 void add_other_platforms(spec::PackageLayerLock& lock, const spec::PackageLayerLock& before) {
@@ -68,7 +77,8 @@ struct EnvironmentStore::State {
                    const fs::path& recipe_directory,
                    base::Observer& observer,
                    const std::stop_token& stop,
-                   const Errand& errand) const;
+                   const Errand& errand,
+                   const spec::PackageLock* locked = nullptr) const;
   /// A layer with what is known of it: of one that is not locked yet no more than its name.
   spec::BuiltLayer as_it_is(const LayerContext& context, EnvironmentLayer& layer) const;
   /// The folders of all keys, sorted.
@@ -115,21 +125,29 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
                                           const fs::path& recipe_directory,
                                           base::Observer& observer,
                                           const std::stop_token& stop,
-                                          const Errand& errand) const {
+                                          const Errand& errand,
+                                          const spec::PackageLock* locked) const {
   make_own_folder(root);
   const base::TempDir work(root, ".errand-");
   std::vector<spec::BuiltLayer> before;
   base::Environment variables = clean_environment(options.environment);
   for (const spec::LayerSpec& wanted : spec.layers) {
     EnvironmentLayer& layer = layer_of(wanted.kind);
-    LayerContext context{wanted, recipe_directory, before, variables};
+    LayerContext context{wanted, recipe_directory, before, variables, locked};
     // As in `walk`.
     if (wanted.kind != spec::LayerKind::modules)
       set_own_variables(context.variables, wanted.variables, wanted.name);
     const fs::path own = work.path() / wanted.name;
     base::make_directories(own);
     errand(layer, {context, own, observer, stop, options.bring});
-    before.push_back(as_it_is(context, layer));
+    spec::BuiltLayer built = as_it_is(context, layer);
+    const bool is_resolved = !built.lock.key.hex.empty();
+    if (is_resolved && built.prefix.empty() && may_bring_python(spec, wanted)) {
+      built.prefix =
+          builder().build({context, layer, built.lock}, observer, stop, AfterFailure::refuse);
+      layer.describe(context, built);
+    }
+    before.push_back(std::move(built));
     add_layer(variables, before.back());
   }
 }
@@ -179,7 +197,9 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
                          record.present,
                          {}};
   if (record.layer.packages && record.state == "ready") {
-    record.layer.packages = packages_in(entry.prefix);
+    record.layer.packages = record.layer.lock.kind == spec::LayerKind::conda
+                                ? conda_packages_in(entry.prefix)
+                                : packages_in(entry.prefix);
     entry.drift = record.layer.drift();
   }
   if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
@@ -276,7 +296,7 @@ std::optional<spec::PackageLock> EnvironmentStore::lock_packages(
   std::vector<std::string> variants = spec.variants;
   if (variants.empty()) variants.emplace_back();
   for (const std::string& variant : variants)
-    state_->run_errands(spec.select(variant), recipe_directory, observer, stop, errand);
+    state_->run_errands(spec.select(variant), recipe_directory, observer, stop, errand, &lock);
   if (lock.layers.empty()) return std::nullopt;
   return lock;
 }

@@ -120,6 +120,10 @@ void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
       const fs::path path = (fs::path(layer.prefix) / folder).lexically_normal();
       std::error_code code;
       if (!fs::is_directory(path, code)) continue;
+      // Packages of conda find their libraries by themselves; programs of the host would find them,
+      // too, and break.
+      const bool is_library_path = std::string_view(name) == "LD_LIBRARY_PATH";
+      if (is_library_path && layer.lock.kind == spec::LayerKind::conda) continue;
       prepend(variables[name], fs::path(folder) == "." ? layer.prefix : path.string());
     }
   }
@@ -136,7 +140,7 @@ namespace {
 bool has_packages(const spec::BuiltEnvironment& environment) {
   return std::any_of(
       environment.layers.begin(), environment.layers.end(), [](const spec::BuiltLayer& layer) {
-        return layer.lock.kind == spec::LayerKind::pip;
+        return layer.lock.kind == spec::LayerKind::pip || layer.lock.kind == spec::LayerKind::conda;
       });
 }
 
@@ -146,7 +150,8 @@ void shield_packages(base::Environment& variables) {
   std::erase_if(variables, [](const auto& item) {
     return item.first.starts_with("PYTHON") || item.first.starts_with("PIP_") ||
            item.first.starts_with("UV_") || item.first.starts_with("CONDA_") ||
-           item.first == "VIRTUAL_ENV" || item.first == "__PYVENV_LAUNCHER__";
+           item.first.starts_with("MAMBA_") || item.first == "VIRTUAL_ENV" ||
+           item.first == "__PYVENV_LAUNCHER__";
   });
   variables["PYTHONNOUSERSITE"] = "1";
   variables["PYTHONDONTWRITEBYTECODE"] = "1";

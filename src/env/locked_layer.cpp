@@ -21,6 +21,10 @@ LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& r
   const std::string place = place_of(context.spec.name);
   const std::string recipe = fs::absolute(context.recipe_directory).string();
   const fs::path path = lock_file_of(context.recipe_directory);
+  if (context.locked != nullptr) {
+    const auto* const fresh = context.locked->find(context.spec.name, request);
+    if (fresh != nullptr && fresh->request == request) return {*fresh, context.locked->digest()};
+  }
   const auto text = base::read_file_if_exists(path);
   const std::string hint = "'sabath env lock " + recipe + "' resolves what the recipe asks for";
   if (!text) {

@@ -1,6 +1,7 @@
 #include "module_session.hpp"
 
 #include "build_steps.hpp"
+#include "shell_answer.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -46,29 +47,6 @@ constexpr std::array usual_scripts{"/usr/share/lmod/lmod/init/bash",
                                    "/usr/share/modules/init/bash",
                                    "/usr/share/Modules/init/bash",
                                    "/usr/local/Modules/init/bash"};
-
-/// Takes the records of one section from the front of `text`. Nothing where it is cut short.
-std::optional<std::vector<std::string>> take_section(std::string_view& text) {
-  std::vector<std::string> records;
-  while (true) {
-    const auto end = text.find('\0');
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view record = text.substr(0, end);
-    text.remove_prefix(end + 1);
-    if (record.empty()) return records;
-    records.emplace_back(record);
-  }
-}
-
-base::Environment variables_of(const std::vector<std::string>& records) {
-  base::Environment variables;
-  for (const std::string& record : records) {
-    const auto equals = record.find('=');
-    if (equals != std::string::npos)
-      variables[record.substr(0, equals)] = record.substr(equals + 1);
-  }
-  return variables;
-}
 
 std::vector<ModuleStep> steps_of(const std::vector<std::string>& records) {
   std::vector<ModuleStep> steps;

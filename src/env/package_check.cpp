@@ -1,3 +1,5 @@
+#include "package_check.hpp"
+
 #include "layer_variables.hpp"
 #include "linked_libraries.hpp"
 #include "package_install.hpp"
@@ -36,37 +38,14 @@ for word in sys.argv[1:]:
         importlib.import_module(module)
 )";
 
-void check_versions(const PackageInstall& install) {
-  spec::BuiltLayer built{.lock = install.build.lock, .prefix = install.build.prefix.string()};
-  built.packages = packages_in(install.build.prefix);
-  const auto drift = built.drift();
-  if (drift.empty()) return;
-  throw Error(ErrorKind::environment,
-              place_of(install.build.lock.name) +
-                  ": what is installed is not what was locked: " + in_words(drift),
-              "the log of the build is " + install.build.log.string());
-}
-
-void check_commands(const PackageInstall& install) {
-  std::vector<std::string> missing;
-  for (const std::string& name : install.build.context.spec.commands) {
-    if (::access((install.build.prefix / "bin" / name).c_str(), X_OK) != 0) missing.push_back(name);
-  }
-  if (missing.empty()) return;
-  throw Error(ErrorKind::environment,
-              place_of(install.build.lock.name) +
-                  ": the packages bring no such command: " + in_words(missing),
-              "\"commands\" of a pip layer are programs in its bin folder");
-}
-
 /// Modules that bring what others need load it themselves, so that a name that is somewhere in the
 /// prefix does no harm: an import that fails tells.
-bool may_be_missing(const std::string& text, const PackageInstall& install) {
+bool may_be_missing(const std::string& text, const LayerBuild& build) {
   const std::string name = text.substr(text.rfind(' ') + 1);
-  const auto& optional = install.build.context.spec.packages.optional_libraries;
+  const auto& optional = build.context.spec.packages.optional_libraries;
   if (std::find(optional.begin(), optional.end(), name) != optional.end()) return true;
   std::error_code code;
-  for (fs::recursive_directory_iterator at(install.build.prefix / "lib", code);
+  for (fs::recursive_directory_iterator at(build.prefix / "lib", code);
        !code && at != fs::recursive_directory_iterator();
        at.increment(code)) {
     if (at->path().filename() == name) return true;
@@ -74,14 +53,38 @@ bool may_be_missing(const std::string& text, const PackageInstall& install) {
   return false;
 }
 
-std::map<std::string, std::string> check_libraries(const PackageInstall& install,
+}  // namespace
+
+void check_present(const LayerBuild& build, std::map<std::string, std::string> present) {
+  spec::BuiltLayer built{.lock = build.lock, .prefix = build.prefix.string()};
+  built.packages = std::move(present);
+  const auto drift = built.drift();
+  if (drift.empty()) return;
+  throw Error(
+      ErrorKind::environment,
+      place_of(build.lock.name) + ": what is installed is not what was locked: " + in_words(drift),
+      "the log of the build is " + build.log.string());
+}
+
+void check_commands(const LayerBuild& build) {
+  std::vector<std::string> missing;
+  for (const std::string& name : build.context.spec.commands) {
+    if (::access((build.prefix / "bin" / name).c_str(), X_OK) != 0) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  throw Error(
+      ErrorKind::environment,
+      place_of(build.lock.name) + ": the packages bring no such command: " + in_words(missing),
+      "\"commands\" of such a layer are programs in its bin folder");
+}
+
+std::map<std::string, std::string> check_libraries(const LayerBuild& build,
                                                    base::ProcessRunner& processes,
                                                    const base::Environment& running) {
-  const LayerBuild& build = install.build;
   auto libraries = linked_libraries(processes, build.prefix, running, build.stop);
   if (!libraries) return {};
   std::erase_if(libraries->missing,
-                [&](const std::string& text) { return may_be_missing(text, install); });
+                [&](const std::string& text) { return may_be_missing(text, build); });
   if (!libraries->missing.empty()) {
     throw Error(
         ErrorKind::environment,
@@ -97,21 +100,18 @@ std::map<std::string, std::string> check_libraries(const PackageInstall& install
   return present;
 }
 
-void check_imports(const PackageInstall& install, BuildSteps& steps) {
+void check_imports(const LayerBuild& build,
+                   const std::vector<std::string>& distributions,
+                   BuildSteps& steps) {
   std::vector<std::string> argv{
-      (install.build.prefix / "bin" / "python").string(), "-I", "-B", "-c", import_script};
+      (build.prefix / "bin" / "python").string(), "-I", "-B", "-c", import_script};
   const std::size_t before = argv.size();
-  for (const std::string& module : install.build.context.spec.packages.imports)
+  for (const std::string& module : build.context.spec.packages.imports)
     argv.push_back("=" + module);
-  if (argv.size() == before) {
-    for (const spec::LockedPackage& package : install.packages) {
-      if (package.requested) argv.push_back(package.name);
-    }
-  }
-  steps.run("checking that what was asked for can be imported", argv, install.build.work);
+  if (argv.size() == before) argv.insert(argv.end(), distributions.begin(), distributions.end());
+  if (argv.size() == before) return;
+  steps.run("checking that what was asked for can be imported", argv, build.work);
 }
-
-}  // namespace
 
 std::map<std::string, std::string> packages_in(const fs::path& prefix) {
   std::map<std::string, std::string> packages;
@@ -137,12 +137,16 @@ std::map<std::string, std::string> packages_in(const fs::path& prefix) {
 std::map<std::string, std::string> check_packages(const PackageInstall& install,
                                                   base::ProcessRunner& processes,
                                                   BuildSteps& steps) {
-  check_versions(install);
-  check_commands(install);
-  check_imports(install, steps);
-  base::Environment running = install.build.context.variables;
-  add_layer(running, {.lock = install.build.lock, .prefix = install.build.prefix.string()});
-  return check_libraries(install, processes, running);
+  const LayerBuild& build = install.build;
+  check_present(build, packages_in(build.prefix));
+  check_commands(build);
+  std::vector<std::string> requested;
+  for (const spec::LockedPackage& package : install.packages)
+    if (package.requested) requested.push_back(package.name);
+  check_imports(build, requested, steps);
+  base::Environment running = build.context.variables;
+  add_layer(running, {.lock = build.lock, .prefix = build.prefix.string()});
+  return check_libraries(build, processes, running);
 }
 
 }  // namespace sabath::env

@@ -108,6 +108,17 @@ PipSettings parse_pip_settings(const std::string& text) {
   return settings;
 }
 
+base::Environment network_settings(const base::Environment& user) {
+  base::Environment settings;
+  for (const char* const name : passed_on) {
+    const auto found = user.find(name);
+    if (found != user.end()) settings.insert(*found);
+  }
+  const auto home = user.find("HOME");
+  if (home != user.end()) settings.try_emplace("NETRC", home->second + "/.netrc");
+  return settings;
+}
+
 PipSettings read_pip_settings(const std::vector<std::string>& pip,
                               const base::Environment& user,
                               base::ProcessRunner& processes) {
@@ -119,14 +130,8 @@ PipSettings read_pip_settings(const std::vector<std::string>& pip,
   command.deadline = std::chrono::seconds(60);
   const base::ProcessResult result = processes.run(command);
   PipSettings settings = parse_pip_settings(result.ok() ? result.output : std::string());
-  for (const char* const name : passed_on) {
-    const auto found = user.find(name);
-    if (found != user.end()) settings.variables.insert(*found);
-  }
-  const auto home = user.find("HOME");
-  if (home != user.end() && !settings.variables.contains("NETRC")) {
-    settings.variables["NETRC"] = home->second + "/.netrc";
-  }
+  for (const auto& setting : network_settings(user))
+    settings.variables.insert(setting);
   return settings;
 }
 

@@ -21,6 +21,9 @@ PipSettings read_pip_settings(const std::vector<std::string>& pip,
                               const base::Environment& user,
                               base::ProcessRunner& processes);
 
+/// Of the user's environment what leads to a network: proxies, certificates, and where logins are.
+base::Environment network_settings(const base::Environment& user);
+
 /// Reads what `pip config list` prints.
 PipSettings parse_pip_settings(const std::string& text);
 

@@ -55,6 +55,8 @@ struct LayerContext {
   /// The complete environment of every program that the layer starts: a clean one with what the
   /// layers before and this layer itself set. Of the user's own only PATH, CC, CXX and FC are left.
   base::Environment variables{};
+  /// What was locked just now and is not written yet; nothing: the file beside the recipe has it.
+  const spec::PackageLock* locked = nullptr;
 };
 
 /// One attempt to build a layer.

@@ -1,0 +1,180 @@
+#include "conda_install.hpp"
+
+#include "conda_json.hpp"
+#include "environment_changes.hpp"
+#include "layer_variables.hpp"
+#include "package_check.hpp"
+#include "package_install.hpp"
+#include "shell_answer.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/spec/package_lock.hpp>
+
+#include <algorithm>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Sources what `conda activate` sources, in its order. Sections end with an empty record.
+constexpr const char* script = R"(
+env -0; printf '\0'
+for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do
+  [ -e "$file" ] && . "$file" >&2
+done
+env -0; printf '\0'
+)";
+
+fs::path activation_file(const fs::path& prefix) {
+  return prefix / "conda-meta" / "sabath-activation.txt";
+}
+
+[[noreturn]] void refuse(const CondaInstall& install,
+                         const std::string& problem,
+                         const std::string& hint) {
+  throw Error(ErrorKind::environment, place_of(install.build.lock.name) + ": " + problem, hint);
+}
+
+/// What programs in the prefix see before its activation scripts.
+base::Environment variables_inside(const LayerBuild& build) {
+  base::Environment variables = build.context.variables;
+  add_layer(variables, {.lock = build.lock, .prefix = build.prefix.string()});
+  for (const char* const name : {"CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
+    variables[name] = build.prefix.string();
+  return variables;
+}
+
+/// Runs the scripts and keeps what they change.
+void keep_activation(const CondaInstall& install, base::ProcessRunner& processes) {
+  const LayerBuild& build = install.build;
+  base::Command shell;
+  shell.argv = {"bash", "--noprofile", "--norc", "-c", script};
+  shell.working_directory = build.work;
+  base::Environment variables = variables_inside(build);
+  variables["HOME"] = (build.work / "home").string();
+  variables["TMPDIR"] = (build.work / "tmp").string();
+  shell.environment = variables;
+  shell.deadline = std::chrono::minutes(3);
+  shell.capture_limit = 16U << 20U;
+  const base::ProcessResult result = processes.run(shell, build.stop);
+  std::string_view text = result.output;
+  const auto before = take_section(text);
+  const auto after = take_section(text);
+  if (!before || !after) {
+    refuse(install,
+           "the activation scripts of its packages " + result.describe() + ":" +
+               last_lines({result.errors}),
+           "they are " + (build.prefix / "etc/conda/activate.d").string() + "/*.sh");
+  }
+  EnvironmentChanges changes = changes_between(variables_of(*before), variables_of(*after));
+  for (const char* const name : {"CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
+    changes.sets.try_emplace(name, without_references(build.prefix.string()));
+  const spec::LoadedModules kept{
+      "conda activation", {}, std::move(changes.sets), std::move(changes.unsets)};
+  base::write_file_atomically(
+      activation_file(build.prefix), spec::to_text(kept), base::Durability::ordered_only);
+}
+
+/// The bytes that were installed are those that were locked, and the prefix fitted into them.
+void check_records(const CondaInstall& install) {
+  const LayerBuild& build = install.build;
+  for (const InstalledPackage& one : read_conda_meta(build.prefix)) {
+    const auto& packages = install.packages;
+    const auto locked = std::find_if(packages.begin(), packages.end(), [&](const auto& package) {
+      return package.name == one.package.name;
+    });
+    if (locked == packages.end()) continue;  // told as drift
+    if (one.package.sha256 && one.package.sha256 != locked->sha256) {
+      refuse(install,
+             locked->name + ": another file was installed than the one that was locked: " +
+                 one.package.sha256->text(),
+             "the log of the build is " + build.log.string());
+    }
+    const std::size_t length = build.prefix.string().size();
+    if (one.longest_prefix && *one.longest_prefix < length) {
+      refuse(install,
+             locked->name + ": its programs have room for a prefix of " +
+                 std::to_string(*one.longest_prefix) + " bytes, " + build.prefix.string() +
+                 " has " + std::to_string(length),
+             "choose another folder for the cache, or a newer build of the package");
+    }
+  }
+}
+
+/// What was asked for and is a package of Python, too, must be importable.
+std::vector<std::string> importable(const CondaInstall& install) {
+  const auto python = packages_in(install.build.prefix);
+  std::vector<std::string> words;
+  for (const std::string& name : install.requested) {
+    const std::string normal = spec::normal_package_name(name);
+    if (python.contains(normal)) words.push_back(normal);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> install_conda(const CondaInstall& install,
+                                                 base::ProcessRunner& processes) {
+  const LayerBuild& build = install.build;
+  const CondaProgram program = find_conda(build.context, processes);
+  const fs::path list = write_local_list(install.packages, install.files, build.work);
+  // micromamba makes no environment of a folder that is there.
+  std::error_code code;
+  fs::remove(build.prefix, code);
+  {
+    BuildSteps steps(
+        processes, build, conda_variables(build.context.variables, program, {}, build.work));
+    steps.run("installing " + std::to_string(install.packages.size()) + " packages with " +
+                  program.identity(),
+              install_command(program, list, build.prefix),
+              build.work);
+  }
+  check_present(build, conda_packages_in(build.prefix));
+  check_records(install);
+  keep_activation(install, processes);
+
+  spec::BuiltLayer layer{.lock = build.lock, .prefix = build.prefix.string()};
+  layer.modules = activation_of(build.prefix);
+  base::Environment running = build.context.variables;
+  add_layer(running, layer);
+  BuildSteps steps(processes, build, running);
+  check_commands(build);
+  check_imports(build, importable(install), steps);
+  auto present = check_libraries(build, processes, running);
+  present["tool.installer"] = program.identity();
+  for (const CondaPackage& package : install.packages)
+    present["explicit." + package.name] = package.url + "#" + package.sha256->text();
+  return present;
+}
+
+std::map<std::string, std::string> conda_packages_in(const fs::path& prefix) {
+  std::map<std::string, std::string> packages;
+  std::error_code code;
+  for (fs::directory_iterator at(prefix / "conda-meta", code);
+       !code && at != fs::directory_iterator();
+       at.increment(code)) {
+    if (at->path().extension() != ".json") continue;
+    const std::string name = at->path().stem().string();
+    const auto build = name.rfind('-');
+    const auto version =
+        build == std::string::npos || build == 0 ? build : name.rfind('-', build - 1);
+    if (version == std::string::npos || build == 0) continue;
+    packages[name.substr(0, version)] =
+        name.substr(version + 1, build - version - 1) + "=" + name.substr(build + 1);
+  }
+  return packages;
+}
+
+std::optional<spec::LoadedModules> activation_of(const fs::path& prefix) {
+  const fs::path file = activation_file(prefix);
+  const auto text = base::read_file_if_exists(file);
+  if (!text) return std::nullopt;
+  return spec::parse_loaded_modules(*text, file.string());
+}
+
+}  // namespace sabath::env
