@@ -14,10 +14,12 @@ namespace {
 /// Prints the names that it does not find.
 constexpr const char* look = R"(for name; do command -v "$name" >/dev/null || echo "$name"; done)";
 
-/// The engine's own trouble, by its manual; the command's begins at 126.
+/// The engine's own trouble, by its manual, and not that of an image without a shell.
 bool is_of_engine(const std::string& engine, const base::ProcessResult& result) {
   if (result.end != base::ProcessEnd::exited) return true;
-  return ContainerEngine::runs_files(engine) ? result.exit_code == 255 : result.exit_code == 125;
+  if (!ContainerEngine::runs_files(engine)) return result.exit_code == 125;
+  return result.exit_code == 255 &&
+         result.errors.find("executable file not found") == std::string::npos;
 }
 
 }  // namespace

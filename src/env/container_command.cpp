@@ -146,12 +146,17 @@ bool has_init(const std::string& engine) {
 
 /// Who the command is inside, so that what it writes belongs to the user outside.
 Words user_options(const std::string& engine, bool is_rootless) {
-  const std::string user = std::to_string(::getuid());
   // Without ranges only one user can be had inside: root, who is this user outside.
   if (engine == "podman" && is_rootless)
     return has_user_ranges() ? Words{"--userns", "keep-id"} : Words{};
   if (is_rootless) return {};
-  return {"--user", user + ":" + std::to_string(::getgid())};
+  Words words{"--user", std::to_string(::getuid()) + ":" + std::to_string(::getgid())};
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
+  groups.resize(static_cast<std::size_t>(
+      std::max(::getgroups(static_cast<int>(groups.size()), groups.data()), 0)));
+  for (const gid_t group : groups)
+    append(words, {"--group-add", std::to_string(group)});
+  return words;
 }
 
 /// What schedulers, and users for one run, say to the runtimes inside.
@@ -182,6 +187,12 @@ bool leads_engine(const std::string& name, const base::Environment& outside) {
          name.starts_with("CONTAINER") || name.starts_with("DOCKER_") || name == "TMPDIR";
 }
 
+/// The host's. Podman refuses it by name where the host has no message queues to share with it.
+Words shared_memory(const Start& start) {
+  if (start.image.engine == "docker" || has_device(start.use, "mqueue")) return {"--ipc=host"};
+  return {"--mount", "type=bind,source=/dev/shm,destination=/dev/shm"};
+}
+
 ContainerCommand store_command(const Start& start,
                                base::Environment outside,
                                const std::string& image,
@@ -189,9 +200,10 @@ ContainerCommand store_command(const Start& start,
   const std::string& engine = start.image.engine;
   // The network and shared memory are the host's, as MPI and data loaders expect them; what the
   // command says is kept by sabath alone.
-  Words argv{start.image.program, "run", "--rm", "--pull=never", "--network=host", "--ipc=host"};
+  Words argv{start.image.program, "run", "--rm", "--pull=never", "--network=host"};
   append(argv, {"--log-driver=none", "--security-opt", "label=disable", "--pids-limit=-1"});
   if (engine == "podman") argv.emplace_back("--http-proxy=false");
+  append(argv, shared_memory(start));
   if (has_init(engine)) argv.emplace_back("--init");
   if (start.use.is_interactive) argv.emplace_back("--interactive");
   if (start.use.has_terminal) argv.emplace_back("--tty");

@@ -80,7 +80,8 @@ std::map<base::Digest, fs::path> bring_blobs(const Locked& locked,
     }
     const fs::path brought = folder / file.digest.hex;
     fs::rename(blob, brought, code);
-    if (code) fs::copy_file(blob, brought);
+    if (code) fs::copy_file(blob, brought, code);
+    if (code) base::throw_errno(brought.string(), "cannot write", code.value());
     return brought;
   };
   std::vector<fs::path> paths;

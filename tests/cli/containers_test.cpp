@@ -104,5 +104,5 @@ TEST_CASE("cli: why two containers differ is said in words") {
   yard.containers.image("box:1", {"--text", "newer\n"});
   yard.done({"env", "lock", yard.box});
   CHECK(contains(yard.done({"env", "show", "--why", "@last", yard.box}).output,
-                 "layer 'box': image is sha256:"));
+                 "layer 'box': image is 'sha256:"));
 }
