@@ -4,6 +4,7 @@
 #include "conformance/layer_conformance.hpp"
 #include "source_workshop.hpp"
 #include "support/daemon.hpp"
+#include "support/fault_server.hpp"
 #include "support/loopback.hpp"
 
 #include <catch2/catch.hpp>
@@ -224,6 +225,34 @@ TEST_CASE("fetched source: what is not there is told by what it is") {
   CHECK(error.kind() == base::ErrorKind::transfer);
   CHECK(contains(error.what(), "has no commit " + lost));
   CHECK(commit.size() == 40);
+}
+
+TEST_CASE(
+    "fetched source: a server that asks who it is, or ends midway, is told and not waited for") {
+  Shop shop;
+  test::FaultServer server;
+  const std::string question = "/r/info/refs?service=git-upload-pack";
+  auto layer = shop.git_layer("r");
+  layer.origin.git = server.url("/r");
+  SECTION("a login") {
+    server.always(question, {401, {{"WWW-Authenticate", "Basic realm=\"x\""}}, "who?"});
+    const auto error = error_of([&] { shop.lock({{}, {layer}}); });
+    CAPTURE(error.what());
+    CHECK(error.kind() == base::ErrorKind::transfer);
+    CHECK(contains(error.what(), "Authentication failed"));
+  }
+  SECTION("the end, in the middle of the list of branches") {
+    test::Reply reply{200,
+                      {{"Content-Type", "application/x-git-upload-pack-advertisement"}},
+                      "001e# service=git-upload-pack\n0000" + std::string(4000, 'x')};
+    reply.cut_after_bytes = 60;
+    server.always(question, reply);
+    const auto error = error_of([&] { shop.lock({{}, {layer}}); });
+    CAPTURE(error.what());
+    CHECK(error.kind() == base::ErrorKind::transfer);
+    CHECK(contains(error.what(), "asking " + server.url("/r") + " failed"));
+  }
+  CHECK_FALSE(server.requests().empty());
 }
 
 TEST_CASE("fetched source: a commit that was rewritten is told when it is to be fetched") {

@@ -193,3 +193,26 @@ TEST_CASE(
   CHECK(output_of({"mpirun", "-n", "2", *built.prefix() + "/bin/ranks"},
                   env::run_variables(built, base::current_environment())) == "3\n");
 }
+
+TEST_CASE("source layer: a compiler of MPI that an earlier layer brings is the toolchain") {
+  test::EnvWorkshop shop;
+  shop.write("mpi/mpicc",
+             "#!/bin/sh\n"
+             "[ \"$1\" = --showme:version ] && { echo 'mpicc: Own MPI 1.0'; exit 0; }\n"
+             "exec cc -DWRAPPED=7 \"$@\"\n");
+  fs::permissions(shop.recipe() / "mpi/mpicc", fs::perms::owner_all);
+  shop.write("code/CMakeLists.txt",
+             "cmake_minimum_required(VERSION 3.22)\nproject(seven LANGUAGES C)\n"
+             "add_executable(seven main.c)\ninstall(TARGETS seven)\n");
+  shop.write("code/main.c",
+             "#include <stdio.h>\nint main(void) { printf(\"%d\\n\", WRAPPED); return 0; }\n");
+  auto mpi = test::source_layer("steps", {});
+  mpi.name = "mpi";
+  mpi.path = "{recipe}/mpi";
+  mpi.steps = {{"mkdir", "{prefix}/bin"}, {"cp", "mpicc", "{prefix}/bin/"}};
+  auto code = test::source_layer("cmake", {"c"});
+  code.options["CMAKE_C_COMPILER"] = "mpicc";
+  const auto built = shop.build({{}, {mpi, code}});
+  CHECK(output_of({*built.prefix() + "/bin/seven"}) == "7\n");
+  CHECK(contains(built.layers[1].lock.facts.at("compiler.c"), "; mpicc: Own MPI 1.0"));
+}
