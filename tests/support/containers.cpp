@@ -98,11 +98,6 @@ std::string Containers::image(const std::string& name, const std::vector<std::st
   return reference;
 }
 
-bool Containers::podman_runs() {
-  const std::string reference = image("probe:1");
-  return run({"podman", "run", "--rm", "--network=host", "--quiet", reference, "true"}).ok();
-}
-
 void Containers::start_docker() {
   const std::string folder = (folder_ / "docker").string();
   base::make_directories(folder);

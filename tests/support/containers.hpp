@@ -21,9 +21,6 @@ class Containers {
   Containers(const Containers&) = delete;
   Containers& operator=(const Containers&) = delete;
 
-  /// Does a container start here? Where the kernel or a sandbox forbids it, tests of the real
-  /// engine have nothing to say.
-  bool podman_runs();
   /// Puts an image (tests/support/make_image.py) into the registry; returns its reference.
   std::string image(const std::string& name, const std::vector<std::string>& more = {});
   /// Ends the registry: from now on there is no network.

@@ -290,6 +290,30 @@ TEST_CASE(
   CHECK(shop.store().list().at(0).present.at("image.sif") == base::sha256_of("sif\n").text());
 }
 
+TEST_CASE("container: a real Apptainer or Singularity, where one is installed, runs the image") {
+  ContainerWorkshop shop;
+  const std::string engine = base::find_program("apptainer") ? "apptainer" : "singularity";
+  if (!base::find_program(engine)) {
+    WARN("neither Apptainer nor Singularity is installed: not tested");
+    return;
+  }
+  auto spec = ContainerWorkshop::asks_for(
+      shop.containers.image("box:1", {"--env", "OF_IMAGE=yes", "--entrypoint", "/bin/false"}),
+      engine);
+  spec.layers[0].commands = {"cat"};
+  shop.lock(spec);
+  const auto built = shop.build(spec);
+  auto use = shop.use({"sh", "-c", "cat /etc/text; echo $OF_IMAGE \"$VALUE\"; pwd > made; exit 7"});
+  use.variables = {{"VALUE", "$HOME `id`"}};
+  const auto result = shop.run(built, use);
+  CHECK(result.output == "text of the image\nyes $HOME `id`\n");
+  CHECK(result.exit_code == 7);
+  CHECK(base::read_file(shop.home / "work/made") == (shop.home / "work").string() + "\n");
+  spec.layers[0].commands = {"cat", "nosuch"};
+  spec.layers[0].variables = {{"ANOTHER", "layer"}};
+  CHECK(contains(error_of([&] { shop.build(spec); }).what(), "no such command: nosuch"));
+}
+
 TEST_CASE("container: the layer conforms") {
   ContainerWorkshop shop;
   const auto good = ContainerWorkshop::asks_for(shop.containers.image("box:1")).layers[0];
