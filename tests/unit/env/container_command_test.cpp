@@ -218,6 +218,24 @@ TEST_CASE("container: an image that the store lacks is loaded, and must be the r
   CHECK(contains(error.what(), "docker loaded the image as another one"));
 }
 
+TEST_CASE("container: binds of the recipe are writable but for those that end in ':ro'") {
+  const std::string engine = GENERATE("apptainer", "podman", "docker");
+  const std::string read_only = engine == "apptainer" ? ",ro" : ",readonly";
+  Box box(engine);
+  const std::string data = (box.home / "dev").string();
+  const std::string mount = "type=bind,source=" + data + ",destination=";
+  box.layer().container->binds = {data, data + ":/a", data + ":/b:ro", data + ":/c:rw"};
+  const Words argv = box.argv({"true"});
+  for (const std::string& target : {data, std::string("/a"), std::string("/c")})
+    CHECK(has(argv, {"--mount", mount + target}));
+  CHECK(has(argv, {"--mount", mount + "/b" + read_only}));
+
+  box.layer().container->binds = {"/nonexistent/data"};
+  const auto error = error_of([&] { box.argv({"true"}); });
+  CHECK(error.kind() == base::ErrorKind::environment);
+  CHECK(contains(error.what(), "/nonexistent/data: no such file or folder on this machine"));
+}
+
 TEST_CASE("container: a folder whose name engines cannot read is refused") {
   Box box("podman");
   auto use = box.use({"true"});

@@ -152,6 +152,8 @@ TEST_CASE("container: the command sees what it may, as its user, and nothing of 
   auto spec =
       ContainerWorkshop::asks_for(shop.containers.image("box:1", {"--env", "OF_IMAGE=yes"}));
   spec.layers[0].variables = {{"OF_LAYER", "layer"}};
+  spec.layers[0].container.binds = {(shop.home / "work").string() + ":/inside:ro"};
+  base::write_file_atomically(shop.home / "work/bound", "bound\n");
   shop.lock(spec);
   const auto built = shop.build(spec);
   shop.write("note.txt", "written outside\n");
@@ -160,13 +162,15 @@ TEST_CASE("container: the command sees what it may, as its user, and nothing of 
   auto use = shop.use({"sh",
                        "-c",
                        "pwd; cat " + (shop.recipe() / "note.txt").string() +
-                           "; echo $OF_IMAGE $OF_LAYER $OF_STAGE $OMP_NUM_THREADS ${OF_HOST-none};"
+                           "; cat /inside/bound; echo > /inside/x || echo bound read-only; echo "
+                           "$OF_IMAGE $OF_LAYER $OF_STAGE $OMP_NUM_THREADS ${OF_HOST-none};"
                            "echo \"$LINES_\"; echo $HOME; id -u > made; touch " +
                            (shop.recipe() / "no").string() + " || echo read-only"});
   use.variables = {{"OF_STAGE", "stage"}, {"LINES_", "one\ntwo  'three' $x `y`"}};
   const auto result = shop.run(built, use);
   const std::string work = (shop.home / "work").string();
-  CHECK(result.output == work + "\nwritten outside\nyes layer stage 3 none\n" +
+  CHECK(result.output == work +
+                             "\nwritten outside\nbound\nbound read-only\nyes layer stage 3 none\n" +
                              "one\ntwo  'three' $x `y`\n" + work + "\nread-only\n");
   CHECK(base::read_file(shop.home / "work/made") == std::to_string(::getuid()) + "\n");
   CHECK_FALSE(fs::exists(shop.recipe() / "no"));
