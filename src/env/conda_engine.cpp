@@ -92,7 +92,9 @@ Words create(const CondaProgram& program, const fs::path& prefix) {
   return words;
 }
 
-void check_digest(const CondaPackage& package, const fs::path& file, const std::string& place) {
+}  // namespace
+
+void check_digests(const CondaPackage& package, const fs::path& file, const std::string& place) {
   for (const auto& wanted : {package.sha256, package.md5}) {
     if (!wanted || base::digest_file(file, wanted->algorithm) == *wanted) continue;
     throw Error(ErrorKind::integrity,
@@ -102,8 +104,6 @@ void check_digest(const CondaPackage& package, const fs::path& file, const std::
                 "somebody replaced the file; 'sabath env lock' shows what the channel has now");
   }
 }
-
-}  // namespace
 
 CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& processes) {
   const auto search = context.variables.find("PATH");
@@ -265,7 +265,7 @@ fs::path CondaEngine::download(const CondaPackage& package) {
   const fs::path file = errand_.work / "pkgs" / package.file();
   const std::string place = place_of(errand_.context.spec.name);
   if (!fs::exists(file)) fail("cannot fetch " + package.file(), result);
-  check_digest(package, file, place);
+  check_digests(package, file, place);
   const bool is_checked = package.sha256 || package.md5;
   if (!result.ok() && !is_checked) fail("cannot fetch " + package.file(), result);
   return file;

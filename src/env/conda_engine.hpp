@@ -28,6 +28,11 @@ struct CondaProgram {
 /// that says what was looked for.
 CondaProgram find_conda(const LayerContext& context, base::ProcessRunner& processes);
 
+/// Throws Error{integrity} where `file` is not the package, as far as it has digests.
+void check_digests(const CondaPackage& package,
+                   const std::filesystem::path& file,
+                   const std::string& place);
+
 /// What such a program sees: of the user's settings and folders nothing. Its own lie in `work`.
 base::Environment conda_variables(base::Environment variables,
                                   const CondaProgram& program,

@@ -73,6 +73,14 @@ std::vector<PinnedFile> pinned(const std::vector<CondaPackage>& packages) {
   return files;
 }
 
+/// A package as it is now, of which no SHA-256 is known.
+fs::path bring_unknown(const LayerErrand& errand, const CondaPackage& package) {
+  const PinnedFile wanted{package.file(), {}, package.name + " " + package.version, {package.url}};
+  const fs::path file = errand.bring({wanted}, {}, errand.observer, errand.stop).at(0);
+  check_digests(package, file, place_of(errand.context.spec.name));
+  return file;
+}
+
 /// Packages of an explicit list that are not for `subdir`.
 void require_platform(const std::vector<CondaPackage>& packages,
                       const std::string& subdir,
@@ -158,9 +166,11 @@ spec::PackageLayerLock CondaLayer::lock(const LayerErrand& errand, const LockTar
   }
   for (CondaPackage& package : packages) {
     if (!package.sha256) {
-      if (!engine) engine.emplace(errand, processes_, user_);
       errand.observer.note(place + ": fetching " + package.file() + " for its SHA-256");
-      package.sha256 = base::digest_file(engine->download(package));
+      if (!errand.bring && !engine) engine.emplace(errand, processes_, user_);
+      const fs::path file =
+          errand.bring ? bring_unknown(errand, package) : engine->download(package);
+      package.sha256 = base::digest_file(file);
     }
     resolved.packages.push_back({package.name,
                                  package.version,
