@@ -125,7 +125,7 @@ struct EnvironmentLock {
 struct ContainerImage {
   std::string engine{};   ///< "apptainer", "singularity", "podman" or "docker"
   std::string program{};  ///< the engine's absolute path
-  std::string image{};    ///< as the engine finds it here: a file, or REFERENCE@DIGEST
+  std::string image{};    ///< as the engine finds it here: a file, or the folder of an OCI layout
   bool gpus = false;
   std::vector<std::string> binds{};
 
