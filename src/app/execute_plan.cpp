@@ -10,6 +10,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/collect/collect.hpp>
+#include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/probe/sampler.hpp>
@@ -32,12 +33,12 @@ class Execution {
             base::ProcessRunner& processes,
             base::Clock& clock,
             base::Observer& observer,
-            const cache::CacheOptions& cache_options)
+            const NodeSettings& node)
       : files_(run_directory),
         processes_(processes),
         clock_(clock),
         observer_(observer),
-        cache_options_(cache_options) {}
+        node_(node) {}
 
   spec::RunRecord execute(std::stop_token stop) {
     begin();
@@ -101,13 +102,31 @@ class Execution {
     record_.hosts.push_back(std::move(facts));
   }
 
+  /// Where the site wants images to be used, and they can be.
+  std::vector<env::LocalPrefix> local_prefixes(std::stop_token stop) {
+    if (!node_.packed || env::container_of(plan_.environment) != nullptr) return {};
+    const auto images = env::images_of(plan_.environment);
+    if (images.empty()) return {};
+    if (!env::may_enter()) {
+      observer_.warn(
+          "environment: its images are not used: this system lets users have no "
+          "namespaces of their own",
+          "the files in the cache are used instead");
+      return {};
+    }
+    return env::unpack_images(images, node_.local, processes_, observer_, stop);
+  }
+
   void run_stages(std::stop_token stop) {
     probe::UsageSampler sampler(
         files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
         sample_interval,
         clock_);
-    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, cache_options_);
-    StageRunner runner({processes_, cache, clock_, observer_}, plan_, files_, status_.attempt);
+    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
+    StageRunner runner({processes_, cache, clock_, observer_, node_.program, local_prefixes(stop)},
+                       plan_,
+                       files_,
+                       status_.attempt);
     for (const spec::PlannedStage& stage : plan_.stages) {
       if (record_.state != spec::RunState::ok || stop.stop_requested()) {
         if (record_.state == spec::RunState::ok) record_.state = spec::RunState::interrupted;
@@ -169,7 +188,8 @@ class Execution {
   }
 
   void fail(const Error& error) {
-    record_.state = spec::RunState::failed;
+    record_.state = error.kind() == ErrorKind::interrupted ? spec::RunState::interrupted
+                                                           : spec::RunState::failed;
     record_.message = error.what();
   }
 
@@ -220,7 +240,7 @@ class Execution {
   base::ProcessRunner& processes_;
   base::Clock& clock_;
   base::Observer& observer_;
-  const cache::CacheOptions& cache_options_;
+  const NodeSettings& node_;
   spec::RunPlan plan_{};
   spec::Recipe recipe_{};
   spec::RunStatus status_{};
@@ -236,8 +256,8 @@ spec::RunRecord execute_plan(const fs::path& run_directory,
                              base::Clock& clock,
                              base::Observer& observer,
                              std::stop_token stop,
-                             const cache::CacheOptions& cache) {
-  return Execution(run_directory, processes, clock, observer, cache).execute(stop);
+                             const NodeSettings& node) {
+  return Execution(run_directory, processes, clock, observer, node).execute(stop);
 }
 
 }  // namespace sabath::app

@@ -65,7 +65,7 @@ std::string output_problem(const fs::path& path) {
 }  // namespace
 
 StageRunner::StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt)
-    : tools_(tools), plan_(plan), files_(files), attempt_(attempt) {}
+    : tools_(std::move(tools)), plan_(plan), files_(files), attempt_(attempt) {}
 
 fs::path StageRunner::directory(const std::string& stage) const {
   return files_.attempt(attempt_) / stage;
@@ -119,7 +119,7 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
 base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
   const fs::path own = directory(stage.name);
   base::Command command;
-  command.argv = stage.argv;
+  command.argv = env::see_local_prefixes(tools_.program, tools_.local, stage.argv);
   command.working_directory = own / "work";
   command.stdout_path = own / "stdout.log";
   command.stderr_path = own / "stderr.log";
@@ -187,7 +187,7 @@ void StageRunner::execute(const spec::PlannedStage& stage,
     fs::copy(stage.code_copy_from, own / "work" / "code", fs::copy_options::recursive);
   }
   tools_.observer.note("stage " + stage.name);
-  env::check_trusted(plan_.environment);
+  env::check_trusted(plan_.environment, tools_.local);
   const base::ProcessResult process = run_command(stage, stop);
   spec::StageRecord& record = result.record;
   record.wall_s = seconds(process.wall);

@@ -5,6 +5,7 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/cache/cache.hpp>
+#include <sabath/env/environment_image.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -31,6 +32,8 @@ class StageRunner {
     cache::Cache& cache;
     base::Clock& clock;
     base::Observer& observer;
+    std::filesystem::path program{};        ///< this sabath
+    std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 

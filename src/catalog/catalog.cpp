@@ -93,6 +93,17 @@ void insert_inputs(Database& database,
   }
 }
 
+void insert_layers(Database& database,
+                   std::int64_t run,
+                   const spec::BuiltEnvironment& environment) {
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    bound(database.statement("insert or ignore into run_layer values (?, ?)"),
+          run,
+          layer.lock.key.hex)
+        .exec();
+  }
+}
+
 void insert_metric(Database& database, std::int64_t run, const spec::MetricSummary& metric) {
   SQLite::Statement& statement = database.statement(
       "insert or replace into run_metric values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -141,6 +152,7 @@ void insert_search(Database& database, std::int64_t run, const std::string& body
 void insert_record_parts(Database& database, std::int64_t run, const spec::RunRecord& record) {
   insert_tags(database, run, record.tags);
   insert_inputs(database, run, record.inputs);
+  insert_layers(database, run, record.environment);
   const std::string parameters = insert_parameters(database, run, record.parameters);
   for (const spec::Facet& facet : record.facets) {
     bound(database.statement("insert or replace into run_facet values (?, ?, ?)"),
@@ -243,6 +255,7 @@ void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) 
     const std::int64_t run = insert_run(database, entry);
     insert_tags(database, run, plan.tags);
     insert_inputs(database, run, plan.inputs);
+    insert_layers(database, run, plan.environment);
     insert_search(database,
                   run,
                   plan.run_id + " " + recipe.name + " " + joined(plan.tags) +

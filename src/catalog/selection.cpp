@@ -58,7 +58,7 @@ struct Column {
   std::string_view key;
   std::string_view sql;
 };
-constexpr std::array<Column, 8> columns{{
+constexpr std::array<Column, 9> columns{{
     {"id", "run.id glob ?"},
     {"recipe", "run.recipe glob ?"},
     {"seed", "run.seed glob ?"},
@@ -66,6 +66,9 @@ constexpr std::array<Column, 8> columns{{
     {"user", "run.user glob ?"},
     {"node", "run.node glob ?"},
     {"host", "run.node glob ?"},
+    {"environment",
+     "exists (select 1 from run_layer where run_layer.run = run.n and run_layer.key glob ? || "
+     "'*')"},
     {"tag", "exists (select 1 from run_tag where run_tag.run = run.n and run_tag.tag glob ?)"},
 }};
 

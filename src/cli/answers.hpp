@@ -27,7 +27,6 @@ struct Check {
 /// What `env show` says of a layer.
 struct EnvironmentReport {
   env::EnvironmentEntry entry{};
-  env::PrefixSize size{};
   std::vector<std::string> recipes{};  ///< that have it, as they stand now
   std::vector<std::string> runs{};     ///< whose plan or record names it, oldest first
 };
@@ -48,6 +47,7 @@ std::string json_answer(const spec::BuiltEnvironment& environment);
 std::string json_answer(const spec::EnvironmentLock& lock);
 std::string json_answer(const spec::PackageLock& lock);
 std::string json_answer(const std::vector<env::PinnedFile>& files);
+std::string json_answer(const std::vector<env::PrefixImage>& images);
 std::string json_answer(const spec::RunRecord& record);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets);

@@ -40,6 +40,7 @@ ordered_json entry_json(const env::EnvironmentEntry& entry) {
           {"build_s", entry.build_s},
           {"problem", entry.problem},
           {"drift", entry.drift},
+          {"users", entry.users},
           {"facts", entry.lock.facts}};
 }
 
@@ -104,8 +105,8 @@ std::string json_answer(const std::vector<env::EnvironmentEntry>& entries) {
 std::string json_answer(const std::vector<EnvironmentReport>& reports) {
   return list_answer("environments", reports, [](const EnvironmentReport& report) {
     ordered_json json = entry_json(report.entry);
-    json["files"] = report.size.files;
-    json["disk_bytes"] = report.size.disk_bytes;
+    json["files"] = report.entry.size.files;
+    json["disk_bytes"] = report.entry.size.disk_bytes;
     json["present"] = report.entry.present;
     json["recipes"] = report.recipes;
     json["runs"] = report.runs;
@@ -188,6 +189,16 @@ std::string json_answer(const std::vector<env::PinnedFile>& files) {
   return list_answer("files", files, [](const env::PinnedFile& file) {
     return ordered_json{
         {"file", file.name}, {"digest", file.digest.text()}, {"package", file.what}};
+  });
+}
+
+std::string json_answer(const std::vector<env::PrefixImage>& images) {
+  return list_answer("images", images, [](const env::PrefixImage& image) {
+    return ordered_json{{"layer", image.layer},
+                        {"prefix", image.prefix.string()},
+                        {"image", image.path.string()},
+                        {"digest", image.digest.text()},
+                        {"size_bytes", image.size_bytes}};
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "answers.hpp"
 #include "commands.hpp"
+#include "commands/env.hpp"
 #include "display_width.hpp"
 #include "exit_status.hpp"
 #include "log.hpp"
@@ -115,11 +116,15 @@ int parse_and_run(int argc, char** argv) {
   for (const Setup setup : commands)
     setup(app, action);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = shielded_arguments(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return tell_parse_error(app, error, {argv + 1, argv + argc});
+  } catch (const base::Error& error) {
+    return tell_error(error, false);  // of 'env enter', which is over before anything else begins
   }
   options.command = app.get_subcommands().front()->get_name();
   try {

@@ -109,6 +109,11 @@ cache::CacheOptions Workspace::cache_options() {
   return read_cache_options(base::current_environment(), configuration().cache);
 }
 
+app::NodeSettings Workspace::node_settings() {
+  const spec::EnvironmentSettings& settings = configuration().environments;
+  return {cache_options(), settings.packed, settings.local, program_path()};
+}
+
 env::EnvironmentStore& Workspace::environments() {
   if (!environments_) {
     env::StoreOptions options;

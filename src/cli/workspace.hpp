@@ -4,6 +4,7 @@
 #include "terminal_observer.hpp"
 
 #include <sabath/app/documents.hpp>
+#include <sabath/app/execute_plan.hpp>
 #include <sabath/app/folders.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/clock.hpp>
@@ -61,6 +62,7 @@ class Workspace {
   /// The same as it is: for `catalog reindex`.
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
+  app::NodeSettings node_settings();
   /// Files of environments that are not in the cache are an error from now on.
   void stay_offline() { offline_ = true; }
   /// The one run that a selection names. Throws Error{usage} when it names several.

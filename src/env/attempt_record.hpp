@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/process_identity.hpp>
+#include <sabath/env/environment.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <filesystem>
@@ -18,6 +19,7 @@ struct AttemptRecord {
   base::ProcessIdentity builder{};
   std::string started{};  ///< RFC 3339
   double build_s = 0;
+  PrefixSize size{};                             ///< of the finished prefix
   std::string problem{};                         ///< why it failed, one line
   std::map<std::string, std::string> present{};  ///< see EnvironmentLayer::build
 

@@ -22,6 +22,9 @@ AttemptRecord read_record(base::JsonReader reader) {
   record.builder = read_builder(reader.required("builder"));
   record.started = reader.required("started").string();
   record.build_s = reader.required("build_s").number();
+  // Missing where an older version built it.
+  record.size.files = reader.optional("files").unsigned_integer();
+  record.size.disk_bytes = reader.optional("disk_bytes").unsigned_integer();
   record.problem = reader.required("problem").string();
   for (auto& [name, value] : reader.required("present").members())
     record.present[name] = value.string();
@@ -45,6 +48,8 @@ void write_attempt_record(const std::filesystem::path& path, const AttemptRecord
   document["builder"] = record.builder.text();
   document["started"] = record.started;
   document["build_s"] = record.build_s;
+  document["files"] = record.size.files;
+  document["disk_bytes"] = record.size.disk_bytes;
   document["problem"] = record.problem;
   document["present"] = record.present;
   base::write_file_atomically(path, base::pretty_json(document), base::Durability::durable, 0444);

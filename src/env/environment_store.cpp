@@ -47,6 +47,26 @@ void add_other_platforms(spec::PackageLayerLock& lock, const spec::PackageLayerL
   });
 }
 
+/// The lock that answers the same request as `other`.
+spec::PackageLayerLock* answer_to(spec::PackageLock& lock, const spec::PackageLayerLock& other) {
+  const auto found = std::find_if(lock.layers.begin(), lock.layers.end(), [&](const auto& one) {
+    return one.name == other.name && one.request == other.request;
+  });
+  return found == lock.layers.end() ? nullptr : &*found;
+}
+
+/// What was locked before for the layers of a variant.
+void keep_known(spec::PackageLock& lock,
+                const spec::PackageLock& known,
+                const spec::EnvironmentSpec& variant) {
+  for (const spec::PackageLayerLock& before : known.layers) {
+    const bool belongs = std::any_of(variant.layers.begin(),
+                                     variant.layers.end(),
+                                     [&](const auto& layer) { return layer.name == before.name; });
+    if (belongs && answer_to(lock, before) == nullptr) lock.layers.push_back(before);
+  }
+}
+
 spec::LayerLock resolve(const LayerContext& context, EnvironmentLayer& layer) {
   spec::LayerLock lock{layer.kind(), context.spec.name, layer.resolve(context), {}};
   lock.facts.merge(platform_facts());
@@ -79,6 +99,8 @@ struct EnvironmentStore::State {
                    const std::stop_token& stop,
                    const Errand& errand,
                    const spec::PackageLock* locked = nullptr) const;
+  /// A layer may execute what the one before it has: its programs are asked what they are.
+  void trust_what_comes_before(const std::vector<spec::BuiltLayer>& before) const;
   /// A layer with what is known of it: of one that is not locked yet no more than its name.
   spec::BuiltLayer as_it_is(const LayerContext& context, EnvironmentLayer& layer) const;
   /// The folders of all keys, sorted.
@@ -103,6 +125,7 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
   spec::BuiltEnvironment built;
   base::Environment variables = clean_environment(options.environment);
   for (const spec::LayerSpec& wanted : spec.layers) {
+    trust_what_comes_before(built.layers);
     ResolvedLayer layer{{wanted, recipe_directory, built.layers, variables}, layer_of(wanted.kind)};
     // What is loaded comes before the layer's own variables, which may refer to it.
     if (wanted.kind != spec::LayerKind::modules)
@@ -132,6 +155,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
   std::vector<spec::BuiltLayer> before;
   base::Environment variables = clean_environment(options.environment);
   for (const spec::LayerSpec& wanted : spec.layers) {
+    trust_what_comes_before(before);
     EnvironmentLayer& layer = layer_of(wanted.kind);
     LayerContext context{wanted, recipe_directory, before, variables, locked};
     // As in `walk`.
@@ -150,6 +174,12 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
     before.push_back(std::move(built));
     add_layer(variables, before.back());
   }
+}
+
+void EnvironmentStore::State::trust_what_comes_before(
+    const std::vector<spec::BuiltLayer>& before) const {
+  if (before.empty() || before.back().prefix.empty()) return;
+  require_trusted(before.back().prefix, options.trusted_owners, before.back().lock.name);
 }
 
 spec::BuiltLayer EnvironmentStore::State::as_it_is(const LayerContext& context,
@@ -187,15 +217,16 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
     found = attempts.back();
   }
   AttemptRecord& record = found->record;
-  EnvironmentEntry entry{record.layer.lock,
-                         record.state,
-                         found->folder.prefix(),
-                         found->folder.log(),
-                         record.started,
-                         record.build_s,
-                         record.problem,
-                         record.present,
-                         {}};
+  EnvironmentEntry entry{.lock = record.layer.lock,
+                         .state = record.state,
+                         .prefix = found->folder.prefix(),
+                         .log = found->folder.log(),
+                         .built = record.started,
+                         .build_s = record.build_s,
+                         .size = record.size,
+                         .problem = record.problem,
+                         .present = record.present,
+                         .users = lessees(folder.path(), clock.now())};
   if (record.layer.packages && record.state == "ready") {
     record.layer.packages = record.layer.lock.kind == spec::LayerKind::conda
                                 ? conda_packages_in(entry.prefix)
@@ -282,21 +313,30 @@ std::optional<spec::PackageLock> EnvironmentStore::lock_packages(
     base::Observer& observer,
     std::stop_token stop) {
   spec::PackageLock lock;
-  std::vector<spec::LayerSpec> done;  // of several variants
   const Errand errand = [&](EnvironmentLayer& layer, const LayerErrand& wanted) {
-    const spec::LayerSpec& asked = wanted.context.spec;
-    const bool is_done = std::find(done.begin(), done.end(), asked) != done.end();
-    if (is_done || !layer.is_locked(asked)) return;
+    if (!layer.is_locked(wanted.context.spec)) return;
     spec::PackageLayerLock resolved = layer.lock(wanted, target);
+    if (spec::PackageLayerLock* const same = answer_to(lock, resolved)) {
+      add_other_platforms(*same, resolved);  // of another variant
+      return;
+    }
     const auto* const before = known ? known->find(resolved.name, resolved.request) : nullptr;
     if (before != nullptr) add_other_platforms(resolved, *before);
     lock.layers.push_back(std::move(resolved));
-    done.push_back(asked);
   };
   std::vector<std::string> variants = spec.variants;
   if (variants.empty()) variants.emplace_back();
-  for (const std::string& variant : variants)
-    state_->run_errands(spec.select(variant), recipe_directory, observer, stop, errand, &lock);
+  std::size_t failures = 0;
+  for (const std::string& variant : variants) {
+    try {
+      state_->run_errands(spec.select(variant), recipe_directory, observer, stop, errand, &lock);
+    } catch (const base::Error& error) {
+      // What another machine has (a module, a compiler) cannot be locked here.
+      if (error.kind() != base::ErrorKind::environment || ++failures == variants.size()) throw;
+      observer.warn("variant '" + variant + "' is not locked here: " + error.what(), error.hint());
+      if (known) keep_known(lock, *known, spec.select(variant));
+    }
+  }
   if (lock.layers.empty()) return std::nullopt;
   return lock;
 }

@@ -8,6 +8,7 @@
 #include <sabath/base/file.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace sabath::env {
@@ -39,11 +40,25 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                     "when the cause is mended: sabath env build RECIPE --retry");
 }
 
+std::string first_line(const std::string& message) {
+  return message.substr(0, message.find('\n'));
+}
+
+/// What a tool says in the locale that it is given, when the disk or a quota is full: no property
+/// of what was built, so that it is not remembered.
+std::optional<std::string> full_disk(std::string_view said) {
+  for (const int code : {ENOSPC, EDQUOT}) {
+    const std::string text = base::errno_text(code);
+    if (said.find(text) != std::string_view::npos) return text;
+  }
+  return std::nullopt;
+}
+
 /// A failure is kept with its log and its work folder until the next try; what is kept badly is
 /// only less to look at.
 void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std::string& message) {
   record.state = "failed";
-  record.problem = message.substr(0, message.find('\n'));
+  record.problem = first_line(message);
   try {
     write_attempt_record(attempt.record(), record);
   } catch (const base::Error&) {
@@ -60,8 +75,10 @@ KeyFolder LayerBuilder::folder_of(const spec::LayerLock& lock) const {
 std::optional<std::string> LayerBuilder::find(const spec::LayerLock& lock) const {
   const auto ready = folder_of(lock).ready();
   if (!ready || ready->record.layer.lock.key != lock.key) return std::nullopt;
-  require_trusted(ready->folder.prefix(), options_.trusted_owners, lock.name);
-  return ready->folder.prefix().string();
+  const fs::path prefix = ready->folder.prefix();
+  if (const auto reason = base::why_untrusted(prefix, options_.trusted_owners))
+    refuse_untrusted(*reason, lock.name);
+  return prefix.string();
 }
 
 std::string LayerBuilder::build(const ResolvedLayer& wanted,
@@ -78,6 +95,14 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
     run(attempt, wanted, record, observer, std::move(stop));
     if (folder.publish(attempt)) return attempt.prefix().string();
   } catch (const base::Error& error) {
+    const auto full = full_disk(error.what());
+    if (error.kind() == base::ErrorKind::environment && full) {
+      base::remove_tree(attempt.path);
+      throw base::Error(base::ErrorKind::storage,
+                        first_line(error.what()) + " (" + *full + ")",
+                        "make room and run the command again; the cache is " + root_.string() +
+                            ", what was built there until then was removed");
+    }
     if (error.kind() == base::ErrorKind::environment) {
       keep_failure(attempt, record, error.what());
     } else {
@@ -147,6 +172,7 @@ void LayerBuilder::run(const AttemptFolder& attempt,
                                        options_.bring});
   record.build_s = std::chrono::duration<double>(clock_.steady() - start).count();
   seal_prefix(attempt.prefix());
+  record.size = measure_prefix(attempt.prefix());
   require_trusted(attempt.prefix(), options_.trusted_owners, wanted.lock.name);
   base::remove_tree(attempt.work());
   wanted.layer.describe(wanted.context, record.layer);

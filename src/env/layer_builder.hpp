@@ -28,7 +28,8 @@ class LayerBuilder {
                const StoreOptions& options)
       : root_(root), clock_(clock), options_(options) {}
 
-  /// The prefix, if it is ready. Throws Error{environment} where somebody else can write it.
+  /// The prefix, if it is ready. Throws Error{environment} where somebody else can write it or a
+  /// folder above it; what is in it is looked at before its use.
   std::optional<std::string> find(const spec::LayerLock& lock) const;
   /// The prefix, built if need be; see EnvironmentStore::build.
   std::string build(const ResolvedLayer& wanted,

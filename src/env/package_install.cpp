@@ -95,7 +95,7 @@ std::map<std::string, std::string> install_packages(const PackageInstall& instal
             python,
             "--compile-bytecode",
             "--link-mode",
-            "copy"};
+            "hardlink"};
     used["tool.installer"] = "uv";
   } else {
     steps.run("making an environment with venv",

@@ -186,10 +186,11 @@ void Pip::fail(const std::string& doing, const base::ProcessResult& result) cons
   const std::string told = explanation(result.errors);
   const std::string& errors = result.errors;
   if (errors.find("DO NOT MATCH THE HASHES") != std::string::npos) {
-    throw Error(ErrorKind::integrity,
-                place + ": the index has other bytes than were locked:" + told,
-                "somebody replaced the file, or edited the lock; 'sabath env lock' shows what the "
-                "index has now");
+    throw Error(
+        ErrorKind::integrity,
+        place + ": the index has other bytes than were locked:" + told,
+        "try again: for pip a transfer that broke off looks the same; else somebody replaced the "
+        "file, or edited the lock, and 'sabath env lock' shows what the index has now");
   }
   // A locked file that the index does not have is no failure of the build either.
   const bool is_gone = doing.starts_with("cannot fetch") && is_missing(errors);

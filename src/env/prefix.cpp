@@ -7,8 +7,12 @@
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/env/environment.hpp>
 
+#include <dirent.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <memory>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,20 +25,58 @@ namespace fs = std::filesystem;
 
 /// What base::why_untrusted asks of a path and its parents, for a file beneath a folder that
 /// passed.
-std::optional<std::string> why_file_untrusted(const fs::path& path,
+std::optional<std::string> why_file_untrusted(const std::string& path,
+                                              const struct stat& status,
                                               std::span<const unsigned> trusted_owners) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return path.string() + ": " + base::errno_text(errno);
   const uid_t owner = status.st_uid;
   if (owner != 0 && owner != ::geteuid() &&
       std::find(trusted_owners.begin(), trusted_owners.end(), owner) == trusted_owners.end()) {
-    return path.string() + ": belongs to user " + std::to_string(owner);
+    return path + ": belongs to user " + std::to_string(owner);
   }
   if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return path.string() + ": can be written by " +
+    return path + ": can be written by " +
            ((status.st_mode & S_IWOTH) != 0 ? "everybody" : "its group");
   }
   return std::nullopt;
+}
+
+/// Says of each file whether the walk goes on.
+using Visit = std::function<bool(const std::string& path, const struct stat& status)>;
+
+constexpr int ended = -1;
+
+/// Everything beneath `path`, each folder before what is in it; links are not followed. Relative to
+/// open folders, since prefixes have ten thousands of files and are looked at before each use. 0,
+/// or `ended`, or the errno of what cannot be read; `path` then says where.
+int walk(base::UniqueFd folder, std::string& path, const Visit& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(folder.get()), ::closedir);
+  if (!entries) return errno;
+  const int fd = folder.release();
+  const std::size_t length = path.size();
+  while (true) {
+    errno = 0;
+    const dirent* const entry = ::readdir(entries.get());
+    if (entry == nullptr) return errno;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    path.resize(length);
+    path.append("/").append(name);
+    struct stat status {};
+    if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+    if (!visit(path, status)) return ended;
+    if (S_ISDIR(status.st_mode)) {
+      base::UniqueFd inner(
+          ::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!inner) return errno;
+      if (const int problem = walk(std::move(inner), path, visit)) return problem;
+    }
+    path.resize(length);
+  }
+}
+
+int walk(std::string& path, const Visit& visit) {
+  base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder ? walk(std::move(folder), path, visit) : errno;
 }
 
 void make_read_only(const fs::path& path) {
@@ -83,28 +125,27 @@ void seal_prefix(const fs::path& prefix) {
 
 PrefixSize measure_prefix(const fs::path& prefix) {
   PrefixSize size;
-  std::error_code code;
-  fs::recursive_directory_iterator at(prefix, code);
-  for (; !code && at != fs::recursive_directory_iterator(); at.increment(code)) {
-    struct stat status {};
-    if (::lstat(at->path().c_str(), &status) != 0) continue;
+  std::string path = prefix.string();
+  walk(path, [&](const std::string&, const struct stat& status) {
     if (!S_ISDIR(status.st_mode)) ++size.files;
     // POSIX counts blocks of 512 bytes.
     size.disk_bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-  }
+    return true;
+  });
   return size;
 }
 
 std::optional<std::string> why_prefix_untrusted(const fs::path& prefix,
                                                 std::span<const unsigned> trusted_owners) {
   if (auto reason = base::why_untrusted(prefix, trusted_owners)) return reason;
-  std::error_code code;
-  fs::recursive_directory_iterator at(prefix, code);
-  for (; !code && at != fs::recursive_directory_iterator(); at.increment(code)) {
-    if (auto reason = why_file_untrusted(at->path(), trusted_owners)) return reason;
-  }
-  if (code) return prefix.string() + ": " + code.message();
-  return std::nullopt;
+  std::optional<std::string> reason;
+  std::string path = prefix.string();
+  const int problem = walk(path, [&](const std::string& file, const struct stat& status) {
+    reason = why_file_untrusted(file, status, trusted_owners);
+    return !reason;
+  });
+  if (problem > 0) return path + ": " + base::errno_text(problem);
+  return reason;
 }
 
 void refuse_untrusted(const std::string& reason, const std::string& layer_name) {
@@ -124,9 +165,19 @@ void require_trusted(const fs::path& prefix,
 }
 
 void check_trusted(const spec::BuiltEnvironment& environment,
+                   const std::vector<LocalPrefix>& copies,
                    const std::vector<unsigned>& trusted_owners) {
   for (const spec::BuiltLayer& layer : environment.layers) {
-    if (!layer.prefix.empty()) require_trusted(layer.prefix, trusted_owners, layer.lock.name);
+    if (layer.prefix.empty()) continue;
+    // Whoever can write around the prefix could have put an image there.
+    if (const auto reason = base::why_untrusted(layer.prefix, trusted_owners))
+      refuse_untrusted(*reason, layer.lock.name);
+    const auto copy = std::find_if(copies.begin(), copies.end(), [&](const LocalPrefix& one) {
+      return one.prefix == layer.prefix;
+    });
+    require_trusted(copy == copies.end() ? fs::path(layer.prefix) : copy->copy,
+                    trusted_owners,
+                    layer.lock.name);
   }
 }
 

@@ -140,6 +140,8 @@ EnvironmentSettings read_environments(JsonReader reader) {
   if (!reader.exists()) return environments;
   JsonReader variant = reader.optional("variant");
   if (variant.exists()) environments.variant = variant.name();
+  JsonReader packed = reader.optional("packed");
+  environments.packed = packed.exists() && packed.boolean();
   JsonReader local = reader.optional("local");
   environments.local = local.string();
   if (local.is_string()) check_absolute(environments.local, local);
@@ -231,6 +233,7 @@ nlohmann::ordered_json to_json(const Configuration& configuration) {
   if (!configuration.cache.lower.empty()) json["cache"]["lower"] = configuration.cache.lower;
   const EnvironmentSettings& environments = configuration.environments;
   if (!environments.variant.empty()) json["environments"]["variant"] = environments.variant;
+  if (environments.packed) json["environments"]["packed"] = true;
   if (!environments.local.empty()) json["environments"]["local"] = environments.local;
   if (!configuration.ssh_config.empty()) json["ssh_config"] = configuration.ssh_config;
   if (configuration.connections_per_host > 0) {

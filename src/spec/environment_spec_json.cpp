@@ -95,7 +95,9 @@ LayerSpec read_layer(base::JsonReader reader) {
   read_by_kind(layer, reader);
   base::JsonReader name = reader.optional("name");
   layer.name = name.exists() ? name.name() : std::string(to_string(layer.kind));
-  layer.variants = read_distinct(reader.optional("variants"));
+  base::JsonReader variants = reader.optional("variants");
+  layer.variants = read_distinct(variants);
+  if (variants.is_array() && layer.variants.empty()) variants.problem("names no variant");
   for (auto& [variable, value] : reader.optional("variables").members()) {
     check_variable_name(variable, value);
     layer.variables[variable] = value.string();
@@ -140,8 +142,10 @@ void check_variants(const EnvironmentSpec& spec, const std::vector<base::JsonRea
 
 EnvironmentSpec read_environment_spec(base::JsonReader reader) {
   EnvironmentSpec spec;
-  for (base::JsonReader& item : reader.optional("variants").items())
-    spec.variants.push_back(item.name());
+  base::JsonReader variants = reader.optional("variants");
+  spec.variants = read_distinct(variants);
+  for (base::JsonReader& item : variants.items())
+    item.name();
   const auto layers = reader.required("layers").items();
   for (const base::JsonReader& item : layers)
     spec.layers.push_back(read_layer(item));

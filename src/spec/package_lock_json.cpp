@@ -82,6 +82,10 @@ void check_package(LayerKind kind, const LockedPackage& package, const base::Jso
   if (!std::regex_match(package.file, forms.file)) {
     reader.problem("'" + package.file + "' is not the name of " + std::string(forms.what_file));
   }
+  static const std::regex url("(https?|ftp|file|ssh|git|oci)://[^\\s@]*(@sha256:[0-9a-f]+)?");
+  if (package.url && !std::regex_match(*package.url, url)) {
+    reader.problem("'" + *package.url + "' is not a URL without a login");
+  }
   if (package.digest.algorithm != base::DigestAlgorithm::sha256 || package.digest.hex.empty()) {
     reader.problem("'" + package.name + "' has no SHA-256", std::string(lock_again));
   }

@@ -11,6 +11,14 @@
 
 namespace sabath::app {
 
+/// What is settled on the node where a plan is executed.
+struct NodeSettings {
+  cache::CacheOptions cache{};
+  bool packed = false;              ///< use the images of environments where there are some
+  std::filesystem::path local{};    ///< where they are unpacked
+  std::filesystem::path program{};  ///< this sabath
+};
+
 /// What `sabath exec RUN_DIR` does, everywhere the same: runs the stages of the plan, records, and
 /// ends with record.json and status.json. Needs the run directory and the cache, nothing else. A
 /// failed command is a record, not an exception; throws only when not even that could be written
@@ -20,6 +28,6 @@ spec::RunRecord execute_plan(const std::filesystem::path& run_directory,
                              base::Clock& clock,
                              base::Observer& observer,
                              std::stop_token stop,
-                             const cache::CacheOptions& cache = {});
+                             const NodeSettings& node = {});
 
 }  // namespace sabath::app

@@ -3,6 +3,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/env/environment_image.hpp>
 #include <sabath/env/environment_layer.hpp>
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/package_lock.hpp>
@@ -20,6 +21,15 @@
 
 namespace sabath::env {
 
+/// What a prefix takes on disk.
+struct PrefixSize {
+  std::uint64_t files = 0;
+  std::uint64_t disk_bytes = 0;
+
+  bool operator==(const PrefixSize&) const = default;
+};
+PrefixSize measure_prefix(const std::filesystem::path& prefix);
+
 /// One built layer on disk, for `env list` and `env show`.
 struct EnvironmentEntry {
   spec::LayerLock lock{};
@@ -28,17 +38,12 @@ struct EnvironmentEntry {
   std::filesystem::path log{};
   std::string built{};  ///< RFC 3339: when the build began
   double build_s = 0;
+  PrefixSize size{};                             ///< when it was built
   std::string problem{};                         ///< one line: why it failed or may not be used
   std::map<std::string, std::string> present{};  ///< tools used, libraries linked
   std::vector<std::string> drift{};              ///< see spec::BuiltLayer::drift
+  std::vector<std::string> users{};              ///< processes that use it now
 };
-
-/// What a prefix takes on disk.
-struct PrefixSize {
-  std::uint64_t files = 0;
-  std::uint64_t disk_bytes = 0;
-};
-PrefixSize measure_prefix(const std::filesystem::path& prefix);
 
 /// Says that a process uses an environment, so that nobody removes it: a small file beside each
 /// prefix, for as long as the object lives, or the process where `keep` was called. Where the
@@ -114,7 +119,8 @@ class EnvironmentStore {
                                 const std::filesystem::path& recipe_directory,
                                 base::Observer& observer,
                                 std::stop_token stop = {});
-  /// The same without building: nothing when a layer is not ready.
+  /// The same without building: nothing when a layer is not ready. Of the last prefix only the
+  /// folder is looked at: `check_trusted` looks at all of its files, before each use.
   std::optional<spec::BuiltEnvironment> find(const spec::EnvironmentSpec& spec,
                                              const std::filesystem::path& recipe_directory);
   /// Sorted by kind and key.
@@ -144,10 +150,11 @@ std::filesystem::path lock_file_of(const std::filesystem::path& recipe_directory
 base::Environment run_variables(const spec::BuiltEnvironment& environment,
                                 const base::Environment& base);
 
-/// Checks right before use that nobody else can write anything in a prefix of `environment`, or
-/// replace a folder above it. Throws Error{environment} that says who can write what, with the
-/// remedy as hint.
+/// Checks right before use that nobody else can write anything in a prefix of `environment`, or in
+/// the copy that is used in its place, or replace a folder above it. Throws Error{environment} that
+/// says who can write what, with the remedy as hint.
 void check_trusted(const spec::BuiltEnvironment& environment,
+                   const std::vector<LocalPrefix>& copies = {},
                    const std::vector<unsigned>& trusted_owners = {});
 
 }  // namespace sabath::env

@@ -40,8 +40,8 @@ struct CacheSettings {
 /// How environments are used on this machine.
 struct EnvironmentSettings {
   std::string variant{};  ///< of recipes that have it; the others take their first
-  /// A folder on this node's own disk, where images of environments are unpacked that cannot be
-  /// mounted; empty: the system's temporary folder.
+  bool packed = false;    ///< do runs use the images of environments where there are some?
+  /// A folder on this node's own disk, where images are unpacked; empty: the temporary folder.
   std::string local{};
 
   bool operator==(const EnvironmentSettings&) const = default;

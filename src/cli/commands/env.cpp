@@ -11,7 +11,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cerrno>
 #include <memory>
 
 #include <unistd.h>
@@ -47,14 +46,6 @@ int env_list(const EnvOptions&, Workspace& workspace) {
   return list_environments(workspace);
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// What is started for a command in an environment.
 struct Started {
   std::vector<std::string> argv{};
@@ -66,7 +57,7 @@ Started in_container(const EnvOptions& options,
                      const spec::BuiltEnvironment& built,
                      Workspace& workspace) {
   env::ContainerUse use;
-  use.argv = options.command;
+  use.argv = unshielded(options.command);
   use.working_directory = std::filesystem::current_path();
   use.home = "/tmp";
   use.readable = {recipe.directory};
@@ -78,38 +69,38 @@ Started in_container(const EnvOptions& options,
 }
 
 Started on_host(const EnvOptions& options, const spec::BuiltEnvironment& built) {
-  return {options.command, env::run_variables(built, base::current_environment())};
+  return {unshielded(options.command), env::run_variables(built, base::current_environment())};
 }
 
 /// Becomes the command, so that terminal, signals and exit status are its own.
-int env_exec(const EnvOptions& options, Workspace& workspace) {
+[[noreturn]] int env_exec(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
   const auto built =
       workspace.environments().build(workspace.runner().environment_of(recipe, options.variant),
                                      recipe.directory,
                                      workspace.observer(),
                                      workspace.stop());
-  env::check_trusted(built);
   env::EnvironmentLease lease(built);
-  Started started = env::container_of(built) == nullptr
-                        ? on_host(options, built)
-                        : in_container(options, recipe, built, workspace);
-  const auto path = started.variables.find("PATH");
-  const std::string& name = started.argv.front();
-  const auto program =
-      base::find_program(name, path == started.variables.end() ? "" : path->second);
-  if (!program) {
-    throw base::Error(base::ErrorKind::launch,
-                      "'" + base::printable(name) + "': no such command in the environment of '" +
-                          recipe.name + "'");
+  const app::NodeSettings node = workspace.node_settings();
+  std::vector<env::LocalPrefix> local;
+  const bool in_image = env::container_of(built) != nullptr;  // which has its own
+  if ((options.packed || node.packed) && !in_image) {
+    const auto images = env::images_of(built);
+    if (options.packed && images.empty()) {
+      throw base::Error(base::ErrorKind::environment,
+                        "environment of '" + recipe.name + "': has no image",
+                        "'sabath env pack " + options.name + "' makes it");
+    }
+    if (options.packed || env::may_enter()) {
+      local = env::unpack_images(
+          images, node.local, workspace.processes(), workspace.observer(), workspace.stop());
+    }
   }
-  std::vector<std::string> settings;
-  for (const auto& [variable, value] : started.variables)
-    settings.push_back(variable + "=" + value);
+  env::check_trusted(built, local);
+  const Started started =
+      in_image ? in_container(options, recipe, built, workspace) : on_host(options, built);
   lease.keep();
-  ::execve(program->c_str(), pointers_to(started.argv).data(), pointers_to(settings).data());
-  throw base::Error(base::ErrorKind::launch,
-                    program->string() + ": cannot be started: " + base::errno_text(errno));
+  become(env::see_local_prefixes(node.program, local, started.argv), started.variables);
 }
 
 }  // namespace
@@ -162,10 +153,12 @@ void setup_env(CLI::App& app, Action& action) {
   CLI::App* run = group->add_subcommand("exec", "run a command in the environment of a recipe");
   run->add_option("name", options->name, "a recipe")->required();
   add_variant(*run, *options);
+  run->add_flag("--packed", options->packed, "use what 'env pack' made, unpacked on this node");
   run->add_option("command", options->command, "the command, after --")->required();
   run->callback([&action, options] {
     action = [options](Workspace& workspace) { return env_exec(*options, workspace); };
   });
+  setup_env_pack(*group, action);
   setup_env_remove(*group, action);
 }
 

@@ -2,6 +2,8 @@
 
 #include "commands.hpp"
 
+#include <sabath/base/process.hpp>
+
 #include <string>
 #include <vector>
 
@@ -23,15 +25,24 @@ struct EnvOptions {
   std::string variant{};
   bool retry = false;
   bool offline = false;
+  bool packed = false;
   bool why = false;
   std::string older_than = "1d";
   bool dry_run = false;
 };
 
+/// The words of the command line, in which those after "--" of `env exec` and `env enter` are
+/// marked: CLI11 takes a word such as "[a,b]" apart, which a command must get as it is.
+std::vector<std::string> shielded_arguments(int argc, char** argv);
+std::vector<std::string> unshielded(std::vector<std::string> words);
+/// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.
+[[noreturn]] void become(const std::vector<std::string>& command,
+                         const base::Environment& variables);
 /// --variant of a command.
 void add_variant(CLI::App& command, EnvOptions& options);
 void setup_env_lock(CLI::App& group, Action& action);
 void setup_env_fetch(CLI::App& group, Action& action);
+void setup_env_pack(CLI::App& group, Action& action);
 void setup_env_show(CLI::App& group, Action& action);
 void setup_env_remove(CLI::App& group, Action& action);
 

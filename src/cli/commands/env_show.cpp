@@ -3,7 +3,6 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
@@ -74,12 +73,26 @@ int show_why(const EnvOptions& options, Workspace& workspace) {
   return exit_done;
 }
 
-void add_line(std::string& text, const std::string& label, const std::string& value) {
-  if (value.empty()) return;
-  std::string padded = "  " + label;
-  padded.resize(std::max<std::size_t>(padded.size() + 2, 24), ' ');
-  text += padded + base::printable(value) + "\n";
-}
+/// Labels with what they say, the labels as wide as the longest.
+class Lines {
+ public:
+  void add(const std::string& label, const std::string& value) {
+    if (value.empty()) return;
+    lines_.emplace_back(label, value);
+    width_ = std::max(width_, label.size());
+  }
+  std::string text() const {
+    std::string text;
+    for (const auto& [label, value] : lines_)
+      text += "  " + label + std::string(width_ + 2 - label.size(), ' ') + base::printable(value) +
+              "\n";
+    return text;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> lines_{};
+  std::size_t width_ = 0;
+};
 
 std::string packages_text(const spec::LayerLock& lock) {
   base::TextTable table({{"  package"}, {"version"}, {"file"}});
@@ -95,34 +108,34 @@ std::string packages_text(const spec::LayerLock& lock) {
 
 std::string entry_text(const EnvironmentReport& report) {
   const env::EnvironmentEntry& entry = report.entry;
-  std::string text = entry.lock.name + "  " + std::string(spec::to_string(entry.lock.kind)) + "  " +
-                     entry.state + "\n";
-  add_line(text, "key", entry.lock.key.hex);
-  add_line(text, "prefix", entry.prefix.string());
-  if (report.size.files > 0) {
-    add_line(text,
-             "size",
-             base::format_bytes(report.size.disk_bytes) + " in " +
-                 std::to_string(report.size.files) + " files");
+  Lines lines;
+  lines.add("key", entry.lock.key.hex);
+  lines.add("prefix", entry.prefix.string());
+  if (entry.size.files > 0) {
+    lines.add("size",
+              base::format_bytes(entry.size.disk_bytes) + " in " +
+                  std::to_string(entry.size.files) + " files");
   }
-  add_line(text, "log", entry.log.string());
-  add_line(text, "built", entry.built);
-  add_line(text, "problem", entry.problem);
+  lines.add("log", entry.log.string());
+  lines.add("built", entry.built);
+  lines.add("problem", entry.problem);
   for (const std::string& drift : entry.drift)
-    add_line(text, "drift", drift);
+    lines.add("drift", drift);
   for (const auto& [name, value] : entry.lock.facts) {
-    if (!name.starts_with(package_label)) add_line(text, name, value);
+    if (!name.starts_with(package_label)) lines.add(name, value);
   }
   for (const auto& [name, value] : entry.present) {
-    if (!name.starts_with("library.")) add_line(text, name, value);
+    if (!name.starts_with("library.")) lines.add(name, value);
   }
+  for (const std::string& user : entry.users)
+    lines.add("in use by", user);
   for (const std::string& recipe : report.recipes)
-    add_line(text, "recipe", recipe);
+    lines.add("recipe", recipe);
   if (!report.runs.empty()) {
-    add_line(
-        text, "runs", std::to_string(report.runs.size()) + ", the last is " + report.runs.back());
+    lines.add("runs", std::to_string(report.runs.size()) + ", the last is " + report.runs.back());
   }
-  return text + packages_text(entry.lock);
+  return entry.lock.name + "  " + std::string(spec::to_string(entry.lock.kind)) + "  " +
+         entry.state + "\n" + lines.text() + packages_text(entry.lock);
 }
 
 bool has_layer(const spec::EnvironmentSpec& environment,
@@ -155,13 +168,23 @@ std::vector<std::string> recipes_with(const base::Digest& key, Workspace& worksp
   return names;
 }
 
+/// Those that the catalog knows of; without it none.
+std::vector<std::string> runs_with(const base::Digest& key, Workspace& workspace) {
+  std::vector<std::string> runs;
+  try {
+    const auto rows = workspace.catalog().select("environment=" + key.hex, workspace.clock().now());
+    for (const catalog::RunRow& row : rows)
+      runs.push_back(row.id);
+  } catch (const base::Error& error) {
+    workspace.observer().warn(error.what(), error.hint());
+  }
+  return runs;
+}
+
 EnvironmentReport report_of(env::EnvironmentEntry entry, Workspace& workspace) {
   EnvironmentReport report;
-  if (!entry.prefix.empty()) report.size = env::measure_prefix(entry.prefix);
   report.recipes = recipes_with(entry.lock.key, workspace);
-  const auto named = app::digests_of_runs(workspace.folders().runs());
-  const auto runs = named.find(entry.lock.key);
-  if (runs != named.end()) report.runs = runs->second;
+  report.runs = runs_with(entry.lock.key, workspace);
   report.entry = std::move(entry);
   return report;
 }
@@ -180,7 +203,7 @@ std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe,
   std::vector<env::EnvironmentEntry> entries;
   for (const spec::BuiltLayer& layer : built->layers) {
     if (layer.prefix.empty()) {
-      entries.push_back({layer.lock, "ready", {}, {}, {}, 0, {}, {}, {}});
+      entries.push_back({.lock = layer.lock, .state = "ready"});
     } else {
       entries.push_back(workspace.environments().show(layer.lock.key.hex));
     }

@@ -26,7 +26,7 @@ void setup_exec(CLI::App& app, Action& action) {
                                                        workspace.clock(),
                                                        workspace.observer(),
                                                        workspace.stop(),
-                                                       workspace.cache_options());
+                                                       workspace.node_settings());
       return exit_status(record.state);
     };
   });

@@ -70,6 +70,7 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   request.tags = options.tags;
   request.fresh = options.fresh;
   request.variant = options.variant;
+  workspace.runner().environment_of(request.recipe, request.variant);  // refuses an unknown one
   request.offline = options.offline;
   if (options.offline) workspace.stay_offline();
   return request;

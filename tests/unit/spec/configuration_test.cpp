@@ -44,7 +44,7 @@ TEST_CASE("configuration: what is written reads back as it was") {
   full.cache = {{"/site/cache"}, true};
   full.ssh_config = "/etc/ssh_config";
   full.connections_per_host = 4;
-  full.environments = {"gpu", "/local"};
+  full.environments = {"gpu", true, "/local"};
   full.prefer = {{"ftp", "curl"}};
   full.endpoints = {"http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"};
   CHECK(read(to_json(full)) == full);
