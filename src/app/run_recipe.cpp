@@ -199,6 +199,7 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
   const std::vector<spec::PlannedInput> inputs = fetch_inputs(request, observer, stop);
   const spec::BuiltEnvironment environment =
       tools_.environments.build(wanted, request.recipe.directory, observer, stop);
+  env::check_trusted(environment);  // here it is no run yet; `exec` looks again
   for (const spec::BuiltLayer& layer : environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,

@@ -158,15 +158,24 @@ base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
   for (const spec::PlannedInput& input : plan_.inputs)
     use.readable.emplace_back(input.path);
   use.writable = {files_.directory()};
-  use.id_file = directory(stage.name) / "container.id";
+  // Where nothing in the container can write: what stands in it is removed.
+  base::make_directories(plan_.state_directory);
+  const base::TempDir own(plan_.state_directory, ".container-");
+  use.id_file = own.path() / "id";
+  use.scratch = directory(stage.name);
   const env::ContainerCommand container = env::container_command(
       plan_.environment, use, base::current_environment(), tools_.processes, stop);
   command.argv = container.argv;
   command.environment = container.environment;
   base::ProcessResult result = tools_.processes.run(command, stop);
-  env::remove_container(container, tools_.processes);
-  // What the command left is ended with its container; the rest are the engine's own.
-  if (!container.removal.empty()) result.leftovers = 0;
+  const auto remains = env::remove_container(container, tools_.processes);
+  if (remains) {
+    tools_.observer.warn("stage " + stage.name + ": container " + *remains + " may still run",
+                         base::quote_command(container.removal) + " " + *remains);
+  } else if (!container.removal.empty()) {
+    // What the command left is ended with its container; the rest are the engine's own.
+    result.leftovers = 0;
+  }
   return result;
 }
 

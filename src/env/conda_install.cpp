@@ -79,6 +79,17 @@ void keep_activation(const CondaInstall& install, base::ProcessRunner& processes
       activation_file(build.prefix), spec::to_text(kept), base::Durability::ordered_only);
 }
 
+void check_room(const CondaInstall& install,
+                const std::string& package,
+                std::optional<std::size_t> longest) {
+  const std::string prefix = install.build.prefix.string();
+  if (!longest || *longest >= prefix.size()) return;
+  refuse(install,
+         package + ": its programs have room for a prefix of " + std::to_string(*longest) +
+             " bytes, " + prefix + " has " + std::to_string(prefix.size()),
+         "choose another folder for the cache, or a newer build of the package");
+}
+
 /// The bytes that were installed are those that were locked, and the prefix fitted into them.
 void check_records(const CondaInstall& install) {
   const LayerBuild& build = install.build;
@@ -94,14 +105,13 @@ void check_records(const CondaInstall& install) {
                  one.package.sha256->text(),
              "the log of the build is " + build.log.string());
     }
-    const std::size_t length = build.prefix.string().size();
-    if (one.longest_prefix && *one.longest_prefix < length) {
-      refuse(install,
-             locked->name + ": its programs have room for a prefix of " +
-                 std::to_string(*one.longest_prefix) + " bytes, " + build.prefix.string() +
-                 " has " + std::to_string(length),
-             "choose another folder for the cache, or a newer build of the package");
-    }
+    check_room(install, locked->name, one.longest_prefix);
+  }
+  // micromamba leaves the placeholders out of conda-meta.
+  for (const CondaPackage& one : install.packages) {
+    const std::string folder = one.name + "-" + one.version + "-" + one.build;
+    for (const fs::path& cache : {build.work / "pkgs", build.work / "root" / "pkgs"})
+      check_room(install, one.name, longest_prefix_of(cache / folder));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <sstream>
 
 namespace sabath::env {
 namespace {
@@ -77,6 +78,17 @@ void look_up(CondaPackage& package, const fs::path& package_cache) {
       }
     }
   }
+}
+
+/// Of "paths_data" in conda-meta, or of a package's info/paths.json, which have one shape.
+std::optional<std::size_t> shortest_placeholder(const json& data) {
+  std::optional<std::size_t> shortest;
+  for (const json& path : data.value("paths", json::array())) {
+    if (text_of(path, "file_mode") != "binary") continue;
+    const std::size_t length = text_of(path, "prefix_placeholder").size();
+    shortest = std::min(shortest.value_or(length), length);
+  }
+  return shortest;
 }
 
 }  // namespace
@@ -153,6 +165,22 @@ std::string conda_settings(const std::vector<std::string>& channels, bool is_str
   return settings.dump(1) + "\n";
 }
 
+std::optional<std::size_t> longest_prefix_of(const std::filesystem::path& extracted) {
+  if (const auto text = base::read_file_if_exists(extracted / "info/paths.json")) {
+    const json data = json::parse(*text, nullptr, false);
+    return data.is_object() ? shortest_placeholder(data) : std::nullopt;
+  }
+  // Packages from before 2017: "PLACEHOLDER binary path".
+  std::optional<std::size_t> shortest;
+  std::istringstream lines(base::read_file_if_exists(extracted / "info/has_prefix").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    const auto blank = line.find(' ');
+    if (blank == std::string::npos || line.compare(blank + 1, 7, "binary ") != 0) continue;
+    shortest = std::min(shortest.value_or(blank), blank);
+  }
+  return shortest;
+}
+
 std::vector<InstalledPackage> read_conda_meta(const fs::path& prefix) {
   std::vector<InstalledPackage> installed;
   std::error_code code;
@@ -164,14 +192,8 @@ std::vector<InstalledPackage> read_conda_meta(const fs::path& prefix) {
     if (!item.is_object()) {
       throw base::Error(base::ErrorKind::environment, at->path().string() + ": cannot be read");
     }
-    InstalledPackage one{package_of(item), {}};
-    for (const json& path :
-         item.value("paths_data", json::object()).value("paths", json::array())) {
-      if (text_of(path, "file_mode") != "binary") continue;
-      const std::size_t length = text_of(path, "prefix_placeholder").size();
-      one.longest_prefix = std::min(one.longest_prefix.value_or(length), length);
-    }
-    installed.push_back(std::move(one));
+    installed.push_back(
+        {package_of(item), shortest_placeholder(item.value("paths_data", json::object()))});
   }
   return installed;
 }

@@ -29,6 +29,8 @@ struct InstalledPackage {
   /// where there is none.
   std::optional<std::size_t> longest_prefix{};
 };
+/// The same of a package that was extracted to a folder.
+std::optional<std::size_t> longest_prefix_of(const std::filesystem::path& extracted);
 /// Throws Error{environment} for what cannot be read.
 std::vector<InstalledPackage> read_conda_meta(const std::filesystem::path& prefix);
 

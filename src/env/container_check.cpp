@@ -36,6 +36,7 @@ void check_container(const LayerBuild& build,
   use.working_directory = "/";
   use.home = "/tmp";
   use.id_file = build.work / "container.id";
+  use.scratch = build.work;
   spec::BuiltEnvironment environment{build.context.before};
   environment.layers.push_back(layer);
   const ContainerCommand command = container_command(environment, use, user, processes, build.stop);

@@ -223,7 +223,7 @@ ContainerCommand store_command(const Start& start,
   }
   append(argv, {"--entrypoint", start.use.argv.front(), image});
   argv.insert(argv.end(), start.use.argv.begin() + 1, start.use.argv.end());
-  Words removal{start.image.program, "rm", "--force"};
+  Words removal{start.image.program, "rm", "--force", "--volumes"};
   return {std::move(argv), std::move(outside), std::move(removal), start.use.id_file};
 }
 
@@ -233,8 +233,8 @@ std::string loaded_image(const Start& start, const ImageTools& tools) {
   const Words ids = image_ids(start.image.image, tools.place());
   auto found = image_in_store(program, ids, tools);
   if (!found) {
-    const base::TempDir work(start.use.id_file.empty() ? fs::temp_directory_path()
-                                                       : start.use.id_file.parent_path());
+    const base::TempDir work(start.use.scratch.empty() ? fs::temp_directory_path()
+                                                       : start.use.scratch);
     load_layout(start.image.engine, program, start.image.image, work.path(), tools);
     found = image_in_store(program, ids, tools);
   }
@@ -296,17 +296,28 @@ ContainerCommand container_command(const spec::BuiltEnvironment& environment,
   return store_command(start, std::move(outside), image, is_rootless(start, tools));
 }
 
-void remove_container(const ContainerCommand& command, base::ProcessRunner& processes) {
-  if (command.removal.empty() || command.id_file.empty()) return;
-  const auto id = base::read_file_if_exists(command.id_file);
-  if (!id || id->empty()) return;
+std::optional<std::string> remove_container(const ContainerCommand& command,
+                                            base::ProcessRunner& processes) {
+  if (command.removal.empty() || command.id_file.empty()) return std::nullopt;
+  const std::string text = base::read_file_if_exists(command.id_file).value_or("");
+  std::string id = text.substr(0, text.find('\n'));
+  if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return std::nullopt;
+  }
   base::Command removal;
   removal.argv = command.removal;
-  removal.argv.push_back(id->substr(0, id->find('\n')));
+  removal.argv.push_back(id);
   removal.environment = command.environment;
   removal.deadline = std::chrono::minutes(2);
-  // Where it is gone already the engine says so; that is what was wanted.
-  processes.run(removal);
+  try {
+    const base::ProcessResult result = processes.run(removal);
+    // Of one that is gone already docker says "No such container", podman 4 nothing.
+    if (result.ok() || result.errors.find("o such container") != std::string::npos)
+      return std::nullopt;
+  } catch (const Error&) {
+    return id;  // the engine went: what the command did counts
+  }
+  return id;
 }
 
 }  // namespace sabath::env

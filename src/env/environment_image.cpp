@@ -194,12 +194,12 @@ LocalPrefix unpack_one(const PrefixImage& image,
            stop);
   make_durable(fresh);
   if (is_whole(local.copy, image)) return local;  // somebody was quicker
-  // What is mounted of an old copy stays as it is for those who use it. A folder that cannot be
+  // An old copy may be mounted somewhere: it is put aside, not removed. A folder that cannot be
   // written cannot be renamed either.
   std::error_code code;
   fs::permissions(fresh, fs::perms::owner_write, fs::perm_options::add);
   fs::permissions(local.copy, fs::perms::owner_write, fs::perm_options::add, code);
-  fs::rename(local.copy, work.path() / "old", code);
+  fs::rename(local.copy, folder / (".old-" + work.path().filename().string()), code);
   fs::rename(fresh, local.copy, code);
   if (code && !is_whole(local.copy, image)) {
     base::throw_errno(local.copy.string(), "cannot make", code.value());

@@ -317,7 +317,8 @@ std::optional<spec::PackageLock> EnvironmentStore::lock_packages(
     if (!layer.is_locked(wanted.context.spec)) return;
     spec::PackageLayerLock resolved = layer.lock(wanted, target);
     if (spec::PackageLayerLock* const same = answer_to(lock, resolved)) {
-      add_other_platforms(*same, resolved);  // of another variant
+      add_other_platforms(resolved, *same);  // of another variant
+      *same = std::move(resolved);
       return;
     }
     const auto* const before = known ? known->find(resolved.name, resolved.request) : nullptr;

@@ -128,8 +128,14 @@ void download_image(const ImageReference& image,
                 "install skopeo");
   }
   const std::string name = image.pinned(digest);
-  tools.ask("fetch " + name,
-            {*skopeo, "copy", "--quiet", "docker://" + name, "dir:" + folder.string()});
+  try {
+    tools.ask("fetch " + name,
+              {*skopeo, "copy", "--quiet", "docker://" + name, "dir:" + folder.string()});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::environment) throw;
+    // What a registry says today (too many requests, a bad gateway) is no property of the image.
+    throw Error(ErrorKind::transfer, error.what(), error.hint());
+  }
   fs::rename(folder / "manifest.json", folder / digest.hex);
 }
 

@@ -142,7 +142,6 @@ base::ProcessResult ImageTools::run(std::vector<std::string> argv,
   command.environment = environment_;
   command.capture_limit = most_output_bytes;
   command.deadline = std::chrono::hours(4);
-  command.silence_deadline = std::chrono::hours(1);
   base::ProcessResult result = processes_.run(command, stop_);
   if (result.end == base::ProcessEnd::stopped)
     throw Error(ErrorKind::interrupted, place_ + ": interrupted");

@@ -49,7 +49,8 @@ std::string first_line(const std::string& message) {
 std::optional<std::string> full_disk(std::string_view said) {
   for (const int code : {ENOSPC, EDQUOT}) {
     const std::string text = base::errno_text(code);
-    if (said.find(text) != std::string_view::npos) return text;
+    // Programs in Go begin it with a small letter.
+    if (said.find(text.substr(1)) != std::string_view::npos) return text;
   }
   return std::nullopt;
 }

@@ -164,7 +164,8 @@ std::map<std::string, std::string> SourceLayer::resolve(const LayerContext& cont
   const auto options = options_of(context.spec);
   std::map<std::string, std::string> facts{{"build", context.spec.build}};
   for (const auto& [name, value] : options)
-    facts["option." + name] = value.empty() ? "yes" : value;
+    // For configure "--x" and "--x=yes" are the same.
+    facts["option." + name] = value.empty() && context.spec.build == "autotools" ? "yes" : value;
   int number = 0;
   for (const std::string& step : steps_of(context.spec))
     facts["step." + std::to_string(++number)] = step;
@@ -197,7 +198,7 @@ void SourceLayer::copy_locked_source(const LayerBuild& build, const fs::path& to
   copy_source(source, files, to);
   if (base::tree_digest(to, files).text() == build.lock.facts.at("source.tree")) return;
   throw base::Error(
-      base::ErrorKind::environment,
+      base::ErrorKind::integrity,
       place_of(build.lock.name) + ": " + source.string() + " was changed while its build began",
       "run the command again when nobody writes there");
 }
@@ -232,6 +233,19 @@ void SourceLayer::describe(const LayerContext& context, spec::BuiltLayer& built)
   built.lock_file = read_locked_layer(context, source_request(context.spec.origin)).file;
 }
 
+/// The patches that the key was made with.
+static std::vector<Patch> locked_patches(const LayerBuild& build) {
+  std::vector<Patch> patches = read_patches(build.context);
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    if (build.lock.facts.at("patch." + std::to_string(i + 1)) == patches[i].digest.text()) continue;
+    throw base::Error(base::ErrorKind::integrity,
+                      place_of(build.lock.name) + ": " + patches[i].file.string() +
+                          " was changed while its build began",
+                      "run the command again when nobody writes there");
+  }
+  return patches;
+}
+
 fs::path SourceLayer::prepare_source(const LayerBuild& build) {
   const LayerContext& context = build.context;
   fs::path source = build.work / "source";
@@ -243,7 +257,7 @@ fs::path SourceLayer::prepare_source(const LayerBuild& build) {
   } else {
     copy_locked_source(build, source);
   }
-  apply_patches(build, read_patches(context), source, processes_);
+  apply_patches(build, locked_patches(build), source, processes_);
   if (!context.spec.origin.is_set() || context.spec.path.empty()) return source;
   std::error_code code;
   const fs::path within = source / context.spec.path;

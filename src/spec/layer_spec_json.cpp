@@ -95,7 +95,13 @@ void read_origin(LayerSpec& layer, base::JsonReader& reader) {
   } else if (archive.exists()) {
     layer.origin.archive = read_code_url(archive, {"https", "http", "ftp", "file"});
     base::JsonReader digest = reader.optional("digest");
-    if (digest.exists()) FieldReader::read(digest, layer.origin.digest.emplace());
+    if (!digest.exists()) return;
+    base::Digest& given = layer.origin.digest.emplace();
+    FieldReader::read(digest, given);
+    if (given.hex.empty() || given.algorithm != base::DigestAlgorithm::sha256) {
+      digest.problem("is not a SHA-256",
+                     "\"sha256:<64 hex>\", or leave it out: 'sabath env lock' finds it");
+    }
   }
 }
 

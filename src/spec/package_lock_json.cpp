@@ -83,7 +83,10 @@ void check_package(LayerKind kind, const LockedPackage& package, const base::Jso
     reader.problem("'" + package.file + "' is not the name of " + std::string(forms.what_file));
   }
   static const std::regex url("(https?|ftp|file|ssh|git|oci)://[^\\s@]*(@sha256:[0-9a-f]+)?");
-  if (package.url && !std::regex_match(*package.url, url)) {
+  static const std::regex own("\\{recipe\\}/[^\\s@]+");
+  const bool is_own =
+      kind == LayerKind::conda && package.url && std::regex_match(*package.url, own);
+  if (package.url && !is_own && !std::regex_match(*package.url, url)) {
     reader.problem("'" + *package.url + "' is not a URL without a login");
   }
   if (package.digest.algorithm != base::DigestAlgorithm::sha256 || package.digest.hex.empty()) {

@@ -4,6 +4,7 @@
 #include <sabath/spec/environment_spec.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ struct ContainerUse {
   /// Where the engine writes the container's id, for remove_container: does not exist yet. Empty
   /// where nobody will remove it.
   std::filesystem::path id_file{};
-  bool is_interactive = false;  ///< stdin is passed on
+  std::filesystem::path scratch{};  ///< for an image on its way into a store; empty: temporary
+  bool is_interactive = false;      ///< stdin is passed on
   bool has_terminal = false;
   std::filesystem::path device_directory = "/dev";  ///< where GPUs are looked for
 };
@@ -50,7 +52,9 @@ ContainerCommand container_command(const spec::BuiltEnvironment& environment,
                                    base::ProcessRunner& processes,
                                    std::stop_token stop = {});
 
-/// Ends and removes the container, where it is still there.
-void remove_container(const ContainerCommand& command, base::ProcessRunner& processes);
+/// Removes what the command left of its container, which is nothing where it ended by itself. Gives
+/// the id of one that could not be removed.
+std::optional<std::string> remove_container(const ContainerCommand& command,
+                                            base::ProcessRunner& processes);
 
 }  // namespace sabath::env

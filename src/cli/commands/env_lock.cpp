@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -64,21 +65,37 @@ std::string lock_text(const spec::PackageLock& lock,
   return text + "* asked for by the recipe\nwrote " + path.string() + "\n";
 }
 
+/// As locks spell it, of the names that conda and containers have for platforms.
+std::string platform_called(const std::string& name) {
+  static const std::map<std::string, std::string> others{{"linux-64", "linux-x86_64"},
+                                                         {"linux-amd64", "linux-x86_64"},
+                                                         {"linux-32", "linux-i686"},
+                                                         {"linux-arm64", "linux-aarch64"}};
+  const auto other = others.find(name);
+  return other == others.end() ? name : other->second;
+}
+
 int env_lock(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
   const spec::EnvironmentSpec wanted = workspace.runner().environments_of(recipe);
   const auto path = env::lock_file_of(recipe.directory);
   const auto before = known_lock(path, workspace);
-  const auto lock = workspace.environments().lock_packages(wanted,
-                                                           recipe.directory,
-                                                           before,
-                                                           {options.platform, options.python},
-                                                           workspace.observer(),
-                                                           workspace.stop());
+  const auto lock =
+      workspace.environments().lock_packages(wanted,
+                                             recipe.directory,
+                                             before,
+                                             {platform_called(options.platform), options.python},
+                                             workspace.observer(),
+                                             workspace.stop());
   if (!lock) {
     workspace.answer(json_answer(workspace.environments().lock(
         workspace.runner().environment_of(recipe), recipe.directory)));
     return exit_done;
+  }
+  if (known_lock(path, workspace) != before) {
+    throw base::Error(base::ErrorKind::environment,
+                      path.string() + ": was written by somebody else meanwhile",
+                      "run the command again: it keeps what the other one locked");
   }
   base::write_file_atomically(path, json_answer(*lock));
   workspace.answer(workspace.options().json ? json_answer(*lock) : lock_text(*lock, before, path));

@@ -70,7 +70,9 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   request.tags = options.tags;
   request.fresh = options.fresh;
   request.variant = options.variant;
-  workspace.runner().environment_of(request.recipe, request.variant);  // refuses an unknown one
+  // Refuses an unknown one, where the environment is the recipe's own.
+  const spec::EnvironmentSpec& own = request.recipe.environment;
+  if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
   request.offline = options.offline;
   if (options.offline) workspace.stay_offline();
   return request;

@@ -196,7 +196,7 @@ TEST_CASE("container: docker runs the image by its ID, as the user, and can be e
   base::write_file_atomically(box.home / "id", "0123abcd\n");
   env::remove_container(command, box.processes);
   REQUIRE(box.calls().size() == before + 1);
-  CHECK(box.calls().back() == "rm --force 0123abcd");
+  CHECK(box.calls().back() == "rm --force --volumes 0123abcd");
 }
 
 TEST_CASE("container: an image that the store lacks is loaded, and must be the right one") {
