@@ -88,7 +88,7 @@ def build_from_cache(sabath, environment, home, repetitions):
             target = home / "reference"
             shutil.rmtree(target, ignore_errors=True)
             begin = time.perf_counter()
-            run([uv, "venv", "--offline", "-q", target], environment)
+            run([uv, "venv", "--offline", "-q", "--python", "python3.11", target], environment)
             run([uv, "pip", "sync", "--offline", "--no-cache", "-q", "--python", target / "bin/python", "--no-index",
                  "--find-links", wheels, "--require-hashes", *extra, listed], environment)
             references.append(time.perf_counter() - begin)

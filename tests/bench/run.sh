@@ -5,3 +5,4 @@ set -euo pipefail
 here=$(dirname "$0")
 python3 "$here/bench.py" "$@"
 python3 "$here/verify.py" "$1"
+python3 "$here/env_bench.py" "$1"
