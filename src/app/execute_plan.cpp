@@ -1,3 +1,4 @@
+#include "recent_trust.hpp"
 #include "record_files.hpp"
 #include "redact.hpp"
 #include "run_facets.hpp"
@@ -16,6 +17,7 @@
 #include <sabath/probe/sampler.hpp>
 
 #include <algorithm>
+#include <future>
 
 namespace sabath::app {
 namespace {
@@ -44,8 +46,14 @@ class Execution {
     begin();
     const env::EnvironmentLease lease(plan_.environment);
     try {
+      const auto local = local_prefixes(stop);
+      // Reads all of the prefixes' folders: meanwhile, the host can be looked at.
+      const bool is_known = local.empty() && is_recent(plan_.trusted);
+      const std::shared_future<void> trust = std::async(std::launch::async, [&] {
+        if (!is_known) env::check_trusted(plan_.environment, local);
+      });
       look_at_host();
-      run_stages(stop);
+      run_stages(local, trust, stop);
       collect_metrics();
     } catch (const Error& error) {
       fail(error);
@@ -117,13 +125,15 @@ class Execution {
     return env::unpack_images(images, node_.local, processes_, observer_, stop);
   }
 
-  void run_stages(std::stop_token stop) {
+  void run_stages(const std::vector<env::LocalPrefix>& local,
+                  const std::shared_future<void>& trust,
+                  std::stop_token stop) {
     probe::UsageSampler sampler(
         files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
         sample_interval,
         clock_);
     cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
-    StageRunner runner({processes_, cache, clock_, observer_, node_.program, local_prefixes(stop)},
+    StageRunner runner({processes_, cache, clock_, observer_, node_.program, local, trust},
                        plan_,
                        files_,
                        status_.attempt);
@@ -204,6 +214,16 @@ class Execution {
     announce(files_.directory().parent_path(), plan_.run_id, RunEvent::finished);
   }
 
+  /// What this process has and what sabath sets for the stages: threads, switches, seeds.
+  base::Environment stage_variables() const {
+    base::Environment variables = base::current_environment();
+    for (const spec::PlannedStage& stage : plan_.stages) {
+      for (const auto& [name, value] : stage.environment)
+        variables[name] = value;
+    }
+    return variables;
+  }
+
   void fill_record() {
     record_.run_id = plan_.run_id;
     record_.study_id = plan_.study_id;
@@ -227,11 +247,14 @@ class Execution {
     record_.tags = plan_.tags;
     record_.inputs = plan_.inputs;
     record_.environment = plan_.environment;
-    record_.variables = variables_that_matter(base::current_environment());
+    record_.variables = variables_that_matter(stage_variables());
     record_.energy = "none: energy counters are not read";
     record_.facets = make_facets(plan_, record_.hosts);
     record_.only_stage = plan_.only_stage;
     record_.reproduce = plan_.reproduce;
+    record_.code_state = plan_.code_state;
+    record_.variant = plan_.variant;
+    record_.repeats = plan_.repeats;
     for (spec::StageRecord& stage : record_.stages)
       stage.log_tail = redact(stage.log_tail);
   }

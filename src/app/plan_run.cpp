@@ -1,3 +1,4 @@
+#include "code_state.hpp"
 #include "stage_template.hpp"
 
 #include <sabath/app/plan_run.hpp>
@@ -68,6 +69,8 @@ fs::path make_run_directory(const fs::path& runs, const std::string& recipe, bas
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
+  // Its folder is made for it alone.
+  if (!request.repeats.empty()) return base::quote_command({"sabath", "repro", request.repeats});
   std::vector<std::string> argv{
       "sabath", "run", request.named.empty() ? request.recipe.name : request.named};
   for (const spec::Parameter& parameter : request.recipe.parameters) {
@@ -128,6 +131,7 @@ spec::RunPlan plan_run(const RunRequest& request,
                        const spec::BuiltEnvironment& environment,
                        const std::vector<spec::PlannedInput>& inputs,
                        const Folders& folders,
+                       base::ProcessRunner& processes,
                        base::Clock& clock) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set);
@@ -145,15 +149,18 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.state_directory = folders.state().string();
   plan.fresh = request.fresh;
   plan.only_stage = request.only_stage;
+  plan.trusted = request.trusted;
+  if (!request.variant.empty()) plan.variant = request.variant;
+  if (!request.repeats.empty()) plan.repeats = request.repeats;
   plan.reproduce = reproduce_command(request, plan.parameters, plan.seed);
 
   const fs::path directory = make_run_directory(folders.runs(), request.recipe.name, clock);
   plan.run_id = directory.filename().string();
   try {
     resolve_stages(request, directory, plan);
+    plan.code_state = keep_code(request.recipe.directory, directory, processes);
   } catch (const Error&) {
-    std::error_code ignored;
-    fs::remove(directory, ignored);  // nothing was planned: not even an empty folder remains
+    base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;
   }
   const RunFiles files(directory);

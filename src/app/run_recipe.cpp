@@ -1,3 +1,5 @@
+#include "recent_trust.hpp"
+
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/error.hpp>
@@ -33,6 +35,23 @@ class StageTeller {
   std::string told_;
 };
 
+/// What a role must have where a run is done again, or nothing.
+const spec::PlannedInput* input_of(const RunRequest& request, const std::string& role) {
+  for (const spec::PlannedInput& input : request.inputs) {
+    if (input.role == role) return &input;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void throw_other_bytes(const spec::PlannedInput& wanted,
+                                    const spec::PlannedInput& found) {
+  throw Error(ErrorKind::integrity,
+              "input '" + wanted.role + "': '" + wanted.asset + "' is not what it was: version " +
+                  found.version + " has " + found.digest.text() + ", the run had version " +
+                  wanted.version + " with " + wanted.digest.text(),
+              "the bytes of then are neither in the cache nor at the asset's sources");
+}
+
 bool is_over(const launch::JobState& state) {
   return std::holds_alternative<launch::Finished>(state) ||
          std::holds_alternative<launch::Vanished>(state);
@@ -60,9 +79,18 @@ std::vector<spec::PlannedInput> RecipeRunner::fetch_inputs(const RunRequest& req
   options.has_login = tools_.has_login;
   options.offline = request.offline;
   for (const auto& [role, name] : request.recipe.datasets) {
+    const spec::PlannedInput* const known = input_of(request, role);
+    const auto tree = known == nullptr ? std::nullopt : tools_.cache.find_tree(known->digest);
+    if (tree) {
+      inputs.push_back(*known);
+      inputs.back().path = tree->path.string();
+      continue;
+    }
     const FetchedAsset fetched =
         fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
     inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+    if (known != nullptr && fetched.digest != known->digest)
+      throw_other_bytes(*known, inputs.back());
   }
   return inputs;
 }
@@ -146,7 +174,8 @@ RunOutcome RecipeRunner::launch_and_wait(const spec::RunPlan& plan,
       cancelled = true;
     }
     tools_.clock.sleep_for(pause);
-    pause = std::min(pause * 5 / 4, longest_pause);
+    // A sixteenth of what it has taken: a short run is not waited for after its end.
+    pause = std::min(pause * 17 / 16, longest_pause);
     if (pause > std::chrono::milliseconds(20)) teller.look();
   }
   RunOutcome outcome{plan.run_id, files.directory(), spec::RunState::lost, {}};
@@ -199,7 +228,8 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
   const std::vector<spec::PlannedInput> inputs = fetch_inputs(request, observer, stop);
   const spec::BuiltEnvironment environment =
       tools_.environments.build(wanted, request.recipe.directory, observer, stop);
-  env::check_trusted(environment);  // here it is no run yet; `exec` looks again
+  env::check_trusted(environment);  // here it is no run yet
+  chosen.trusted = trust_seen_now();
   for (const spec::BuiltLayer& layer : environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,
@@ -208,7 +238,8 @@ std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
   }
   std::vector<RunOutcome> outcomes;
   for (int i = 0; i < repeat && (i == 0 || !stop.stop_requested()); ++i) {
-    const spec::RunPlan plan = plan_run(chosen, environment, inputs, folders_, tools_.clock);
+    const spec::RunPlan plan =
+        plan_run(chosen, environment, inputs, folders_, tools_.processes, tools_.clock);
     observer.note("run " + plan.run_id);
     outcomes.push_back(launch_and_wait(plan, observer, stop));
   }

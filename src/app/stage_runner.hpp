@@ -10,6 +10,7 @@
 #include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
+#include <future>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ class StageRunner {
     base::Observer& observer;
     std::filesystem::path program{};        ///< this sabath
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
+    std::shared_future<void> trust{};       ///< throws where others could change what would be run
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 

@@ -35,34 +35,8 @@ StatedEntry::Kind kind_of(archive_entry* entry) {
 
 }  // namespace
 
-/// libarchive converts names to the locale's character set; under LC_ALL=C, as batch jobs have it,
-/// it would lose all that is not ASCII. So this thread has a UTF-8 locale for as long as it reads.
-class ArchiveReader::Utf8Names {
- public:
-  Utf8Names() {
-    for (const char* name : {"C.UTF-8", "C.utf8", "en_US.UTF-8"}) {
-      if (locale_ == nullptr) locale_ = ::newlocale(LC_CTYPE_MASK, name, nullptr);
-    }
-    if (locale_ != nullptr) old_ = ::uselocale(locale_);
-  }
-  ~Utf8Names() {
-    if (locale_ == nullptr) return;
-    ::uselocale(old_);
-    ::freelocale(locale_);
-  }
-  Utf8Names(const Utf8Names&) = delete;
-  Utf8Names& operator=(const Utf8Names&) = delete;
-
- private:
-  locale_t locale_ = nullptr;
-  locale_t old_ = nullptr;
-};
-
 ArchiveReader::ArchiveReader(const std::filesystem::path& path, Format format)
-    : path_(path),
-      names_(std::make_unique<Utf8Names>()),
-      archive_(archive_read_new(), archive_read_free),
-      buffer_(buffer_bytes) {
+    : path_(path), archive_(archive_read_new(), archive_read_free), buffer_(buffer_bytes) {
   archive* handle = archive_.get();
   // A filter that libarchive could only run as an outside program answers ARCHIVE_WARN; it is left
   // on, because the program is then named by libarchive and not by the archive.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "utf8_names.hpp"
+
 #include <sabath/base/bytes.hpp>
 #include <sabath/base/error.hpp>
 
@@ -47,11 +49,10 @@ class ArchiveReader {
   std::uint64_t consumed_bytes() const;
 
  private:
-  class Utf8Names;
   [[noreturn]] void fail() const;
 
   std::filesystem::path path_;
-  std::unique_ptr<Utf8Names> names_;
+  Utf8Names names_{};
   std::unique_ptr<archive, int (*)(archive*)> archive_;
   std::vector<std::byte> buffer_;
   std::string current_{};

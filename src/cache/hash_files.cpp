@@ -1,9 +1,9 @@
 #include "hash_files.hpp"
 
 #include "file_status.hpp"
-#include "parallel.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
 
 namespace sabath::cache {
 namespace {
@@ -23,7 +23,8 @@ std::optional<FileDigest> digest_of(const std::filesystem::path& file) {
 
 std::vector<std::optional<FileDigest>> hash_files(const std::vector<std::filesystem::path>& files) {
   std::vector<std::optional<FileDigest>> digests(files.size());
-  for_each_in_parallel(files.size(), [&](std::size_t i) { digests[i] = digest_of(files[i]); });
+  base::for_each_in_parallel(files.size(),
+                             [&](std::size_t i) { digests[i] = digest_of(files[i]); });
   return digests;
 }
 

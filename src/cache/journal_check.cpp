@@ -1,9 +1,9 @@
 #include "journal_check.hpp"
 
-#include "parallel.hpp"
 #include "read_range.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -36,7 +36,7 @@ std::vector<char> check_all(int fd,
   std::vector<char> intact(parts.size(), 0);
   std::mutex mutex;
   std::size_t unreadable = 0;
-  for_each_in_parallel(parts.size(), [&](std::size_t i) {
+  base::for_each_in_parallel(parts.size(), [&](std::size_t i) {
     try {
       intact[i] = is_intact(fd, file, parts[i]) ? 1 : 0;
     } catch (const base::Error&) {

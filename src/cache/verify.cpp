@@ -1,12 +1,12 @@
 #include "verify.hpp"
 
 #include "listing.hpp"
-#include "parallel.hpp"
 #include "records_json.hpp"
 #include "tree_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/parallel.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -130,7 +130,7 @@ void Verification::check_objects(std::vector<Item> objects) {
     return a->size_bytes > b->size_bytes;
   });
   begin("verifying objects", total);
-  for_each_in_parallel(by_size.size(), [&](std::size_t i) {
+  base::for_each_in_parallel(by_size.size(), [&](std::size_t i) {
     Item& object = *by_size[i];
     check_stop();
     finding_problems(object.level->layout.object(object.digest), object.look.inspection, [&] {
@@ -165,7 +165,7 @@ void Verification::check_files(std::vector<TreeFile>& files) {
   std::stable_sort(files.begin(), files.end(), [](const TreeFile& a, const TreeFile& b) {
     return a.entry->size_bytes > b.entry->size_bytes;
   });
-  for_each_in_parallel(files.size(), [&](std::size_t i) {
+  base::for_each_in_parallel(files.size(), [&](std::size_t i) {
     check_stop();
     Item& tree = *files[i].tree;
     const fs::path root = tree.level->layout.tree(tree.digest);

@@ -51,7 +51,7 @@ constexpr const char* operands = R"sh(_sabath_operands() {
     show|verify|env\ show) { sabath list recipes; sabath list assets; } 2>/dev/null |
       awk '$1 != "kind" {print $2}'
       echo @last ;;
-    compare) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
+    compare|repro) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
       printf '%s\n' @last @last~1 ;;
     list) printf '%s\n' runs assets recipes envs ;;
     completion) printf '%s\n' bash zsh fish ;;

@@ -30,9 +30,10 @@ namespace {
 using Setup = void (*)(CLI::App&, Action&);
 
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 15> commands{setup_fetch,
+constexpr std::array<Setup, 16> commands{setup_fetch,
                                          setup_run,
                                          setup_compare,
+                                         setup_repro,
                                          setup_list,
                                          setup_search,
                                          setup_show,

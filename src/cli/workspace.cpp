@@ -208,6 +208,7 @@ app::RecipeRunner& Workspace::runner() {
                                          cache(),
                                          fetchers(),
                                          *launchers_.front(),
+                                         processes_,
                                          clock_,
                                          login_lookup(),
                                          configuration().environments.variant};

@@ -113,19 +113,20 @@ std::vector<fs::path> CondaLayer::files_of(const LayerErrand& errand,
                                            const BringFiles& bring) {
   const std::vector<PinnedFile> wanted = pinned(packages);
   std::optional<CondaEngine> engine;
-  const auto download = [&](const PinnedFile& file, const fs::path&) {
+  const Download download = [&](const std::vector<PinnedFile>& files, const fs::path&) {
     if (!engine) engine.emplace(errand, processes_, user_);
-    const auto package = std::find_if(packages.begin(), packages.end(), [&](const auto& one) {
-      return *one.sha256 == file.digest;
-    });
-    errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
-    return engine->download(*package);
+    std::vector<fs::path> brought;
+    for (const PinnedFile& file : files) {
+      const auto package = std::find_if(packages.begin(), packages.end(), [&](const auto& one) {
+        return *one.sha256 == file.digest;
+      });
+      errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
+      brought.push_back(engine->download(*package));
+    }
+    return brought;
   };
   if (bring) return bring(wanted, download, errand.observer, errand.stop);
-  std::vector<fs::path> paths;
-  for (const PinnedFile& file : wanted)
-    paths.push_back(download(file, errand.work));
-  return paths;
+  return download(wanted, errand.work);
 }
 
 std::map<std::string, std::string> CondaLayer::build(const LayerBuild& build) {

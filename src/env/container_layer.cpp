@@ -69,7 +69,7 @@ std::map<base::Digest, fs::path> bring_blobs(const Locked& locked,
                                              const ImageTools& tools,
                                              const BringFiles& bring) {
   const fs::path all = errand.work / "blobs";
-  const Download download = [&](const PinnedFile& file, const fs::path& folder) {
+  const auto bring_one = [&](const PinnedFile& file, const fs::path& folder) {
     const fs::path blob = all / file.digest.hex;
     std::error_code code;
     if (!fs::exists(blob, code)) {
@@ -84,13 +84,18 @@ std::map<base::Digest, fs::path> bring_blobs(const Locked& locked,
     if (code) base::throw_errno(brought.string(), "cannot write", code.value());
     return brought;
   };
+  const Download download = [&](const std::vector<PinnedFile>& files, const fs::path& folder) {
+    std::vector<fs::path> brought;
+    for (const PinnedFile& file : files)
+      brought.push_back(bring_one(file, folder));
+    return brought;
+  };
   std::vector<fs::path> paths;
   if (bring) {
     paths = bring(locked.blobs, download, errand.observer, errand.stop);
   } else {
     base::make_directories(errand.work / "brought");
-    for (const PinnedFile& blob : locked.blobs)
-      paths.push_back(download(blob, errand.work / "brought"));
+    paths = download(locked.blobs, errand.work / "brought");
   }
   std::map<base::Digest, fs::path> blobs;
   for (std::size_t i = 0; i < paths.size(); ++i)

@@ -4,6 +4,7 @@
 #include "layer_key.hpp"
 #include "layer_variables.hpp"
 #include "lease.hpp"
+#include "locked_layer.hpp"
 #include "package_install.hpp"
 #include "platform.hpp"
 #include "prefix.hpp"
@@ -124,9 +125,14 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
     const PrefixOf& prefix_of) const {
   spec::BuiltEnvironment built;
   base::Environment variables = clean_environment(options.environment);
+  // Large, and every layer needs it more than once.
+  std::optional<spec::PackageLock> lock;
   for (const spec::LayerSpec& wanted : spec.layers) {
     trust_what_comes_before(built.layers);
-    ResolvedLayer layer{{wanted, recipe_directory, built.layers, variables}, layer_of(wanted.kind)};
+    EnvironmentLayer& kind = layer_of(wanted.kind);
+    if (!lock && kind.is_locked(wanted)) lock = read_lock_file(recipe_directory);
+    ResolvedLayer layer{
+        {wanted, recipe_directory, built.layers, variables, lock ? &*lock : nullptr}, kind};
     // What is loaded comes before the layer's own variables, which may refer to it.
     if (wanted.kind != spec::LayerKind::modules)
       set_own_variables(layer.context.variables, wanted.variables, wanted.name);

@@ -175,8 +175,8 @@ std::pair<PinnedFile, fs::path> FetchedSource::bring(const LayerErrand& errand,
                                                      const BringFiles& bring) {
   const spec::LockedPackage package = locked(errand.context);
   const PinnedFile file = pinned(package);
-  const Download download = [&](const PinnedFile&, const fs::path& folder) {
-    return this->download(errand, package, folder);
+  const Download download = [&](const std::vector<PinnedFile>&, const fs::path& folder) {
+    return std::vector{this->download(errand, package, folder)};
   };
   if (bring) return {file, bring({file}, download, errand.observer, errand.stop).front()};
   if (!file.urls.empty()) {
@@ -185,7 +185,7 @@ std::pair<PinnedFile, fs::path> FetchedSource::bring(const LayerErrand& errand,
   }
   const fs::path folder = errand.work / "download";
   base::make_directories(folder);
-  fs::path path = download(file, folder);
+  fs::path path = this->download(errand, package, folder);
   if (base::digest_file(path) == file.digest) return {file, std::move(path)};
   throw Error(ErrorKind::integrity,
               file.name + ": is not what was locked as " + file.digest.text());

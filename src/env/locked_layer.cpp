@@ -17,6 +17,13 @@ fs::path lock_file_of(const fs::path& recipe_directory) {
   return recipe_directory / "environment.lock.json";
 }
 
+std::optional<spec::PackageLock> read_lock_file(const fs::path& recipe_directory) {
+  const fs::path path = lock_file_of(recipe_directory);
+  const auto text = base::read_file_if_exists(path);
+  if (!text) return std::nullopt;
+  return spec::parse_package_lock(*text, path.string());
+}
+
 LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& request) {
   const std::string place = place_of(context.spec.name);
   const std::string recipe = fs::absolute(context.recipe_directory).string();
@@ -25,13 +32,12 @@ LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& r
     const auto* const fresh = context.locked->find(context.spec.name, request);
     if (fresh != nullptr && fresh->request == request) return {*fresh, context.locked->digest()};
   }
-  const auto text = base::read_file_if_exists(path);
+  const auto lock = read_lock_file(context.recipe_directory);
   const std::string hint = "'sabath env lock " + recipe + "' resolves what the recipe asks for";
-  if (!text) {
+  if (!lock) {
     throw Error(ErrorKind::environment, place + ": is not locked: no " + path.string(), hint);
   }
-  const spec::PackageLock lock = spec::parse_package_lock(*text, path.string());
-  const spec::PackageLayerLock* const layer = lock.find(context.spec.name, request);
+  const spec::PackageLayerLock* const layer = lock->find(context.spec.name, request);
   if (layer == nullptr) {
     throw Error(
         ErrorKind::environment, place + ": " + path.string() + " has no layer of that name", hint);
@@ -43,7 +49,7 @@ LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& r
                     ", the recipe asks for " + request.hex.substr(0, 12),
                 hint);
   }
-  return {*layer, lock.digest()};
+  return {*layer, lock->digest()};
 }
 
 const spec::PlatformPackages& packages_for(const LayerContext& context,

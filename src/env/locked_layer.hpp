@@ -4,6 +4,8 @@
 #include <sabath/env/environment_layer.hpp>
 #include <sabath/spec/package_lock.hpp>
 
+#include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace sabath::env {
@@ -14,7 +16,11 @@ struct LockedLayer {
   base::Digest file{};  ///< PackageLock::digest of the whole
 };
 
-/// Throws Error{environment} where there is none, or where it is not the answer to `request`, the
+/// Nothing where there is none. Throws Error{usage} for a file that was edited.
+std::optional<spec::PackageLock> read_lock_file(const std::filesystem::path& recipe_directory);
+
+/// From `context.locked` where that has the answer, else from the file. Throws Error{environment}
+/// where there is none, or where it is not the answer to `request`, the
 /// digest of what the recipe asks for; Error{usage} for a file that was edited.
 LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& request);
 

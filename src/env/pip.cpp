@@ -250,27 +250,35 @@ std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list, const Loc
   return packages;
 }
 
-fs::path Pip::download(const spec::LockedPackage& package, const fs::path& folder) {
-  const fs::path file = write(errand_.work / "one.txt", hashed_requirements({package}));
+std::vector<fs::path> Pip::download(const std::vector<spec::LockedPackage>& packages,
+                                    const fs::path& folder) {
+  const fs::path list = write(errand_.work / "some.txt", hashed_requirements(packages));
   std::vector<std::string> arguments{"download",
                                      "--no-deps",
                                      "--require-hashes",
                                      "--requirement",
-                                     file.string(),
+                                     list.string(),
                                      "--dest",
                                      folder.string()};
-  const auto kinds =
-      only_wheels_but(package.is_source() ? std::vector{package.name} : std::vector<std::string>{});
+  std::vector<std::string> from_source;
+  std::string names;
+  for (const spec::LockedPackage& package : packages) {
+    if (package.is_source()) from_source.push_back(package.name);
+    names += (names.empty() ? "" : ", ") + package.file;
+  }
+  const auto kinds = only_wheels_but(from_source);
   arguments.insert(arguments.end(), kinds.begin(), kinds.end());
   const base::ProcessResult result = run(std::move(arguments));
-  if (!result.ok()) fail("cannot fetch " + package.file, result);
+  if (!result.ok()) fail("cannot fetch " + names, result);
+  std::vector<fs::path> files;
   std::error_code code;
-  for (fs::directory_iterator at(folder, code); !code && at != fs::directory_iterator();
-       at.increment(code)) {
-    if (at->is_regular_file()) return at->path();
+  for (const spec::LockedPackage& package : packages) {
+    files.push_back(folder / package.file);
+    if (fs::is_regular_file(files.back(), code)) continue;
+    throw Error(ErrorKind::transfer,
+                place_of(errand_.context.spec.name) + ": pip brought nothing for " + package.file);
   }
-  throw Error(ErrorKind::transfer,
-              place_of(errand_.context.spec.name) + ": pip brought nothing for " + package.file);
+  return files;
 }
 
 }  // namespace sabath::env

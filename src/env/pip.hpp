@@ -41,9 +41,10 @@ class Pip {
   /// Resolves `list` for this interpreter, or for `target`. Throws Error{environment|transfer} with
   /// what pip said.
   std::vector<spec::LockedPackage> resolve(const PackageList& list, const LockTarget& target);
-  /// Downloads one file, whose digest pip checks. Throws Error{transfer|integrity}.
-  std::filesystem::path download(const spec::LockedPackage& package,
-                                 const std::filesystem::path& folder);
+  /// Downloads files, whose digests pip checks; where they lie, in order. Throws
+  /// Error{transfer|integrity}.
+  std::vector<std::filesystem::path> download(const std::vector<spec::LockedPackage>& packages,
+                                              const std::filesystem::path& folder);
 
  private:
   base::ProcessResult run(std::vector<std::string> arguments);

@@ -94,23 +94,22 @@ std::vector<fs::path> PipLayer::files_of(const LayerErrand& errand,
                                          const BringFiles& bring) {
   const auto& packages = locked.packages.packages;
   std::optional<Pip> pip;
-  std::size_t number = 0;
-  const Download download = [&](const PinnedFile& file, const fs::path& folder) {
+  const Download download = [&](const std::vector<PinnedFile>& files, const fs::path& folder) {
     if (!pip) pip.emplace(errand, locked.python, processes_, user_);
-    const auto package = std::find_if(
-        packages.begin(), packages.end(), [&](const auto& one) { return one.file == file.name; });
-    errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
-    return pip->download(*package, folder);
+    std::vector<spec::LockedPackage> some;
+    for (const PinnedFile& file : files) {
+      some.push_back(*std::find_if(packages.begin(), packages.end(), [&](const auto& one) {
+        return one.file == file.name;
+      }));
+      errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + file.what);
+    }
+    return pip->download(some, folder);
   };
   const std::vector<PinnedFile> wanted = pinned_files(packages);
   if (bring) return bring(wanted, download, errand.observer, errand.stop);
-  std::vector<fs::path> paths;
-  for (const PinnedFile& file : wanted) {
-    const fs::path folder = errand.work / ("download-" + std::to_string(number++));
-    base::make_directories(folder);
-    paths.push_back(download(file, folder));
-  }
-  return paths;
+  const fs::path folder = errand.work / "download";
+  base::make_directories(folder);
+  return download(wanted, folder);
 }
 
 std::map<std::string, std::string> PipLayer::build(const LayerBuild& build) {

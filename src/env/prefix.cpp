@@ -4,15 +4,20 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/parallel.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/env/environment.hpp>
 
 #include <dirent.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,43 +45,68 @@ std::optional<std::string> why_file_untrusted(const std::string& path,
   return std::nullopt;
 }
 
-/// Says of each file whether the walk goes on.
+/// Called for each file and folder, from several threads; says whether the walk goes on.
 using Visit = std::function<bool(const std::string& path, const struct stat& status)>;
 
-constexpr int ended = -1;
+struct WalkProblem {
+  std::string path;
+  int code = 0;  // an errno
+};
 
-/// Everything beneath `path`, each folder before what is in it; links are not followed. Relative to
-/// open folders, since prefixes have ten thousands of files and are looked at before each use. 0,
-/// or `ended`, or the errno of what cannot be read; `path` then says where.
-int walk(base::UniqueFd folder, std::string& path, const Visit& visit) {
+/// Reads one folder, of which `path` is the name; the folders in it are added to `inner`. False
+/// when the walk is to end, with `problem` when that is since something cannot be read.
+bool read_folder(std::string path,
+                 const Visit& visit,
+                 std::vector<std::string>& inner,
+                 std::optional<WalkProblem>& problem) {
+  const auto fail = [&] {
+    problem = WalkProblem{path, errno};
+    return false;
+  };
+  base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return fail();
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(folder.get()), ::closedir);
-  if (!entries) return errno;
+  if (!entries) return fail();
   const int fd = folder.release();
   const std::size_t length = path.size();
   while (true) {
+    path.resize(length);
     errno = 0;
     const dirent* const entry = ::readdir(entries.get());
-    if (entry == nullptr) return errno;
+    if (entry == nullptr) return errno == 0 || fail();
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    path.resize(length);
     path.append("/").append(name);
     struct stat status {};
-    if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-    if (!visit(path, status)) return ended;
-    if (S_ISDIR(status.st_mode)) {
-      base::UniqueFd inner(
-          ::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!inner) return errno;
-      if (const int problem = walk(std::move(inner), path, visit)) return problem;
-    }
-    path.resize(length);
+    if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return fail();
+    if (!visit(path, status)) return false;
+    if (S_ISDIR(status.st_mode)) inner.push_back(path);
   }
 }
 
-int walk(std::string& path, const Visit& visit) {
-  base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return folder ? walk(std::move(folder), path, visit) : errno;
+/// Everything beneath `prefix`, each folder before what is in it; links beneath are not followed.
+/// From all cores, level by level: prefixes have ten thousands of files and are looked at before
+/// each use. What could not be read, if that ended it.
+std::optional<WalkProblem> walk(const fs::path& prefix, const Visit& visit) {
+  std::vector<std::string> level{prefix.string()};
+  std::optional<WalkProblem> problem;
+  std::atomic<bool> goes_on{true};
+  while (!level.empty() && goes_on) {
+    std::vector<std::string> next;
+    std::mutex mutex;
+    base::for_each_in_parallel(level.size(), [&](std::size_t i) {
+      if (!goes_on) return;
+      std::vector<std::string> inner;
+      std::optional<WalkProblem> own;
+      if (!read_folder(level[i], visit, inner, own)) goes_on = false;
+      if (inner.empty() && !own) return;
+      const std::lock_guard lock(mutex);
+      std::move(inner.begin(), inner.end(), std::back_inserter(next));
+      if (own) problem = std::move(own);
+    });
+    level = std::move(next);
+  }
+  return problem;
 }
 
 void make_read_only(const fs::path& path) {
@@ -124,28 +154,31 @@ void seal_prefix(const fs::path& prefix) {
 }
 
 PrefixSize measure_prefix(const fs::path& prefix) {
-  PrefixSize size;
-  std::string path = prefix.string();
-  walk(path, [&](const std::string&, const struct stat& status) {
-    if (!S_ISDIR(status.st_mode)) ++size.files;
+  std::atomic<std::uint64_t> files{0};
+  std::atomic<std::uint64_t> disk_bytes{0};
+  walk(prefix, [&](const std::string&, const struct stat& status) {
+    if (!S_ISDIR(status.st_mode)) ++files;
     // POSIX counts blocks of 512 bytes.
-    size.disk_bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    disk_bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
     return true;
   });
-  return size;
+  return {.files = files, .disk_bytes = disk_bytes};
 }
 
 std::optional<std::string> why_prefix_untrusted(const fs::path& prefix,
                                                 std::span<const unsigned> trusted_owners) {
   if (auto reason = base::why_untrusted(prefix, trusted_owners)) return reason;
   std::optional<std::string> reason;
-  std::string path = prefix.string();
-  const int problem = walk(path, [&](const std::string& file, const struct stat& status) {
-    reason = why_file_untrusted(file, status, trusted_owners);
-    return !reason;
+  std::mutex mutex;
+  const auto problem = walk(prefix, [&](const std::string& file, const struct stat& status) {
+    auto why = why_file_untrusted(file, status, trusted_owners);
+    if (!why) return true;
+    const std::lock_guard lock(mutex);
+    reason = std::move(why);
+    return false;
   });
-  if (problem > 0) return path + ": " + base::errno_text(problem);
-  return reason;
+  if (reason || !problem) return reason;
+  return problem->path + ": " + base::errno_text(problem->code);
 }
 
 void refuse_untrusted(const std::string& reason, const std::string& layer_name) {

@@ -18,4 +18,7 @@ void write_host_memo(const std::filesystem::path& path,
                      const std::string& witness,
                      const spec::HostFacts& facts);
 
+/// Removes what was kept in `folder` a month ago or earlier: boots end, and nobody tells us.
+void forget_old_memos(const std::filesystem::path& folder);
+
 }  // namespace sabath::probe

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +52,17 @@ void write_host_memo(const std::filesystem::path& path,
   const nlohmann::ordered_json memo = {
       {"schema", memo_schema}, {"witness", witness}, {"facts", spec::to_json(facts)}};
   base::write_file_atomically(path, base::pretty_json(memo), base::Durability::ordered_only, 0600);
+}
+
+void forget_old_memos(const std::filesystem::path& folder) {
+  const auto oldest = std::filesystem::file_time_type::clock::now() - std::chrono::days(30);
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end;
+       at.increment(code)) {
+    std::error_code ignored;
+    const auto written = at->last_write_time(ignored);
+    if (!ignored && written < oldest) std::filesystem::remove(at->path(), ignored);
+  }
 }
 
 }  // namespace sabath::probe

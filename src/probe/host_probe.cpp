@@ -2,6 +2,7 @@
 #include "host_memo.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -31,10 +32,20 @@ std::string join_witnesses(const std::vector<Witnessed>& all) {
   return text;
 }
 
+/// One for each boot and witness: runs in different environments see different compilers.
+std::filesystem::path memo_file(const std::filesystem::path& state_directory,
+                                const std::string& boot,
+                                const std::string& witness) {
+  if (state_directory.empty() || !base::is_safe_name(boot)) return {};
+  const std::string digest = base::sha256_of(witness).hex.substr(0, 16);
+  return state_directory / "hosts" / (boot + "-" + digest + ".json");
+}
+
 void keep(const std::filesystem::path& memo,
           const std::string& witness,
           const spec::HostFacts& facts) {
   try {
+    forget_old_memos(memo.parent_path());
     write_host_memo(memo, witness, facts);
   } catch (const base::Error&) {
     // A read-only or full home costs a second look next time, and nothing else.
@@ -62,12 +73,9 @@ spec::HostFacts probe_host(const ProbeSources& sources,
                            base::Clock& clock,
                            bool fresh) {
   const auto boot = boot_id(sources.root);
-  std::filesystem::path memo;
-  if (!state_directory.empty() && base::is_safe_name(boot)) {
-    memo = state_directory / "hosts" / (boot + ".json");
-  }
   const auto all = ask_witnesses(sources);
   const auto witness = join_witnesses(all);
+  const auto memo = memo_file(state_directory, boot, witness);
   std::optional<spec::HostFacts> known;
   if (!fresh && !memo.empty()) known = read_host_memo(memo, witness);
   auto facts = known.value_or(spec::HostFacts{});

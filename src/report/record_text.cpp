@@ -125,12 +125,32 @@ std::string packages_text(const spec::BuiltLayer& layer) {
       ", {} package(s), lock {}", layer.packages->size(), layer.lock_file->hex.substr(0, 16));
 }
 
+void add_code(LabelledLines& lines, const spec::CodeState& code) {
+  if (code.git) {
+    const spec::GitState& git = *code.git;
+    lines.add("commit",
+              fmt::format("{}{}{}",
+                          git.commit.empty() ? "none yet" : git.commit,
+                          git.branch.empty() ? "" : " on " + git.branch,
+                          git.dirty_files == 0
+                              ? ", nothing changed"
+                              : fmt::format(", {} file(s) not as committed", git.dirty_files)));
+    for (const auto& [name, url] : git.remotes)
+      lines.add("remote", name + "  " + url);
+    if (!git.no_diff.empty()) lines.add("changes", "not kept: " + git.no_diff);
+  }
+  if (!code.no_git.empty()) lines.add("commit", "unknown: " + code.no_git);
+  lines.add("code",
+            code.kept.empty() ? "not kept: " + code.not_kept : code.kept + "  " + code.tree.text());
+}
+
 std::string head_text(const RunRecord& record) {
   LabelledLines lines(14);
   lines.add("run", record.run_id);
   lines.add("state", std::string(spec::to_string(record.state)));
   lines.add("recipe", record.recipe_name + "  " + record.recipe_digest.text());
   lines.add("model", record.model);
+  if (record.repeats) lines.add("repeats", *record.repeats);
   lines.add("started", record.started + ", took " + duration_text(record.wall_s));
   lines.add("parameters", parameters_text(record));
   if (record.seed.value) {
@@ -139,6 +159,7 @@ std::string head_text(const RunRecord& record) {
                           *record.seed.value,
                           record.seed.origin == "drawn" ? "drawn from the system" : "given"));
   }
+  if (record.code_state) add_code(lines, *record.code_state);
   for (const spec::PlannedInput& input : record.inputs) {
     lines.add("data",
               input.role + ": " + input.asset + " " + input.version + "  " + input.digest.text());

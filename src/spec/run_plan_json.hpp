@@ -1,5 +1,6 @@
 #pragma once
 
+#include "code_state_json.hpp"
 #include "environment_spec_json.hpp"
 #include "fields_json.hpp"
 #include "resources_json.hpp"
@@ -38,6 +39,12 @@ void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, TrustSeen> seen) {
+  io("boot", seen.boot);
+  io("uptime_s", seen.uptime_s);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("run_id", plan.run_id);
   io("study_id", plan.study_id);
@@ -58,6 +65,10 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("fresh", plan.fresh);
   io("reproduce", plan.reproduce);
   io("only_stage", plan.only_stage);
+  io("code_state", plan.code_state);
+  io("variant", plan.variant);
+  io("repeats", plan.repeats);
+  io("trusted", plan.trusted);
 }
 
 }  // namespace sabath::spec

@@ -100,6 +100,9 @@ void describe(Io& io, FieldRef<Io, RunRecord> record) {
   io("facets", record.facets);
   io("only_stage", record.only_stage);
   io("reproduce", record.reproduce);
+  io("code_state", record.code_state);
+  io("variant", record.variant);
+  io("repeats", record.repeats);
 }
 
 }  // namespace sabath::spec

@@ -15,6 +15,7 @@ namespace {
 const std::vector<std::string> commands{"fetch",
                                         "run",
                                         "compare",
+                                        "repro",
                                         "list",
                                         "search",
                                         "show",

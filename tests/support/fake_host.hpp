@@ -34,8 +34,13 @@ class FakeHost {
 
   std::filesystem::path root() const { return home_ / "root"; }
   std::filesystem::path state() const { return home_ / "state"; }
-  std::filesystem::path memo() const {
-    return state() / "hosts/0f9c7f1e-0000-4000-8000-00000000beef.json";
+  /// Of the first environment that was looked at.
+  std::filesystem::path memo() {
+    if (!memo_.empty()) return memo_;
+    for (const auto& entry : std::filesystem::directory_iterator(state() / "hosts")) {
+      if (entry.path().filename().string().starts_with("0f9c7f1e-")) memo_ = entry.path();
+    }
+    return memo_;
   }
   probe::ProbeSources& sources() { return sources_; }
 
@@ -55,6 +60,7 @@ class FakeHost {
 
   TempHome home_{};
   probe::ProbeSources sources_{};
+  std::filesystem::path memo_{};
 };
 
 }  // namespace sabath::test

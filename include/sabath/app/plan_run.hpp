@@ -2,6 +2,7 @@
 
 #include <sabath/app/folders.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
 
@@ -25,6 +26,11 @@ struct RunRequest {
   std::string only_stage{};  ///< just this stage and what it needs
   bool offline = false;      ///< inputs that are not here are an error
   std::string variant{};     ///< of the environment; empty: the site's choice, else the first
+  std::optional<spec::TrustSeen> trusted{};  ///< for RunPlan::trusted
+  std::string repeats{};                     ///< the run that this one does again, or empty
+  /// Those of the run that this one does again: exactly these bytes. Empty: what the assets are
+  /// now.
+  std::vector<spec::PlannedInput> inputs{};
 };
 
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};
@@ -32,13 +38,14 @@ struct RunRequest {
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set);
 
-/// Resolves everything and writes the run directory: an exclusive mkdir of the id, plan.json,
-/// status.json, the inbox note. `environment` and `inputs` are ready. Nothing is executed. Throws
-/// Error{storage}.
+/// Resolves everything and writes the run directory: an exclusive mkdir of the id, the code,
+/// plan.json, status.json, the inbox note. `environment` and `inputs` are ready. Nothing is
+/// executed. Throws Error{storage}.
 spec::RunPlan plan_run(const RunRequest& request,
                        const spec::BuiltEnvironment& environment,
                        const std::vector<spec::PlannedInput>& inputs,
                        const Folders& folders,
+                       base::ProcessRunner& processes,
                        base::Clock& clock);
 
 }  // namespace sabath::app

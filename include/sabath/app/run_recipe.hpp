@@ -35,6 +35,7 @@ class RecipeRunner {
     cache::Cache& cache;
     const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers;
     launch::Launcher& launcher;
+    base::ProcessRunner& processes;
     base::Clock& clock;
     /// As in FetchOptions.
     std::function<bool(std::string_view scheme, std::string_view host)> has_login{};

@@ -34,9 +34,9 @@ struct PinnedFile {
   std::vector<std::string> urls{};  ///< mirrors of it; nothing: only the layer's tool can bring it
 };
 
-/// Brings one file that has no URL into an empty folder and returns where it lies there.
-using Download =
-    std::function<std::filesystem::path(const PinnedFile&, const std::filesystem::path& folder)>;
+/// Brings files that have no URL into an empty folder and returns where they lie there, in order.
+using Download = std::function<std::vector<std::filesystem::path>(
+    const std::vector<PinnedFile>&, const std::filesystem::path& folder)>;
 /// Gives the path of each file, in order, with the right bytes: of a cache, or by `Download`.
 using BringFiles = std::function<std::vector<std::filesystem::path>(
     const std::vector<PinnedFile>&, const Download&, base::Observer&, std::stop_token)>;
@@ -55,7 +55,8 @@ struct LayerContext {
   /// The complete environment of every program that the layer starts: a clean one with what the
   /// layers before and this layer itself set. Of the user's own only PATH, CC, CXX and FC are left.
   base::Environment variables{};
-  /// What was locked just now and is not written yet; nothing: the file beside the recipe has it.
+  /// What was locked just now and is not written yet, or what was read; nothing: the file beside
+  /// the recipe has it.
   const spec::PackageLock* locked = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/digest.hpp>
+#include <sabath/spec/code_state.hpp>
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/parameter.hpp>
 #include <sabath/spec/recipe.hpp>
@@ -54,6 +55,14 @@ struct PlannedStage {
   bool operator==(const PlannedStage&) const = default;
 };
 
+/// When the environment's files were seen to be nobody else's to change.
+struct TrustSeen {
+  std::string boot{};  ///< probe::boot_id
+  double uptime_s = 0;
+
+  bool operator==(const TrustSeen&) const = default;
+};
+
 /// Everything resolved: `sabath exec` needs nothing but this, the run directory and the cache.
 struct RunPlan {
   std::string run_id{};
@@ -76,6 +85,10 @@ struct RunPlan {
   bool fresh = false;             ///< reuse no cached stage
   std::string reproduce{};        ///< the command that repeats the run
   std::string only_stage{};  ///< made for `generate`: just this stage and its needs; else empty
+  std::optional<CodeState> code_state{};  ///< nothing: of an earlier sabath, as with `variant`
+  std::optional<std::string> variant{};   ///< of the environment; nothing: it has none
+  std::optional<std::string> repeats{};   ///< the run that this one does again
+  std::optional<TrustSeen> trusted{};     ///< nothing: `exec` must look
 
   bool operator==(const RunPlan&) const = default;
 };

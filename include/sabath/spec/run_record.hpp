@@ -130,6 +130,9 @@ struct RunRecord {
   std::vector<Facet> facets{};
   std::string only_stage{};
   std::string reproduce{};
+  std::optional<CodeState> code_state{};  ///< this and the next two: as in RunPlan
+  std::optional<std::string> variant{};
+  std::optional<std::string> repeats{};
 
   bool operator==(const RunRecord&) const = default;
   const Facet* facet(std::string_view name) const;

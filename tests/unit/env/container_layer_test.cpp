@@ -120,7 +120,7 @@ TEST_CASE("container: blobs that were fetched are built without a registry") {
       paths.push_back(objects / file.digest.hex);
       if (fs::exists(paths.back())) continue;
       const base::TempDir folder(shop.home.path());
-      fs::rename(download(file, folder.path()), paths.back());
+      fs::rename(download({file}, folder.path()).front(), paths.back());
       CHECK(base::digest_file(paths.back()) == file.digest);
     }
     return paths;

@@ -108,7 +108,8 @@ struct SourceWorkshop : EnvWorkshop {
       if (!objects.contains(file.digest.hex)) {
         const auto folder = home / ("object-" + std::to_string(++downloads));
         base::make_directories(folder);
-        const auto path = file.urls.empty() ? download(file, folder) : served(file, folder);
+        const auto path =
+            file.urls.empty() ? download({file}, folder).front() : served(file, folder);
         const auto digest = base::digest_file(path);
         if (digest != file.digest) {
           throw base::Error(

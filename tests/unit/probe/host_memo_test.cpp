@@ -50,6 +50,37 @@ TEST_CASE("host memo: what cannot change until the next boot is looked at once")
   CHECK(facts_of(host) == first);
 }
 
+TEST_CASE("host memo: two environments in turn do not make each other forget") {
+  FakeHost host;
+  auto online = [&](const char* threads) {
+    host.put("sys/devices/system/cpu/online", std::string(threads) + "\n");
+  };
+  online("0-1");
+  facts_of(host);
+  online("0-3");
+  REQUIRE(model_of(host) == old_model);
+  change_model(host);
+  for (const char* threads : {"0-1", "0-3", "0-1"}) {
+    online(threads);
+    CHECK(model_of(host) == old_model);
+  }
+}
+
+TEST_CASE("host memo: what boots of long ago left is removed") {
+  FakeHost host;
+  const auto folder = host.state() / "hosts";
+  base::make_directories(folder);
+  base::write_file_atomically(folder / "long-ago.json", "{}");
+  base::write_file_atomically(folder / "another.json", "{}");
+  std::filesystem::last_write_time(
+      folder / "long-ago.json",
+      std::filesystem::file_time_type::clock::now() - std::chrono::days(40));
+  facts_of(host);
+  CHECK_FALSE(std::filesystem::exists(folder / "long-ago.json"));
+  CHECK(std::filesystem::exists(folder / "another.json"));
+  CHECK(std::filesystem::exists(host.memo()));
+}
+
 TEST_CASE("host memo: what may change is looked at each time") {
   FakeHost host;
   facts_of(host);

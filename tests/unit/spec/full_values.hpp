@@ -216,6 +216,19 @@ inline spec::RunPlan full_plan() {
   plan.cache_directory = "/cache";
   plan.state_directory = "/state";
   plan.reproduce = "sabath run tiny --seed 7";
+  spec::GitState git;
+  git.commit = "1f3a";
+  git.branch = "main";
+  git.path = "recipes/tiny";
+  git.remotes = {{"origin", "https://example.org/tiny.git"}};
+  git.dirty = {"M code/a.py"};
+  git.dirty_files = 1;
+  git.submodules = {{"lib", "2b4c"}};
+  git.diff = "code.diff";
+  plan.code_state = spec::CodeState{"code.tar.gz", "", base::sha256_of("code"), git, ""};
+  plan.variant = "cpu";
+  plan.repeats = "tiny-20261119-103205-abcdefgh";
+  plan.trusted = spec::TrustSeen{"5a87687a-db74-4053-af48-56d0f0005513", 4711.5};
   return plan;
 }
 
@@ -264,6 +277,9 @@ inline spec::RunRecord full_record() {
   record.energy = "none: no device told its energy";
   record.facets = {{"seed", {{"seed", "7"}}}};
   record.reproduce = plan.reproduce;
+  record.code_state = plan.code_state;
+  record.variant = plan.variant;
+  record.repeats = plan.repeats;
   return record;
 }
 

@@ -1,6 +1,5 @@
-#include "cache/parallel.hpp"
-
 #include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-using sabath::cache::for_each_in_parallel;
+using sabath::base::for_each_in_parallel;
 
 TEST_CASE("parallel: every number is worked at once") {
   std::vector<std::atomic<int>> seen(1000);

@@ -1,4 +1,4 @@
-#include "parallel.hpp"
+#include <sabath/base/parallel.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace sabath::cache {
+namespace sabath::base {
 
 void for_each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
@@ -40,4 +40,4 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace sabath::cache
+}  // namespace sabath::base

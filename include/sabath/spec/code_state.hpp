@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sabath/base/digest.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::spec {
+
+/// What git says of the repository that a recipe's folder lies in.
+struct GitState {
+  std::string commit{};                          ///< empty: none was made yet
+  std::string branch{};                          ///< empty: none is checked out
+  std::string path{};                            ///< of the recipe's folder in it; empty: its top
+  std::map<std::string, std::string> remotes{};  ///< name -> URL, without credentials
+  /// What is not as in the commit: "M src/a.c" (changed), "A", "D", "R", "U" (in conflict), "?"
+  /// (unknown to git). The first `max_dirty`; `dirty_files` counts them all.
+  std::vector<std::string> dirty{};
+  std::uint64_t dirty_files = 0;
+  std::map<std::string, std::string> submodules{};  ///< path -> commit
+  std::string diff{};  ///< a file in the run's folder: `git diff --binary HEAD`; empty: no change
+  std::string no_diff{};  ///< why it was not kept
+
+  static constexpr std::size_t max_dirty = 1000;
+  bool operator==(const GitState&) const = default;
+};
+
+/// The code of a run: that of the recipe's folder.
+struct CodeState {
+  std::string kept{};      ///< a file in the run's folder with all of it; empty: see `not_kept`
+  std::string not_kept{};  ///< why
+  base::Digest tree{};     ///< base::tree_digest of the folder, where it is kept
+  std::optional<GitState> git{};  ///< nothing: it lies in no repository, or see `no_git`
+  std::string no_git{};           ///< why git could say nothing of a repository
+
+  bool operator==(const CodeState&) const = default;
+};
+
+}  // namespace sabath::spec

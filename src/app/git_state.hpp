@@ -1,0 +1,19 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/spec/code_state.hpp>
+
+#include <filesystem>
+
+namespace sabath::app {
+
+/// Is there a repository around a folder, as far as names tell?
+bool lies_in_repository(const std::filesystem::path& folder);
+
+/// What git says of the user's own work tree around `folder`; a difference to the commit is written
+/// to `diff_file`. Throws Error{launch} with what git said: no git, a repository of somebody else.
+spec::GitState look_at_git(const std::filesystem::path& folder,
+                           const std::filesystem::path& diff_file,
+                           base::ProcessRunner& processes);
+
+}  // namespace sabath::app

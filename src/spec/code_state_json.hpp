@@ -1,0 +1,31 @@
+#pragma once
+
+#include "fields_json.hpp"
+
+#include <sabath/spec/code_state.hpp>
+
+namespace sabath::spec {
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, GitState> git) {
+  io("commit", git.commit);
+  io("branch", git.branch);
+  io("path", git.path);
+  io("remotes", git.remotes);
+  io("dirty", git.dirty);
+  io("dirty_files", git.dirty_files);
+  io("submodules", git.submodules);
+  io("diff", git.diff);
+  io("no_diff", git.no_diff);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, CodeState> code) {
+  io("kept", code.kept);
+  io("not_kept", code.not_kept);
+  io("tree", code.tree);
+  io("git", code.git);
+  io("no_git", code.no_git);
+}
+
+}  // namespace sabath::spec
