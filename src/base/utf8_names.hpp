@@ -1,10 +1,9 @@
 #pragma once
 
-#include <initializer_list>
-
 #include <locale.h>
 
 #include <clocale>
+#include <initializer_list>
 
 namespace sabath::base {
 
