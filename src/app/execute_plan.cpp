@@ -1,3 +1,4 @@
+#include "collect_stages.hpp"
 #include "recent_trust.hpp"
 #include "record_files.hpp"
 #include "redact.hpp"
@@ -6,11 +7,9 @@
 
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/run_files.hpp>
-#include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
-#include <sabath/collect/collect.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
@@ -146,7 +145,8 @@ class Execution {
       status_.stage = stage.name;
       set_state(spec::RunState::running);
       take(runner.run(stage, stop));
-      stage_directories_.emplace_back(stage.name, runner.directory(stage.name));
+      stages_to_collect_.push_back(
+          {stage.name, runner.directory(stage.name), files_.outputs(stage.name)});
     }
     record_.usage = sampler.finish();
   }
@@ -172,29 +172,26 @@ class Execution {
 
   /// Metrics of failed runs are collected too: they show how far it came.
   void collect_metrics() {
-    arrays::SeriesWriter writer(files_.series());
-    collect::Summarizer summarizer(recipe_.metrics, writer);
-    for (const auto& [stage, directory] : stage_directories_) {
-      for (const auto& extractor : collect::builtin_extractors()) {
-        note_bad_lines(stage, extractor->extract(directory, stage, summarizer));
+    const CollectedStages found =
+        collect_stages(stages_to_collect_, recipe_.metrics, files_.series());
+    record_.metrics = found.metrics;
+    spec::Collected collected = found.collected();
+    for (spec::StageRecord& stage : record_.stages) {
+      const auto extraction = found.stages.find(stage.name);
+      if (extraction != found.stages.end()) stage.bad_metric_lines = extraction->second.bad_lines;
+      // A run whose numbers are not all known must not pass for a good one.
+      const std::string problem = found.problem(stage.name);
+      if (!problem.empty() && record_.state == spec::RunState::ok) {
+        fail(Error(ErrorKind::usage, problem));
       }
     }
-    writer.close();
-    record_.metrics = summarizer.summaries();
-  }
-
-  void note_bad_lines(const std::string& stage, const collect::Extraction& extraction) {
-    if (extraction.bad_lines == 0) return;
-    const collect::BadLine& first = extraction.examples.front();
-    const std::string problem = "stage " + stage + ": " + std::to_string(extraction.bad_lines) +
-                                " metrics line(s) cannot be read; the first is " +
-                                first.file.string() + ":" + std::to_string(first.line) + ": it " +
-                                first.problem;
-    for (spec::StageRecord& record : record_.stages) {
-      if (record.name == stage) record.bad_metric_lines = extraction.bad_lines;
+    if (record_.state == spec::RunState::ok && plan_.only_stage.empty()) {
+      const auto missing = found.missing(recipe_.metrics);
+      collected.notes.insert(collected.notes.end(), missing.begin(), missing.end());
     }
-    // A run whose numbers are not all known must not pass for a good one.
-    if (record_.state == spec::RunState::ok) fail(Error(ErrorKind::usage, problem));
+    for (const std::string& note : collected.notes)
+      observer_.warn(note);
+    if (!collected.empty()) record_.collected = std::move(collected);
   }
 
   void fail(const Error& error) {
@@ -269,7 +266,7 @@ class Execution {
   spec::RunStatus status_{};
   spec::RunRecord record_{};
   base::SteadyTime started_{};
-  std::vector<std::pair<std::string, fs::path>> stage_directories_{};
+  std::vector<collect::StageFiles> stages_to_collect_{};
 };
 
 }  // namespace

@@ -22,9 +22,10 @@ constexpr std::uint64_t log_limit_bytes = std::uint64_t{4} << 30U;
 constexpr std::size_t tail_bytes = 4096;
 constexpr std::size_t tail_lines = 20;
 constexpr const char* metrics_file = "metrics-0.jsonl";
-/// Under this name a cached stage's metrics are kept with its outputs, so that a reuse reports them
-/// too.
-constexpr const char* kept_metrics = ".metrics-0.jsonl";
+/// What metrics are read from is kept with a cached stage's outputs, so that a reuse reports them
+/// too: under its name with this before it, logs only if they are not too long.
+constexpr char kept_prefix = '.';
+constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
 
 double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
@@ -62,6 +63,15 @@ std::string output_problem(const fs::path& path) {
   return {};
 }
 
+bool is_kept(const fs::directory_entry& entry) {
+  std::error_code code;
+  const std::string name = entry.path().filename().string();
+  if (!entry.is_regular_file(code)) return false;
+  if (name.starts_with("metrics-") && name.ends_with(".jsonl")) return true;
+  const std::uintmax_t size = entry.file_size(code);
+  return (name == "stdout.log" || name == "stderr.log") && size > 0 && size <= kept_log_bytes;
+}
+
 }  // namespace
 
 StageRunner::StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt)
@@ -97,12 +107,16 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
     if (!object) return false;
     objects.emplace(path, *object);
   }
-  if (const auto metrics = known->outputs.find(kept_metrics); metrics != known->outputs.end()) {
-    const auto object = tools_.cache.find(metrics->second);
+  std::map<std::string, cache::Object> kept;
+  for (const auto& [name, digest] : known->outputs) {
+    if (name.front() != kept_prefix || objects.contains(name)) continue;
+    const auto object = tools_.cache.find(digest);
     if (!object) return false;
-    base::make_directories(directory(stage.name));
-    tools_.cache.materialise(*object, directory(stage.name) / metrics_file);
+    kept.emplace(name.substr(1), *object);
   }
+  base::make_directories(directory(stage.name));
+  for (const auto& [name, object] : kept)
+    tools_.cache.materialise(object, directory(stage.name) / name);
   for (const auto& [path, object] : objects) {
     const fs::path destination = files_.outputs(stage.name) / path;
     base::make_directories(destination.parent_path());
@@ -140,6 +154,7 @@ base::Environment StageRunner::own_variables(const spec::PlannedStage& stage) co
   const fs::path own = directory(stage.name);
   base::Environment variables = stage.environment;
   variables["SABATH_METRICS"] = (own / metrics_file).string();
+  variables["SABATH_METRICS_DIR"] = own.string();
   variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
   return variables;
@@ -246,9 +261,10 @@ void StageRunner::keep(const spec::PlannedStage& stage,
     fs::remove(file);
     tools_.cache.materialise(object, file);
   }
-  const fs::path metrics = directory(stage.name) / metrics_file;
-  if (fs::exists(metrics)) {
-    outputs.outputs.emplace(kept_metrics, tools_.cache.publish_file(metrics).digest);
+  for (const auto& entry : fs::directory_iterator(directory(stage.name))) {
+    if (!is_kept(entry)) continue;
+    outputs.outputs.emplace(kept_prefix + entry.path().filename().string(),
+                            tools_.cache.publish_file(entry.path()).digest);
   }
   tools_.cache.remember_stage(outputs);
 }

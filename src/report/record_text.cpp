@@ -109,6 +109,26 @@ std::string leftovers_text(const RunRecord& record) {
   return text;
 }
 
+/// What a person should know of the search for metrics.
+std::string notes_text(const RunRecord& record) {
+  std::string text;
+  if (!record.collected) return text;
+  for (const std::string& note : record.collected->notes)
+    text += "  note: " + base::printable(note) + "\n";
+  return text;
+}
+
+/// What the code itself said of its run.
+std::string reported_text(const RunRecord& record) {
+  if (!record.collected) return "";
+  LabelledLines lines(14);
+  for (const std::string& seed : record.collected->seeds)
+    lines.add("reported", "seed = " + seed);
+  for (const auto& [name, value] : record.collected->parameters)
+    lines.add("reported", name + " = " + value);
+  return lines.text();
+}
+
 /// "simulate reused, train 12.1 s"
 std::string stages_line(const RunRecord& record) {
   std::string text;
@@ -205,7 +225,8 @@ std::string record_text(const RunRecord& record) {
   std::string text = head_text(record);
   append_part(text, failure_text(record));
   append_part(text, stages_text(record) + leftovers_text(record));
-  append_part(text, metrics_text(record));
+  append_part(text, metrics_text(record) + notes_text(record));
+  append_part(text, reported_text(record));
   append_part(text, outputs_text(record));
   for (const spec::HostFacts& host : record.hosts)
     append_part(text, host_text(host));
@@ -238,6 +259,7 @@ std::string outcome_text(const RunRecord& record) {
                                         metric.unit == "1" ? "" : metric.unit)) +
             "\n";
   }
+  text += notes_text(record);
   return text;
 }
 

@@ -32,6 +32,14 @@ constexpr auto all_values(Rung) {
 constexpr auto all_values(Better) {
   return std::array{Better::none, Better::lower, Better::higher};
 }
+constexpr auto all_values(SourceKind) {
+  return std::array{SourceKind::jsonl,
+                    SourceKind::regex,
+                    SourceKind::key_value,
+                    SourceKind::csv,
+                    SourceKind::mllog,
+                    SourceKind::tensorboard};
+}
 constexpr auto all_values(RunState) {
   return std::array{RunState::planned,
                     RunState::running,

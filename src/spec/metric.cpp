@@ -32,4 +32,30 @@ std::string_view to_string(Better better) {
   return "";
 }
 
+std::string_view to_string(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::jsonl:
+      return "jsonl";
+    case SourceKind::regex:
+      return "regex";
+    case SourceKind::key_value:
+      return "key_value";
+    case SourceKind::csv:
+      return "csv";
+    case SourceKind::mllog:
+      return "mllog";
+    case SourceKind::tensorboard:
+      return "tensorboard";
+  }
+  return "";
+}
+
+std::vector<int> value_groups(const base::Regex& pattern, const std::string& key) {
+  for (const std::string& name : {key, std::string("value")}) {
+    const auto numbers = pattern.groups_named(name);
+    if (!numbers.empty()) return numbers;
+  }
+  return pattern.group_count() == 1 ? std::vector<int>{1} : std::vector<int>{};
+}
+
 }  // namespace sabath::spec

@@ -2,6 +2,7 @@
 
 #include "checked_read.hpp"
 
+#include <sabath/base/regex.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
@@ -29,6 +30,43 @@ std::optional<double> read_amount(base::JsonReader reader) {
   return amount;
 }
 
+void check_pattern(const MetricSpec& metric, base::JsonReader reader) {
+  if (!reader.is_string()) return;
+  if (const auto problem = base::Regex::problem_of(metric.from.pattern)) {
+    reader.problem(*problem, "the syntax is Perl's; in JSON a backslash is written twice");
+  } else if (value_groups(base::Regex(metric.from.pattern), metric.key()).empty()) {
+    reader.problem("no group is called 'value' or '" + base::printable(metric.key()) + "'",
+                   "write (?<value>...) around the number");
+  }
+}
+
+/// Either the word alone, or an object with the word as its "kind".
+MetricSource read_source(base::JsonReader reader) {
+  MetricSource source;
+  if (!reader.exists()) return source;
+  const bool is_word = !reader.is_object();
+  base::JsonReader kind = is_word ? reader : reader.required("kind");
+  source.kind = parse_enum<SourceKind>(kind.one_of(enum_words<SourceKind>())).value();
+  if (source.kind == SourceKind::regex && is_word) {
+    reader.problem("a regular expression needs its pattern",
+                   R"x(write {"kind": "regex", "pattern": "loss (?<value>\\S+)"})x");
+  }
+  if (source.kind == SourceKind::csv && is_word) {
+    reader.problem("a table needs its file", R"(write {"kind": "csv", "file": "log.csv"})");
+  }
+  if (is_word) return source;
+  if (source.kind == SourceKind::regex) source.pattern = reader.required("pattern").string();
+  if (source.kind != SourceKind::jsonl) {
+    const bool is_table = source.kind == SourceKind::csv;
+    base::JsonReader file = is_table ? reader.required("file") : reader.optional("file");
+    if (file.exists()) source.file = file.relative_path();
+    source.key = reader.optional("key").string();
+  }
+  source.stage = reader.optional("stage").string();
+  reader.finish();
+  return source;
+}
+
 }  // namespace
 
 Tolerance read_tolerance(base::JsonReader reader) {
@@ -49,7 +87,9 @@ MetricSpec read_metric(const std::string& name, base::JsonReader reader) {
     reader.problem("'" + base::printable(name) + "' is not the name of a metric",
                    "1 to 128 bytes without control characters");
   }
-  metric.from = read_word(reader.optional("from"), {"jsonl"});
+  base::JsonReader from = reader.optional("from");
+  metric.from = read_source(from);
+  if (from.is_object()) check_pattern(metric, from.optional("pattern"));
   metric.unit = reader.optional("unit").string();
   metric.better =
       parse_enum<Better>(read_word(reader.optional("better"), enum_words<Better>())).value();
@@ -57,6 +97,11 @@ MetricSpec read_metric(const std::string& name, base::JsonReader reader) {
   metric.tolerance = read_tolerance(reader.optional("tolerance"));
   metric.margin = read_amount(reader.optional("margin"));
   metric.warmup = read_count(reader.optional("warmup"), 0, 0);
+  base::JsonReader target = reader.optional("target");
+  if (target.exists()) metric.target = target.number();
+  if (metric.target && metric.better == Better::none) {
+    target.problem("a target needs \"better\": lower or higher");
+  }
   metric.description = reader.optional("description").string();
   reader.finish();
   return metric;

@@ -11,7 +11,7 @@ namespace sabath::spec {
 
 /// The "tolerance" of a metric or an output: none of its numbers may be negative.
 Tolerance read_tolerance(base::JsonReader reader);
-/// One entry of a recipe's "metrics".
+/// One entry of a recipe's "metrics". A regular expression that is none is a problem.
 MetricSpec read_metric(const std::string& name, base::JsonReader reader);
 
 template <class Io>
@@ -19,6 +19,13 @@ void describe(Io& io, FieldRef<Io, Tolerance> tolerance) {
   io("absolute", tolerance.absolute);
   io("relative", tolerance.relative);
   io("ulp", tolerance.ulp);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, Collected> collected) {
+  io("parameters", collected.parameters);
+  io("seeds", collected.seeds);
+  io("notes", collected.notes);
 }
 
 template <class Io>

@@ -162,6 +162,21 @@ void read_stages(Recipe& recipe, JsonReader reader) {
   check_stages(recipe, reader);
 }
 
+void check_metric_stages(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> stages;
+  for (const Stage& stage : recipe.stages)
+    stages.push_back(stage.name);
+  for (auto& [name, entry] : reader.members()) {
+    JsonReader from = entry.optional("from");
+    if (!from.is_object()) continue;
+    JsonReader stage = from.optional("stage");
+    if (!stage.is_string() || recipe.stage(stage.string()) != nullptr) continue;
+    const std::string guess = base::nearest(stage.string(), stages);
+    stage.problem("no stage '" + stage.string() + "'",
+                  guess.empty() ? "" : "did you mean '" + guess + "'?");
+  }
+}
+
 /// Parts that others refer to are read before those.
 void read_body(Recipe& recipe, JsonReader& root) {
   const auto ordered = nlohmann::ordered_json::parse(recipe.text);
@@ -182,6 +197,7 @@ void read_body(Recipe& recipe, JsonReader& root) {
   read_stages(recipe, root.required("stages"));
   recipe.metrics = read_in_order<MetricSpec>(
       root.optional("metrics"), document_order(ordered, "metrics"), read_metric);
+  check_metric_stages(recipe, root.optional("metrics"));
   JsonReader require = root.optional("require");
   if (require.exists()) recipe.require = parse_rung(require.one_of(enum_words<Rung>()));
   recipe.compare = read_compare(recipe, root.optional("compare"));

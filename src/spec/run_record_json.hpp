@@ -94,6 +94,7 @@ void describe(Io& io, FieldRef<Io, RunRecord> record) {
   io("stages", record.stages);
   io("outputs", record.outputs);
   io("metrics", record.metrics);
+  io("collected", record.collected);
   io("hosts", record.hosts);
   io("usage", record.usage);
   io("energy", record.energy);

@@ -12,35 +12,58 @@
 
 namespace sabath::collect {
 
-/// A line that could not be read: where and why. Kept few; counted all.
+/// What a stage left: its own folder has stdout.log, stderr.log, metrics-<rank>.jsonl and the
+/// folder `work` that it ran in.
+struct StageFiles {
+  std::string stage{};
+  std::filesystem::path directory{};
+  std::filesystem::path outputs{};  ///< the folder of its outputs; need not be there
+};
+
+/// A line (or record, from 1) that could not be read: where and why. Kept few; counted all.
 struct BadLine {
   std::filesystem::path file{};
   std::uint64_t line = 0;
   std::string problem{};
 };
 
+/// A file that was read, and which metrics it was read for.
+struct Searched {
+  spec::SourceKind kind = spec::SourceKind::jsonl;
+  std::string file{};  ///< as the metrics' source says it
+  std::filesystem::path path{};
+};
+
 struct Extraction {
   std::uint64_t points = 0;
   std::uint64_t bad_lines = 0;
   std::vector<BadLine> examples{};  ///< the first ten
+  std::vector<Searched> searched{};
+  spec::Collected collected{};  ///< what else was found or should be told
 };
 
-/// Gets metrics out of what a stage left in its folder.
+/// Gets metrics out of what a stage left in its folders.
 class Extractor {
  public:
   virtual ~Extractor() = default;
-  virtual std::string_view name() const = 0;  ///< the word in a recipe's "from"
+  virtual spec::SourceKind kind() const = 0;  ///< its word in a recipe's "from"
   virtual std::string_view description() const = 0;
-  /// Reads the files of `stage_directory` (metrics-<rank>.jsonl ...) and gives every point to
-  /// `sink` under stream `stage`. Missing files are no error; unreadable lines are counted, never
-  /// fatal. Constant memory in the size of the files.
-  virtual Extraction extract(const std::filesystem::path& stage_directory,
-                             std::string_view stage,
+  /// Reads the files and gives every point of the `wanted` metrics (all of this kind, and of this
+  /// stage) to `sink` under the stage's name. Only JSON lines are taken without being wanted.
+  /// Missing files are no error; unreadable lines are counted, never fatal. Constant memory in the
+  /// size of the files.
+  virtual Extraction extract(const StageFiles& files,
+                             const std::vector<spec::MetricSpec>& wanted,
                              base::SeriesSink& sink) = 0;
 };
 
 /// The only list of extractors.
 std::vector<std::unique_ptr<Extractor>> builtin_extractors();
+
+/// Every extractor that has something to do for this stage, in order. `declared`: of all stages.
+Extraction extract_all(const StageFiles& files,
+                       const std::vector<spec::MetricSpec>& declared,
+                       base::SeriesSink& sink);
 
 /// A sink that passes points on to `next` and sums them up on the way.
 class Summarizer final : public base::SeriesSink {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <sabath/base/regex.hpp>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,18 +31,36 @@ struct Tolerance {
   bool operator==(const Tolerance&) const = default;
 };
 
+/// What a metric is read from; the words of a recipe's "from".
+enum class SourceKind { jsonl, regex, key_value, csv, mllog, tensorboard };
+std::string_view to_string(SourceKind kind);
+
+/// Where a metric is found in what a stage leaves.
+struct MetricSource {
+  SourceKind kind = SourceKind::jsonl;
+  std::string pattern{};  ///< of kind regex
+  std::string file{};     ///< "stdout", "stderr", or a path that may have '*' and '?'; empty: usual
+  std::string key{};      ///< what it is called there (column, tag, key, group); empty: as here
+  std::string stage{};    ///< the only one that reports it; empty: any
+
+  bool operator==(const MetricSource&) const = default;
+};
+
 struct MetricSpec {
   std::string name{};
-  std::string from = "jsonl";
+  MetricSource from{};
   std::string unit{};
   Better better = Better::none;
   bool performance = false;  ///< "kind": "performance": judged apart from results
   Tolerance tolerance{};
   std::optional<double> margin{};
-  int warmup = 0;  ///< leading points that performance statistics leave out
+  int warmup = 0;                  ///< leading points that performance statistics leave out
+  std::optional<double> target{};  ///< the time until it is reached is a metric of its own
   std::string description{};
 
   bool operator==(const MetricSpec&) const = default;
+  /// What the source calls it.
+  const std::string& key() const { return from.key.empty() ? name : from.key; }
 };
 
 /// Summary of one series: what the record and the catalog keep.
@@ -59,6 +80,21 @@ struct MetricSummary {
   double median = std::numeric_limits<double>::quiet_NaN();  ///< after warm-up
 
   bool operator==(const MetricSummary&) const = default;
+};
+
+/// The groups of a pattern that hold the value of the metric that it calls `key`: those of that
+/// name, else those called "value", else the only one that it has.
+std::vector<int> value_groups(const base::Regex& pattern, const std::string& key);
+
+/// What collecting found beside metrics: what the code itself said of its run, and what a person
+/// should know of the search.
+struct Collected {
+  std::map<std::string, std::string> parameters{};  ///< that the code reported (MLLOG)
+  std::vector<std::string> seeds{};                 ///< that the code reported
+  std::vector<std::string> notes{};                 ///< declared and not found; not a number ...
+
+  bool operator==(const Collected&) const = default;
+  bool empty() const { return parameters.empty() && seeds.empty() && notes.empty(); }
 };
 
 /// One metric's points in columns; all of one length.

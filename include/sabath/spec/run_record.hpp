@@ -124,6 +124,7 @@ struct RunRecord {
   std::vector<StageRecord> stages{};
   std::vector<OutputRecord> outputs{};
   std::vector<MetricSummary> metrics{};
+  std::optional<Collected> collected{};  ///< beside the metrics, if there was anything
   std::vector<HostFacts> hosts{};
   UsageSummary usage{};
   std::string energy{};  ///< joules with the method, or the reason why there are none

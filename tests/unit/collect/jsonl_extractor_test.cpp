@@ -24,7 +24,7 @@ Collected collect_text(const std::string& text) {
   test::MemorySink sink;
   const auto extractors = collect::builtin_extractors();
   Collected result;
-  result.extraction = extractors.front()->extract(home.path(), "train", sink);
+  result.extraction = extractors.front()->extract({"train", home.path(), {}}, {}, sink);
   result.points = sink.points;
   return result;
 }
@@ -108,7 +108,8 @@ TEST_CASE("collect: each rank has its own file, other files are left alone") {
   base::write_file_atomically(home / "metrics-x.jsonl", "not json\n");
   base::write_file_atomically(home / "stdout.log", "not json\n");
   test::MemorySink sink;
-  const auto extraction = collect::builtin_extractors().front()->extract(home.path(), "s", sink);
+  const auto extraction =
+      collect::builtin_extractors().front()->extract({"s", home.path(), {}}, {}, sink);
   CHECK(extraction.bad_lines == 0);
   REQUIRE(sink.points.at("s/loss").size() == 2);
   CHECK(sink.points.at("s/loss")[0].rank == 0);
@@ -119,7 +120,7 @@ TEST_CASE("collect: a stage that left nothing has no points and no error") {
   const test::TempHome home;
   test::MemorySink sink;
   const auto extraction =
-      collect::builtin_extractors().front()->extract(home / "absent", "s", sink);
+      collect::builtin_extractors().front()->extract({"s", home / "absent", {}}, {}, sink);
   CHECK(extraction.points == 0);
   CHECK(extraction.bad_lines == 0);
 }

@@ -272,6 +272,10 @@ inline spec::RunRecord full_record() {
   loss.first = 0.5;
   loss.last = loss.min = 0.25;
   record.metrics = {loss};
+  record.collected = spec::Collected{
+      {{"global_batch_size", "64"}},
+      {"7"},
+      {"metric 'accuracy' was not found: jsonl 'accuracy'; searched one/metrics-0.jsonl"}};
   record.hosts = {full_host()};
   record.usage = {10, 0.1, 0.9, 1U << 20U, 0.01};
   record.energy = "none: no device told its energy";

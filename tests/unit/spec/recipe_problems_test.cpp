@@ -131,6 +131,31 @@ TEST_CASE("recipe: parameters that contradict themselves are refused") {
         }).says("/parameters/r/default: \"NaN\" is not a number"));
 }
 
+TEST_CASE("recipe: where a metric is found is checked") {
+  const auto with_source = [](const nlohmann::json& source) {
+    return after([&](auto& d) { d["metrics"]["loss"]["from"] = source; });
+  };
+  CHECK_ONLY_PROBLEM(
+      with_source({{"kind", "regex"}, {"pattern", "loss (\\d+"}}),
+      "recipes/x.json:/metrics/loss/from/pattern: at position 9: missing closing parenthesis");
+  CHECK_ONLY_PROBLEM(
+      with_source({{"kind", "regex"}, {"pattern", "(?<a>.)(?<b>.)"}}),
+      "recipes/x.json:/metrics/loss/from/pattern: no group is called 'value' or 'loss'");
+  CHECK(with_source({{"kind", "regex"}}).says("/metrics/loss/from: 'pattern' is missing"));
+  CHECK(with_source("regex").says("/metrics/loss/from: a regular expression needs its pattern"));
+  CHECK(with_source("csv").says("/metrics/loss/from: a table needs its file"));
+  CHECK(with_source({{"kind", "csv"}}).says("/metrics/loss/from: 'file' is missing"));
+  CHECK(with_source({{"kind", "key_value"}, {"file", "../x"}}).says("/metrics/loss/from/file: "));
+  CHECK(with_source({{"kind", "mllog"}, {"pattern", "x"}})
+            .says("/metrics/loss/from/pattern: unknown key 'pattern'"));
+  CHECK(with_source({{"kind", "mllog"}, {"stage", "nope"}})
+            .says("/metrics/loss/from/stage: no stage 'nope'"));
+  CHECK(after([](auto& d) {
+          d["metrics"]["loss"]["target"] = 0.5;
+          d["metrics"]["loss"].erase("better");
+        }).says("/metrics/loss/target: a target needs \"better\""));
+}
+
 TEST_CASE("recipe: metrics and tolerances are checked") {
   CHECK_ONLY_PROBLEM(
       after([](auto& d) {
@@ -145,8 +170,8 @@ TEST_CASE("recipe: metrics and tolerances are checked") {
           d["metrics"]["loss"]["margin"] = "Infinity";
         }).says("/metrics/loss/margin: must be a finite number"));
   CHECK(after([](auto& d) {
-          d["metrics"]["loss"]["from"] = "csv";
-        }).says("/metrics/loss/from: 'csv' is none of jsonl"));
+          d["metrics"]["loss"]["from"] = "xml";
+        }).says("/metrics/loss/from: 'xml' is none of jsonl, regex, key_value, csv"));
   CHECK(after([](auto& d) {
           d["metrics"]["loss"]["better"] = "lowest";
         }).says("/metrics/loss/better: 'lowest' is none of none, lower, higher"));

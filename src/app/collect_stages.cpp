@@ -1,0 +1,93 @@
+#include "collect_stages.hpp"
+
+#include "redact.hpp"
+
+#include <sabath/arrays/series_file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+/// Enough to find a mistake; a recipe of a thousand metrics has one mistake, not a thousand.
+constexpr std::size_t max_notes = 50;
+
+bool is_from(const spec::MetricSource& source, const collect::Searched& searched) {
+  return source.kind == searched.kind && source.file == searched.file;
+}
+
+/// "regex 'loss (\\S+)'", "column 'loss' of log.csv"
+std::string wanted_text(const spec::MetricSpec& metric) {
+  std::string text(spec::to_string(metric.from.kind));
+  text += " '" + (metric.from.pattern.empty() ? metric.key() : metric.from.pattern) + "'";
+  if (!metric.from.file.empty()) text += " in " + metric.from.file;
+  return base::printable(text);
+}
+
+void append(std::vector<std::string>& notes, const std::string& note) {
+  if (notes.size() < max_notes) notes.push_back(redact(note));
+}
+
+}  // namespace
+
+spec::Collected CollectedStages::collected() const {
+  spec::Collected all;
+  for (const auto& [stage, extraction] : stages) {
+    for (const auto& [name, value] : extraction.collected.parameters)
+      all.parameters.emplace(name, redact(value));
+    const auto& seeds = extraction.collected.seeds;
+    all.seeds.insert(all.seeds.end(), seeds.begin(), seeds.end());
+    for (const std::string& note : extraction.collected.notes)
+      append(all.notes, "stage " + stage + ": " + note);
+  }
+  return all;
+}
+
+std::string CollectedStages::problem(const std::string& stage) const {
+  const auto found = stages.find(stage);
+  if (found == stages.end() || found->second.bad_lines == 0) return {};
+  const collect::BadLine& first = found->second.examples.front();
+  return "stage " + stage + ": " + std::to_string(found->second.bad_lines) +
+         " metrics line(s) cannot be read; the first is " + first.file.string() + ":" +
+         std::to_string(first.line) + ": it " + first.problem;
+}
+
+std::vector<std::string> CollectedStages::missing(
+    const std::vector<spec::MetricSpec>& declared) const {
+  std::vector<std::string> notes;
+  for (const spec::MetricSpec& metric : declared) {
+    const bool is_there = std::any_of(metrics.begin(), metrics.end(), [&](const auto& summary) {
+      return summary.name == metric.name &&
+             (metric.from.stage.empty() || summary.stream == metric.from.stage);
+    });
+    if (is_there) continue;
+    std::string searched;
+    for (const auto& [stage, extraction] : stages) {
+      for (const collect::Searched& file : extraction.searched) {
+        if (!is_from(metric.from, file)) continue;
+        searched += (searched.empty() ? "" : ", ") + stage + "/" + file.path.filename().string();
+      }
+    }
+    append(notes,
+           "metric '" + base::printable(metric.name) + "' was not found: " + wanted_text(metric) +
+               (searched.empty() ? "; there was no file to search"
+                                 : "; searched " + base::printable(searched)));
+  }
+  return notes;
+}
+
+CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
+                               const std::vector<spec::MetricSpec>& declared,
+                               const std::filesystem::path& series) {
+  CollectedStages result;
+  arrays::SeriesWriter writer(series);
+  collect::Summarizer summarizer(declared, writer);
+  for (const collect::StageFiles& files : stages)
+    result.stages[files.stage] = collect::extract_all(files, declared, summarizer);
+  writer.close();
+  result.metrics = summarizer.summaries();
+  return result;
+}
+
+}  // namespace sabath::app

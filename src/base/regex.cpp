@@ -1,0 +1,130 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <sabath/base/error.hpp>
+#include <sabath/base/regex.hpp>
+
+#include <pcre2.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+namespace sabath::base {
+namespace {
+
+/// What a sound pattern never needs on one line, and what takes some milliseconds.
+constexpr std::uint32_t step_limit = 1'000'000;
+
+template <class T, void (*free_it)(T*)>
+struct Freed {
+  void operator()(T* value) const { free_it(value); }
+};
+using Code = std::unique_ptr<pcre2_code, Freed<pcre2_code, pcre2_code_free>>;
+using Match = std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data, pcre2_match_data_free>>;
+using Context =
+    std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context, pcre2_match_context_free>>;
+
+std::string message_of(int code) {
+  std::array<PCRE2_UCHAR, 256> text{};
+  pcre2_get_error_message(code, text.data(), text.size());
+  return reinterpret_cast<const char*>(text.data());
+}
+
+/// The compiled pattern, or what is wrong with it.
+std::pair<Code, std::string> compile(std::string_view pattern) {
+  const bool is_ascii = std::all_of(
+      pattern.begin(), pattern.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const std::uint32_t options = PCRE2_DUPNAMES | PCRE2_NEVER_BACKSLASH_C |
+                                (is_ascii ? PCRE2_NEVER_UTF : PCRE2_UTF | PCRE2_MATCH_INVALID_UTF);
+  int error = 0;
+  PCRE2_SIZE position = 0;
+  Code code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()),
+                          pattern.size(),
+                          options,
+                          &error,
+                          &position,
+                          nullptr));
+  if (code) return {std::move(code), std::string()};
+  return {Code(), "at position " + std::to_string(position) + ": " + message_of(error)};
+}
+
+}  // namespace
+
+struct Regex::State {
+  Code code;
+  Match match;
+  Context context;
+  std::string_view subject{};
+};
+
+Regex::Regex(std::string_view pattern) : state_(std::make_unique<State>()) {
+  auto [code, problem] = compile(pattern);
+  if (!code) throw Error(ErrorKind::usage, "'" + std::string(pattern) + "': " + problem);
+  state_->code = std::move(code);
+  // Without it searching is slower, and that is all.
+  pcre2_jit_compile(state_->code.get(), PCRE2_JIT_COMPLETE);
+  state_->match.reset(pcre2_match_data_create_from_pattern(state_->code.get(), nullptr));
+  state_->context.reset(pcre2_match_context_create(nullptr));
+  if (!state_->match || !state_->context) throw std::bad_alloc();
+  pcre2_set_match_limit(state_->context.get(), step_limit);
+}
+
+Regex::~Regex() = default;
+Regex::Regex(Regex&&) noexcept = default;
+Regex& Regex::operator=(Regex&&) noexcept = default;
+
+std::optional<std::string> Regex::problem_of(std::string_view pattern) {
+  auto [code, problem] = compile(pattern);
+  if (code) return std::nullopt;
+  return problem;
+}
+
+Regex::Outcome Regex::search(std::string_view subject, std::size_t from) {
+  state_->subject = subject;
+  const int found = pcre2_match(state_->code.get(),
+                                reinterpret_cast<PCRE2_SPTR>(subject.data()),
+                                subject.size(),
+                                from,
+                                0,
+                                state_->match.get(),
+                                state_->context.get());
+  if (found > 0) return Outcome::found;
+  if (found == PCRE2_ERROR_NOMATCH) return Outcome::none;
+  // Besides the limit of steps: depth, heap, or the stack of the compiled code.
+  return Outcome::too_hard;
+}
+
+std::optional<std::string_view> Regex::group(int number) const {
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(state_->match.get());
+  const auto index = static_cast<std::size_t>(number) * 2;
+  if (index >= 2 * std::size_t{pcre2_get_ovector_count(state_->match.get())}) return std::nullopt;
+  const PCRE2_SIZE begin = offsets[index];
+  const PCRE2_SIZE end = offsets[index + 1];
+  // \K in a lookahead can put the beginning behind the end.
+  if (begin == PCRE2_UNSET || end < begin) return std::nullopt;
+  return state_->subject.substr(begin, end - begin);
+}
+
+std::vector<int> Regex::groups_named(std::string_view name) const {
+  std::uint32_t count = 0;
+  std::uint32_t size = 0;
+  PCRE2_SPTR table = nullptr;
+  pcre2_pattern_info(state_->code.get(), PCRE2_INFO_NAMECOUNT, &count);
+  pcre2_pattern_info(state_->code.get(), PCRE2_INFO_NAMEENTRYSIZE, &size);
+  pcre2_pattern_info(state_->code.get(), PCRE2_INFO_NAMETABLE, &table);
+  std::vector<int> numbers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const PCRE2_SPTR entry = table + std::size_t{i} * size;  // number in two bytes, name, NUL
+    if (name == reinterpret_cast<const char*>(entry + 2))
+      numbers.push_back(entry[0] << 8 | entry[1]);
+  }
+  return numbers;
+}
+
+int Regex::group_count() const {
+  std::uint32_t count = 0;
+  pcre2_pattern_info(state_->code.get(), PCRE2_INFO_CAPTURECOUNT, &count);
+  return static_cast<int>(count);
+}
+
+}  // namespace sabath::base

@@ -1,0 +1,62 @@
+#include "line_reader.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace sabath::collect {
+namespace {
+
+/// The first end of a line in [begin, end), or `end`. Both searches are the library's vectorised
+/// ones.
+const char* find_end(const char* begin, const char* end, LineEnd kind) {
+  const auto length = static_cast<std::size_t>(end - begin);
+  const void* newline = std::memchr(begin, '\n', length);
+  if (newline != nullptr) end = static_cast<const char*>(newline);
+  if (kind == LineEnd::newline) return end;
+  const void* back = std::memchr(begin, '\r', static_cast<std::size_t>(end - begin));
+  return back != nullptr ? static_cast<const char*>(back) : end;
+}
+
+}  // namespace
+
+LineReader::LineReader(const std::filesystem::path& path, LineEnd end)
+    : stream_(path, std::ios::binary), end_(end), buffer_(1U << 18U) {
+  if (!stream_) base::throw_errno(path.string(), "cannot read", errno);
+}
+
+bool LineReader::next() {
+  line_.clear();
+  is_overlong_ = false;
+  bool any = false;
+  while (true) {
+    if (at_ == filled_ && !refill()) {
+      number_ += any ? 1 : 0;
+      return any;
+    }
+    any = true;
+    const char* begin = buffer_.data() + at_;
+    const char* end = buffer_.data() + filled_;
+    const char* stop = find_end(begin, end, end_);
+    const auto length = static_cast<std::size_t>(stop - begin);
+    const std::size_t room = max_line_bytes - line_.size();
+    line_.append(begin, std::min(length, room));
+    is_overlong_ = is_overlong_ || length > room;
+    at_ += length;
+    if (stop == end) continue;
+    ++at_;
+    ++number_;
+    return true;
+  }
+}
+
+bool LineReader::refill() {
+  stream_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  filled_ = static_cast<std::size_t>(stream_.gcount());
+  at_ = 0;
+  return filled_ > 0;
+}
+
+}  // namespace sabath::collect

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::collect {
+
+/// What ends a line. A progress bar that draws itself anew is many lines of a log.
+enum class LineEnd { newline, newline_or_return };
+
+/// Lines of a file with bounded memory: of a line that is too long only the beginning is kept.
+class LineReader {
+ public:
+  static constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
+
+  /// Throws Error when the file cannot be read.
+  explicit LineReader(const std::filesystem::path& path, LineEnd end = LineEnd::newline);
+
+  /// False at the end. `line` is good until the next call, and its bytes may be changed.
+  bool next();
+  std::string& line() { return line_; }
+  bool is_overlong() const { return is_overlong_; }  ///< the line was cut
+  std::uint64_t number() const { return number_; }   ///< of this line, from 1
+
+ private:
+  bool refill();
+
+  std::ifstream stream_;
+  LineEnd end_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0;
+  std::size_t filled_ = 0;
+  std::string line_{};
+  bool is_overlong_ = false;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace sabath::collect

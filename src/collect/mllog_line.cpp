@@ -1,0 +1,97 @@
+#include "mllog_line.hpp"
+
+#include "number_text.hpp"
+
+#include <rapidjson/document.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <cmath>
+#include <initializer_list>
+
+namespace sabath::collect {
+namespace {
+
+constexpr std::string_view marker = ":::MLLOG";
+
+using rapidjson::Value;
+
+std::string_view text_of(const Value& value) {
+  return {value.GetString(), value.GetStringLength()};
+}
+
+std::string string_member(const Value& object, const char* name) {
+  const auto found = object.FindMember(name);
+  return found != object.MemberEnd() && found->value.IsString() ? std::string(text_of(found->value))
+                                                                : std::string();
+}
+
+/// The first of `names` that `object` has as a whole number.
+std::int64_t whole_member(const Value& object, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = object.FindMember(name);
+    if (found == object.MemberEnd()) continue;
+    if (found->value.IsInt64()) return found->value.GetInt64();
+    if (!found->value.IsDouble()) continue;
+    const double value = found->value.GetDouble();
+    if (std::abs(value) < 9e15 && std::trunc(value) == value)
+      return static_cast<std::int64_t>(value);
+  }
+  return base::no_step;
+}
+
+void take_value(const Value& value, MllogEvent& event) {
+  if (value.IsNull()) return;
+  if (value.IsString()) {
+    event.value = text_of(value);
+    event.number = number_of(event.value);
+    return;
+  }
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer,
+                    rapidjson::UTF8<>,
+                    rapidjson::UTF8<>,
+                    rapidjson::CrtAllocator,
+                    rapidjson::kWriteNanAndInfFlag>
+      writer(buffer);
+  value.Accept(writer);
+  event.value.assign(buffer.GetString(), buffer.GetSize());
+  if (value.IsNumber()) event.number = value.GetDouble();
+}
+
+}  // namespace
+
+std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& event) {
+  const std::size_t at = line.find(marker);
+  if (at == std::string_view::npos) return std::nullopt;
+  event = {};
+  const std::string_view json = line.substr(at + marker.size());
+  rapidjson::Document document;
+  constexpr unsigned flags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseFullPrecisionFlag |
+                             rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;
+  document.Parse<flags>(json.data(), json.size());
+  if (document.HasParseError()) {
+    return std::string("is no MLLOG event: ") +
+           rapidjson::GetParseError_En(document.GetParseError());
+  }
+  if (!document.IsObject()) return "is no MLLOG event: not a JSON object";
+  event.key = string_member(document, "key");
+  if (event.key.empty()) return "is no MLLOG event: it has no key";
+  event.event_type = string_member(document, "event_type");
+  if (const auto value = document.FindMember("value"); value != document.MemberEnd()) {
+    take_value(value->value, event);
+  }
+  if (const auto time = document.FindMember("time_ms");
+      time != document.MemberEnd() && time->value.IsNumber()) {
+    event.where.time_s = time->value.GetDouble() / 1000.0;
+  }
+  const auto metadata = document.FindMember("metadata");
+  if (metadata == document.MemberEnd() || !metadata->value.IsObject()) return std::string();
+  event.where.epoch = whole_member(metadata->value, {"epoch_num", "first_epoch_num"});
+  event.where.step = whole_member(metadata->value, {"step_num", "samples_count"});
+  event.status = string_member(metadata->value, "status");
+  return std::string();
+}
+
+}  // namespace sabath::collect

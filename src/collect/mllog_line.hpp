@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sabath/base/series_sink.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sabath::collect {
+
+/// One event of the logging of MLPerf (github.com/mlcommons/logging): a line has, behind any
+/// prefix, ":::MLLOG " and an object with namespace, time_ms, event_type, key, value and metadata.
+struct MllogEvent {
+  std::string key{};
+  std::string event_type{};  ///< INTERVAL_START, INTERVAL_END, POINT_IN_TIME
+  std::string value{};       ///< as text: a string's, or the JSON of anything else; empty for null
+  std::optional<double> number{};  ///< the value, if it is a number
+  base::SeriesPoint where{};       ///< of epoch_num, step_num ... in the metadata, and of time_ms
+  std::string status{};            ///< of the metadata
+};
+
+/// Nothing for a line that is no event. Else its JSON is read into `event`, and what is wrong with
+/// it is returned; an empty text if nothing is.
+std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& event);
+
+}  // namespace sabath::collect

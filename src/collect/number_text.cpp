@@ -1,0 +1,149 @@
+#include "number_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+namespace sabath::collect {
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back()))
+    text.remove_suffix(1);
+  return text;
+}
+
+bool is_unit(std::string_view text) {
+  text = trimmed(text);
+  return text.empty() || is_letter(text.front()) || text.front() == '%' ||
+         static_cast<unsigned char>(text.front()) >= 0x80;
+}
+
+/// A number too small for a double is the zero nearest to it; one too large is none.
+std::optional<double> out_of_range(const char* begin, const char* end) {
+  const double nearest = std::strtod(std::string(begin, end).c_str(), nullptr);
+  if (std::isinf(nearest)) return std::nullopt;
+  return nearest;
+}
+
+/// Decimal digits at `at`, exactly `count` of them.
+std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
+  if (text.size() < at + count) return std::nullopt;
+  int value = 0;
+  for (const char c : text.substr(at, count)) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+/// What a zone ("", "Z", "+01:00", "-0500") is ahead of UTC.
+std::optional<double> zone_seconds(std::string_view zone) {
+  if (zone.empty() || zone == "Z") return 0;
+  if (zone.front() != '+' && zone.front() != '-') return std::nullopt;
+  const std::size_t minutes_at = zone.size() == 6 && zone[3] == ':' ? 4 : 3;
+  if (zone.size() != minutes_at + 2) return std::nullopt;
+  const auto hours = digits(zone, 1, 2);
+  const auto minutes = digits(zone, minutes_at, 2);
+  if (!hours || !minutes || *minutes > 59) return std::nullopt;
+  const double ahead = *hours * 3600.0 + *minutes * 60.0;
+  return zone.front() == '-' ? -ahead : ahead;
+}
+
+std::optional<double> date_seconds(std::string_view text) {
+  constexpr std::array<std::size_t, 6> at{0, 5, 8, 11, 14, 17};
+  std::array<int, 6> part{};
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const auto value = digits(text, at[i], i == 0 ? 4 : 2);
+    if (!value) return std::nullopt;
+    part[i] = *value;
+  }
+  const bool punctuated = text[4] == '-' && text[7] == '-' &&
+                          (text[10] == 'T' || text[10] == ' ') && text[13] == ':' &&
+                          text[16] == ':';
+  if (!punctuated || part[3] > 23 || part[4] > 59 || part[5] > 60) return std::nullopt;
+  const std::chrono::year_month_day day{std::chrono::year(part[0]),
+                                        std::chrono::month(static_cast<unsigned>(part[1])),
+                                        std::chrono::day(static_cast<unsigned>(part[2]))};
+  if (!day.ok()) return std::nullopt;
+  std::size_t end = 19;
+  std::string fraction = "0.";
+  if (end < text.size() && (text[end] == '.' || text[end] == ',')) {
+    for (++end; end < text.size() && is_digit(text[end]); ++end)
+      fraction += text[end];
+  }
+  const auto zone = zone_seconds(trimmed(text.substr(end)));
+  if (!zone) return std::nullopt;
+  const auto days = std::chrono::sys_days(day).time_since_epoch().count();
+  const double clock = part[3] * 3600.0 + part[4] * 60.0 + part[5];
+  return static_cast<double>(days) * 86400.0 + clock - *zone +
+         std::strtod(fraction.c_str(), nullptr);
+}
+
+}  // namespace
+
+std::optional<double> number_of(std::string_view text, Suffix suffix) {
+  text = trimmed(text);
+  if (text.empty()) return std::nullopt;
+  const char* begin = text.data();
+  const char* const end = begin + text.size();
+  const bool is_negative = *begin == '-';
+  if (*begin == '+' || *begin == '-') ++begin;
+  // from_chars takes a second sign.
+  if (begin == end || *begin == '+' || *begin == '-') return std::nullopt;
+  auto format = std::chars_format::general;
+  if (end - begin > 2 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X')) {
+    format = std::chars_format::hex;
+    begin += 2;
+  }
+  double value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value, format);
+  if (error == std::errc::invalid_argument) return std::nullopt;
+  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+  if (suffix == Suffix::none ? !rest.empty() : !is_unit(rest)) return std::nullopt;
+  if (error == std::errc::result_out_of_range) {
+    const auto nearest = out_of_range(format == std::chars_format::hex ? begin - 2 : begin, stop);
+    if (!nearest) return std::nullopt;
+    value = *nearest;
+  }
+  return is_negative ? -value : value;
+}
+
+std::optional<std::int64_t> whole_number_of(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  std::int64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, whole);
+  if (error == std::errc{} && stop == end && !text.empty()) return whole;
+  const auto value = number_of(text);
+  if (!value || !(std::abs(*value) < 9e15) || std::trunc(*value) != *value) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<double> seconds_of(std::string_view text) {
+  text = trimmed(text);
+  if (const auto seconds = number_of(text)) return seconds;
+  return date_seconds(text);
+}
+
+}  // namespace sabath::collect

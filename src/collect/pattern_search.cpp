@@ -1,0 +1,137 @@
+#include "pattern_search.hpp"
+
+#include "number_text.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <cmath>
+
+namespace sabath::collect {
+namespace {
+
+/// After so many lines on which a pattern ran out of steps it is given up: a log has millions.
+constexpr std::uint64_t too_hard_limit = 10;
+constexpr std::size_t shown_bytes = 60;
+
+/// What `from` says and `to` does not.
+void fill(base::SeriesPoint& to, const base::SeriesPoint& from) {
+  if (to.step == base::no_step) to.step = from.step;
+  if (to.epoch == base::no_step) to.epoch = from.epoch;
+  if (std::isnan(to.time_s)) to.time_s = from.time_s;
+}
+
+}  // namespace
+
+PatternSearch::PatternSearch(const std::string& pattern, bool suffix)
+    : regex_(pattern),
+      suffix_(suffix),
+      step_(regex_.groups_named("step")),
+      epoch_(regex_.groups_named("epoch")),
+      time_(regex_.groups_named("time")),
+      rank_(regex_.groups_named("rank")) {}
+
+void PatternSearch::add(const spec::MetricSpec& metric) {
+  metrics_.push_back({metric.name, spec::value_groups(regex_, metric.key())});
+}
+
+void PatternSearch::begin(std::int32_t rank) {
+  sticky_ = {};
+  sticky_.rank = rank;
+}
+
+void PatternSearch::search(std::string_view line, const BadLine& place, const PointTarget& target) {
+  if (too_hard_.count >= too_hard_limit) return;
+  values_.clear();
+  on_line_ = {};
+  for (std::size_t from = 0; from <= line.size();) {
+    const auto outcome = regex_.search(line, from);
+    if (outcome == base::Regex::Outcome::too_hard) note(too_hard_, place, {});
+    if (outcome != base::Regex::Outcome::found) break;
+    const std::string_view whole = regex_.group(0).value_or(std::string_view());
+    take_match(place);
+    const std::size_t end =
+        whole.data() == nullptr
+            ? from
+            : static_cast<std::size_t>(whole.data() - line.data()) + whole.size();
+    from = end > from ? end : from + 1;
+  }
+  for (Value& value : values_) {
+    fill(value.point, on_line_);
+    fill(value.point, sticky_);
+    target.add(value.metric->name, value.point);
+  }
+}
+
+/// Takes what the groups of one match say.
+void PatternSearch::take_match(const BadLine& place) {
+  base::SeriesPoint where;
+  where.rank = sticky_.rank;
+  const auto read = [&](const std::vector<int>& groups, auto parse, auto& member) {
+    const std::string_view text = text_of(groups);
+    if (text.empty()) return;
+    if (const auto value = parse(text)) {
+      member = *value;
+    } else {
+      note(not_numbers_, place, text);
+    }
+  };
+  read(step_, whole_number_of, where.step);
+  read(epoch_, whole_number_of, where.epoch);
+  read(time_, seconds_of, where.time_s);
+  std::int64_t rank = where.rank;
+  read(rank_, whole_number_of, rank);
+  where.rank = static_cast<std::int32_t>(rank);
+  fill(on_line_, where);
+  bool has_value = false;
+  for (const Metric& metric : metrics_) {
+    const std::string_view text = text_of(metric.groups);
+    if (text.empty()) continue;
+    has_value = true;
+    if (const auto value = number_of(text, suffix_ ? Suffix::unit : Suffix::none)) {
+      where.value = *value;
+      values_.push_back({&metric, where});
+    } else {
+      note(not_numbers_, place, text);
+    }
+  }
+  if (has_value) return;
+  if (where.step != base::no_step) sticky_.step = where.step;
+  if (where.epoch != base::no_step) sticky_.epoch = where.epoch;
+}
+
+std::string_view PatternSearch::text_of(const std::vector<int>& groups) const {
+  for (const int group : groups) {
+    const auto text = regex_.group(group);
+    if (text && !text->empty()) return *text;
+  }
+  return {};
+}
+
+void PatternSearch::note(Trouble& trouble, const BadLine& place, std::string_view text) const {
+  if (++trouble.count > 1) return;
+  trouble.first = place.file.filename().string() + ":" + std::to_string(place.line);
+  if (!text.empty()) trouble.first += ": '" + base::printable(text.substr(0, shown_bytes)) + "'";
+}
+
+std::string PatternSearch::metric_names() const {
+  std::string names;
+  for (const Metric& metric : metrics_)
+    names += (names.empty() ? "'" : ", '") + base::printable(metric.name) + "'";
+  return "metric " + names;
+}
+
+void PatternSearch::tell(std::vector<std::string>& notes) const {
+  if (not_numbers_.count > 0) {
+    notes.push_back(
+        metric_names() + ": " + std::to_string(not_numbers_.count) +
+        " match(es) hold what is no number of a double, and were left out; the first is " +
+        not_numbers_.first);
+  }
+  if (too_hard_.count > 0) {
+    notes.push_back(metric_names() + ": the pattern needs too many steps on " +
+                    std::to_string(too_hard_.count) + " line(s), the first is " + too_hard_.first +
+                    (too_hard_.count >= too_hard_limit ? "; it was given up there" : ""));
+  }
+}
+
+}  // namespace sabath::collect

@@ -1,0 +1,72 @@
+#include "source_files.hpp"
+
+#include "extraction.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace sabath::collect {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_examples = 10;
+
+bool is_file(const fs::path& path) {
+  std::error_code code;
+  return fs::is_regular_file(path, code);
+}
+
+/// Links are not followed: what they lead to is not the stage's, or is found anyhow.
+void find_matching(const fs::path& folder,
+                   const std::string& pattern,
+                   std::vector<fs::path>& found) {
+  std::error_code code;
+  fs::recursive_directory_iterator entry(
+      folder, fs::directory_options::skip_permission_denied, code);
+  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
+    std::error_code ignored;
+    if (!entry->is_regular_file(ignored) || entry->is_symlink(ignored)) continue;
+    const std::string relative = entry->path().lexically_relative(folder).string();
+    if (::fnmatch(pattern.c_str(), relative.c_str(), 0) == 0) found.push_back(entry->path());
+  }
+}
+
+}  // namespace
+
+void note_bad(Extraction& extraction, BadLine line) {
+  ++extraction.bad_lines;
+  if (extraction.examples.size() < max_examples) extraction.examples.push_back(std::move(line));
+}
+
+std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file) {
+  std::vector<fs::path> found;
+  if (file.empty() || file == "stdout") found.push_back(files.directory / "stdout.log");
+  if (file.empty() || file == "stderr") found.push_back(files.directory / "stderr.log");
+  const bool is_pattern = file.find_first_of("*?[") != std::string::npos;
+  const fs::path work = files.directory / "work";
+  if (is_pattern) {
+    for (const fs::path& folder : {files.outputs, work})
+      find_matching(folder, file, found);
+    std::sort(found.begin(), found.end());
+  } else if (found.empty()) {
+    found.push_back(is_file(files.outputs / file) ? files.outputs / file : work / file);
+  }
+  std::erase_if(found, [](const fs::path& path) { return !is_file(path); });
+  std::vector<SourceFile> result;
+  for (const fs::path& path : found) {
+    result.push_back({path, is_pattern ? static_cast<std::int32_t>(result.size()) : 0});
+  }
+  return result;
+}
+
+std::map<std::string, std::vector<const spec::MetricSpec*>> by_file(
+    const std::vector<spec::MetricSpec>& wanted) {
+  std::map<std::string, std::vector<const spec::MetricSpec*>> result;
+  for (const spec::MetricSpec& metric : wanted)
+    result[metric.from.file].push_back(&metric);
+  return result;
+}
+
+}  // namespace sabath::collect

@@ -1,0 +1,97 @@
+#include "extractors.hpp"
+#include "line_reader.hpp"
+#include "pattern_search.hpp"
+#include "source_files.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <map>
+
+namespace sabath::collect {
+namespace {
+
+/// "loss=0.5", "loss: 0.5", "loss 12.5ms", "\"loss\": nan"; "val_loss", "--loss" and "loss of 3"
+/// are something else. Epoch and step are taken where the line or one before it tells them so.
+std::string key_value_pattern(std::string key) {
+  for (std::size_t at = 0; (at = key.find("\\E", at)) != std::string::npos; at += 7)
+    key.replace(at, 2, "\\E\\\\E\\Q");
+  const std::string begin = R"((?<![\w./-])(?:)";
+  const std::string between = R"(["']?(?:\s*[=:]\s*|\s+))";
+  const std::string number =
+      R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eE])[-+])*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
+  return begin + R"(\Q)" + key + R"(\E)" + between + number + R"(|(?i:epoch))" + between +
+         R"((?<epoch>\d+)\b|(?i:step|iter|iteration))" + between + R"((?<step>\d+)\b))";
+}
+
+/// Regular expressions, and key-value pairs, which are made into some.
+class TextExtractor final : public Extractor {
+ public:
+  explicit TextExtractor(spec::SourceKind kind) : kind_(kind) {}
+
+  spec::SourceKind kind() const override { return kind_; }
+  std::string_view description() const override {
+    return kind_ == spec::SourceKind::regex
+               ? "regular expressions over logs and output files"
+               : "'key value' and 'key=value' in logs and output files";
+  }
+
+  Extraction extract(const StageFiles& files,
+                     const std::vector<spec::MetricSpec>& wanted,
+                     base::SeriesSink& sink) override {
+    Extraction extraction;
+    const PointTarget target{files.stage, sink, extraction};
+    for (const auto& [file, metrics] : by_file(wanted)) {
+      std::map<std::string, PatternSearch> searches = searches_for(metrics);
+      for (const SourceFile& source : source_files(files, file)) {
+        extraction.searched.push_back({kind(), file, source.path});
+        for (auto& [pattern, search] : searches)
+          search.begin(source.rank);
+        read(source.path, searches, target);
+      }
+      for (const auto& [pattern, search] : searches)
+        search.tell(extraction.collected.notes);
+    }
+    return extraction;
+  }
+
+ private:
+  std::map<std::string, PatternSearch> searches_for(
+      const std::vector<const spec::MetricSpec*>& metrics) const {
+    const bool is_regex = kind_ == spec::SourceKind::regex;
+    std::map<std::string, PatternSearch> searches;
+    for (const spec::MetricSpec* metric : metrics) {
+      const std::string pattern =
+          is_regex ? metric->from.pattern : key_value_pattern(metric->key());
+      searches.try_emplace(pattern, pattern, !is_regex).first->second.add(*metric);
+    }
+    return searches;
+  }
+
+  static void read(const std::filesystem::path& file,
+                   std::map<std::string, PatternSearch>& searches,
+                   const PointTarget& target) {
+    LineReader reader(file, LineEnd::newline_or_return);
+    std::uint64_t overlong = 0;
+    BadLine place{file, 0, {}};
+    while (reader.next()) {
+      overlong += reader.is_overlong() ? 1 : 0;
+      place.line = reader.number();
+      for (auto& [pattern, search] : searches)
+        search.search(reader.line(), place, target);
+    }
+    if (overlong == 0) return;
+    target.extraction.collected.notes.push_back(
+        base::printable(file.filename().string()) + ": " + std::to_string(overlong) +
+        " line(s) are longer than a mebibyte; only their beginning was searched");
+  }
+
+  spec::SourceKind kind_;
+};
+
+}  // namespace
+
+std::unique_ptr<Extractor> make_text_extractor(spec::SourceKind kind) {
+  return std::make_unique<TextExtractor>(kind);
+}
+
+}  // namespace sabath::collect

@@ -1,0 +1,128 @@
+// Metrics of programs that know nothing of sabath.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+json record_of(const Sabath& sabath, const std::string& folder, int status = 0) {
+  const Answer answer = sabath({"run", folder, "--seed", "1"});
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == status);
+  return json::parse(sabath.newest());
+}
+
+json metric(const json& record, const std::string& name) {
+  for (const json& summary : record["metrics"]) {
+    if (summary["name"] == name) return summary;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("cli: metrics come out of logs, tables and MLLOG lines of unmodified code") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "plain",
+      "printf 'Epoch 1\\nloss: 0.5\\nEpoch 2\\nloss: 0.25\\n'; echo 'rate=12.5 img/s' >&2;"
+      "printf 'epoch,val_loss\\n0,4\\n1,2\\n' > log.csv;"
+      R"x(echo ':::MLLOG {{"key": "seed", "value": 7}}';)x"
+      R"x(echo ':::MLLOG {{"key": "eval_accuracy", "value": 0.75, "metadata": {{"epoch_num": 2}}}}')x",
+      R"x({"metrics": {
+        "loss": {"from": {"kind": "regex", "pattern": "Epoch (?<epoch>\\d+)|loss: (?<value>\\S+)"}},
+        "rate": {"from": "key_value", "unit": "img/s", "kind": "performance"},
+        "val_loss": {"from": {"kind": "csv", "file": "log.csv"}},
+        "accuracy": {"from": {"kind": "mllog", "key": "eval_accuracy"}},
+        "absent": {"from": {"kind": "regex", "pattern": "no such (\\d+)", "file": "stdout"}}}})x");
+  const json record = record_of(sabath, folder);
+  CHECK(metric(record, "loss")["last"] == 0.25);
+  CHECK(metric(record, "loss")["points"] == 2);
+  CHECK(metric(record, "rate")["last"] == 12.5);
+  CHECK(metric(record, "rate")["performance"] == true);
+  CHECK(metric(record, "val_loss")["last"] == 2.0);
+  CHECK(metric(record, "accuracy")["last"] == 0.75);
+  CHECK(record["collected"]["seeds"] == json::parse(R"(["7"])"));
+  CHECK(record["collected"]["notes"] ==
+        json::parse(R"(["metric 'absent' was not found: regex 'no such (\\d+)' in stdout; )"
+                    R"(searched go/stdout.log"])"));
+  const Answer shown = sabath({"show", "@last"});
+  CHECK_THAT(shown.output, Contains("note: metric 'absent' was not found") && Contains("seed = 7"));
+}
+
+TEST_CASE("cli: a declared metric that the code never reports is told when the run ends") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("silent", "true", R"({"metrics": {"loss": {}}})");
+  const Answer answer = sabath({"run", folder});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output,
+             Contains("metric 'loss' was not found: jsonl 'loss'; there was no file to search"));
+}
+
+TEST_CASE("cli: a table that cannot be read fails the run, as unreadable JSON lines do") {
+  Sabath sabath;
+  const auto folder =
+      sabath.shell_recipe("torn",
+                          "printf 'epoch,loss\\n0,1\\n1,0,5\\n' > log.csv",
+                          R"({"metrics": {"loss": {"from": {"kind": "csv", "file": "log.csv"}}}})");
+  const json record = record_of(sabath, folder, 1);
+  CHECK_THAT(record["message"].get<std::string>(),
+             Contains("log.csv:3: it has 3 columns, the header has 2"));
+  CHECK(metric(record, "loss")["points"] == 1);
+}
+
+TEST_CASE("cli: a pattern that does not compile is refused before anything runs") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "wrong", "true", R"x({"metrics": {"l": {"from": {"kind": "regex", "pattern": "a(b"}}}})x");
+  const Answer answer = sabath({"run", folder});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors,
+             Contains("/metrics/l/from/pattern: at position 3: missing closing parenthesis"));
+  CHECK(sabath.count_runs() == 0);
+}
+
+TEST_CASE("cli: each of four ranks of Open MPI reports in a file of its own") {
+  if (std::system("command -v mpirun >/dev/null") != 0) {
+    WARN("mpirun is not here");
+    return;
+  }
+  Sabath sabath;
+  sabath.environment()["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
+  sabath.environment()["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+  const auto folder = sabath.shell_recipe(
+      "ranks",
+      "mpirun -np 4 --oversubscribe sh -c '"
+      R"(for step in 1 2 3; do echo "{{\"step\": $step, \"rank_loss\": $OMPI_COMM_WORLD_RANK.$step}}" )"
+      R"(>> $SABATH_METRICS_DIR/metrics-$OMPI_COMM_WORLD_RANK.jsonl; done;)"
+      R"(echo "rank $OMPI_COMM_WORLD_RANK: time 0.$OMPI_COMM_WORLD_RANK"')",
+      R"x({"metrics": {"time": {"from": {"kind": "regex",
+                        "pattern": "rank (?<rank>\\d): time (?<value>\\S+)"}}}})x");
+  const json record = record_of(sabath, folder);
+  CHECK(metric(record, "rank_loss")["points"] == 12);
+  CHECK(metric(record, "rank_loss")["max"] == 3.3);
+  CHECK(metric(record, "time")["points"] == 4);
+  CHECK(metric(record, "time")["max"] == 0.3);
+}
+
+TEST_CASE("cli: a reused stage reports the metrics of its logs and of all its ranks again") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "again",
+      R"(echo loss=0.5; for r in 0 1; do echo "{{\"v\": $r}}" > $SABATH_METRICS_DIR/metrics-$r.jsonl; done)",
+      R"({"metrics": {"loss": {"from": "key_value"}}})",
+      R"({"cache": true})");
+  record_of(sabath, folder);
+  const json second = record_of(sabath, folder);
+  CHECK(second["stages"][0]["state"] == "reused");
+  CHECK(metric(second, "loss")["last"] == 0.5);
+  CHECK(metric(second, "v")["points"] == 2);
+  CHECK_FALSE(second.contains("collected"));
+}

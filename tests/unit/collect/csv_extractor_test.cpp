@@ -1,0 +1,67 @@
+#include "support/stage_left.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace sabath;
+using Catch::Contains;
+using test::metric_from;
+using test::StageLeft;
+using Values = std::vector<double>;
+
+namespace {
+
+spec::MetricSpec column(const std::string& name, const std::string& key = {}) {
+  return metric_from(name, spec::SourceKind::csv, {}, "log.csv", key);
+}
+
+}  // namespace
+
+TEST_CASE("collect: the columns of a table are metrics, at their epochs") {
+  StageLeft left;
+  left.file("outputs/log.csv",
+            "epoch,accuracy,loss,val_loss\r\n0,0.5,1.25,2.5\r\n1,0.75,0.30000000000000004,NA\r\n");
+  const auto got = left.collect({column("loss"), column("validation", "val_loss")});
+  CHECK(left.values("loss") == Values{1.25, 0.1 + 0.2});
+  CHECK(left.values("validation") == Values{2.5});
+  CHECK(left.point("loss", 1).epoch == 1);
+  CHECK(got.bad_lines == 0);
+  CHECK(got.collected.empty());
+}
+
+TEST_CASE(
+    "collect: a table may be separated by semicolons, quoted, begun by a mark, and lie in the work "
+    "folder") {
+  StageLeft left;
+  left.file(
+      "own/work/log.csv",
+      "\xEF\xBB\xBFstep;\"my \"\"loss\"\"\";shape\n5;\"nan\";\"[1; 2]\"\n6;-inf;\"[3; 4]\"\n\n");
+  left.collect({column("l", "my \"loss\"")});
+  REQUIRE(left.values("l").size() == 2);
+  CHECK(std::isnan(left.values("l")[0]));
+  CHECK(left.point("l", 1).step == 6);
+}
+
+TEST_CASE("collect: a row that cannot be read is counted, and the others are taken") {
+  StageLeft left;
+  left.file("outputs/log.csv",
+            "epoch,loss\n0,1\n1\n2,abc\n3,1e999\n4,0,5\n5,\"0,5\"\n6,\"7\nx,8\n9,2\n");
+  const auto got = left.collect({column("loss")});
+  CHECK(left.values("loss") == Values{1, 2});
+  CHECK(got.bad_lines == 7);
+  REQUIRE(got.examples.size() == 7);
+  CHECK(got.examples[0].line == 3);
+  CHECK(got.examples[0].problem == "has 1 columns, the header has 2");
+  CHECK(got.examples[1].problem == "has 'abc', which is no number");
+  CHECK(got.examples[4].problem == "has '0,5', which is no number");
+}
+
+TEST_CASE("collect: a column that is not there is told with those that are") {
+  StageLeft left;
+  left.file("outputs/log.csv", "epoch,loss\n0,1\n");
+  const auto got = left.collect({column("loss"), column("acc")});
+  CHECK(left.values("loss") == Values{1});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("it has epoch, loss"));
+}

@@ -1,0 +1,74 @@
+#include "support/stage_left.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace sabath;
+using Catch::Contains;
+using spec::SourceKind;
+using test::metric_from;
+using test::StageLeft;
+using Values = std::vector<double>;
+
+namespace {
+
+/// As mlperf_logging 4.1 prints them, between other output.
+constexpr const char* training = R"(loading
+:::MLLOG {"namespace": "", "time_ms": 1700000000000, "event_type": "POINT_IN_TIME", "key": "seed", "value": 42, "metadata": {"file": "a.py", "lineno": 3}}
+:::MLLOG {"namespace": "", "time_ms": 1700000000001, "event_type": "POINT_IN_TIME", "key": "global_batch_size", "value": 64, "metadata": {"file": "a.py", "lineno": 4}}
+:::MLLOG {"namespace": "", "time_ms": 1700000000002, "event_type": "POINT_IN_TIME", "key": "opt_name", "value": "adam", "metadata": {"file": "a.py", "lineno": 4}}
+[rank0] :::MLLOG {"namespace": "", "time_ms": 1700000001000, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {}}
+:::MLLOG {"namespace": "", "time_ms": 1700000001000, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, "metadata": {"epoch_num": 1}}
+:::MLLOG {"namespace": "", "time_ms": 1700000003500, "event_type": "INTERVAL_END", "key": "epoch_stop", "value": null, "metadata": {"epoch_num": 1}}
+:::MLLOG {"namespace": "", "time_ms": 1700000003600, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.30000000000000004, "metadata": {"epoch_num": 1}}
+:::MLLOG {"namespace": "", "time_ms": 1700000003700, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": NaN, "metadata": {"samples_count": 128}}
+:::MLLOG {"namespace": "", "time_ms": 1700000004000, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"status": "success"}}
+)";
+
+}  // namespace
+
+TEST_CASE("collect: MLLOG events become metrics, intervals, parameters and seeds") {
+  StageLeft left;
+  left.out(training);
+  const auto got =
+      left.collect({metric_from("accuracy", SourceKind::mllog, {}, {}, "eval_accuracy"),
+                    metric_from("epoch_time", SourceKind::mllog, {}, {}, "epoch"),
+                    metric_from("run", SourceKind::mllog)});
+  CHECK(got.bad_lines == 0);
+  REQUIRE(left.values("accuracy").size() == 2);
+  CHECK(left.point("accuracy", 0).value == 0.1 + 0.2);
+  CHECK(left.point("accuracy", 0).epoch == 1);
+  CHECK(left.point("accuracy", 0).time_s == 1700000003.6);
+  CHECK(std::isnan(left.point("accuracy", 1).value));
+  CHECK(left.point("accuracy", 1).step == 128);
+  CHECK(left.values("epoch_time") == Values{2.5});
+  CHECK(left.point("epoch_time", 0).epoch == 1);
+  CHECK(left.values("run") == Values{3});
+  CHECK(got.collected.seeds == std::vector<std::string>{"42"});
+  CHECK(got.collected.parameters ==
+        std::map<std::string, std::string>{
+            {"global_batch_size", "64"}, {"opt_name", "adam"}, {"run_stop.status", "success"}});
+}
+
+TEST_CASE("collect: MLLOG lines that cannot be read are counted") {
+  StageLeft left;
+  left.out(
+      ":::MLLOG {\"key\": \"a\", \"value\": 1}\n:::MLLOG {\"key\": \"a\", \"val:::MLLOG {}\n"
+      ":::MLLOG []\n:::MLLOG {\"value\": 3}\n:::MLLOG\n:::MLLOG " +
+      std::string(500000, '[') + "\n:::MLLOG {\"key\": \"a\", \"value\": 1e999}\n" +
+      ":::MLLOG {\"key\": \"a\", \"value\": 2} trailing\n");
+  const auto got = left.collect({metric_from("a", SourceKind::mllog)});
+  CHECK(left.values("a") == Values{1});
+  CHECK(got.bad_lines == 7);
+  CHECK_THAT(got.examples.at(0).problem, Contains("is no MLLOG event"));
+}
+
+TEST_CASE("collect: a stop without a start, and one without a time, are no interval") {
+  StageLeft left;
+  left.out(
+      ":::MLLOG {\"event_type\": \"INTERVAL_END\", \"key\": \"run_stop\", \"time_ms\": 5}\n"
+      ":::MLLOG {\"event_type\": \"INTERVAL_START\", \"key\": \"run_start\"}\n"
+      ":::MLLOG {\"event_type\": \"INTERVAL_END\", \"key\": \"run_stop\", \"time_ms\": 5}\n");
+  CHECK(left.collect({metric_from("run", SourceKind::mllog)}).points == 0);
+}

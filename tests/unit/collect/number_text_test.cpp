@@ -1,0 +1,72 @@
+#include <catch2/catch.hpp>
+#include <collect/number_text.hpp>
+
+#include <cmath>
+
+using namespace sabath::collect;
+
+TEST_CASE("collect: numbers as programs print them") {
+  CHECK(number_of(" 0.1\t") == 0.1);
+  CHECK(number_of("+1e-3") == 1e-3);
+  CHECK(number_of("-0x1.8p3") == -12.0);
+  CHECK(number_of("-inf") == -INFINITY);
+  CHECK(std::isnan(*number_of("NaN")));
+  CHECK(std::signbit(*number_of("-0.0")));
+  CHECK(number_of("4.9e-324") == 4.9e-324);
+  CHECK(number_of("1e-999") == 0.0);
+  for (const char* text : {"",
+                           " ",
+                           "-",
+                           "+-1",
+                           "--1",
+                           "1,5",
+                           "1.5.2",
+                           "1e999",
+                           "-1e999",
+                           "0x",
+                           "0x1p99999",
+                           "1 2",
+                           "abc",
+                           "1_000"}) {
+    INFO(text);
+    CHECK_FALSE(number_of(text));
+  }
+}
+
+TEST_CASE("collect: a unit may stand behind a number where that is asked for") {
+  CHECK(number_of("12.5s", Suffix::unit) == 12.5);
+  CHECK(number_of("93 %", Suffix::unit) == 93.0);
+  CHECK(number_of("3 \xc2\xb5s", Suffix::unit) == 3.0);
+  CHECK_FALSE(number_of("12.5s"));
+  CHECK_FALSE(number_of("1,5", Suffix::unit));
+  CHECK_FALSE(number_of("1e999s", Suffix::unit));
+}
+
+TEST_CASE("collect: whole numbers") {
+  CHECK(whole_number_of("+12") == 12);
+  CHECK(whole_number_of("-9223372036854775808") == INT64_MIN);
+  CHECK(whole_number_of("3.0") == 3);
+  for (const char* text : {"", "3.5", "nan", "inf", "1e30", "9223372036854775808", "0x"}) {
+    INFO(text);
+    CHECK_FALSE(whole_number_of(text));
+  }
+}
+
+TEST_CASE("collect: times are seconds, or a date and a time") {
+  CHECK(seconds_of("12.5") == 12.5);
+  CHECK(seconds_of("1970-01-02T00:00:01Z") == 86401.0);
+  CHECK(seconds_of("1970-01-02 00:00:01,250") == 86401.25);
+  CHECK(seconds_of("1970-01-01T01:00:00.5+01:00") == 0.5);
+  CHECK(seconds_of("1970-01-01T00:00:00-0130") == 5400.0);
+  for (const char* text : {"1970-13-01 00:00:00",
+                           "1970-02-30 00:00:00",
+                           "1970-01-01 24:00:00",
+                           "1970-01-01",
+                           "1970-01-01 00:00:00 PST",
+                           "1970-01-01T00:00:00+1",
+                           "12:30:00",
+                           ""}) {
+    INFO(text);
+    CHECK_FALSE(seconds_of(text));
+  }
+}

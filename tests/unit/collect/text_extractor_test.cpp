@@ -1,0 +1,201 @@
+#include "support/stage_left.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace sabath;
+using Catch::Contains;
+using spec::SourceKind;
+using test::metric_from;
+using test::StageLeft;
+using Values = std::vector<double>;
+
+TEST_CASE("collect: a pattern takes value, step, epoch and time from its groups") {
+  StageLeft left;
+  left.out("starting\n2026-01-01 00:00:01,500 epoch 2 step 10: loss=0.30000000000000004\nend\n");
+  const auto got = left.collect({metric_from(
+      "loss",
+      SourceKind::regex,
+      R"(^(?<time>[\d-]+ [\d:,]+) epoch (?<epoch>\d+) step (?<step>\d+): loss=(?<value>\S+))")});
+  CHECK(got.points == 1);
+  CHECK(left.values("loss") == Values{0.1 + 0.2});
+  CHECK(left.point("loss", 0).epoch == 2);
+  CHECK(left.point("loss", 0).step == 10);
+  CHECK(left.point("loss", 0).time_s == 1767225601.5);
+  CHECK(got.collected.empty());
+}
+
+TEST_CASE("collect: metrics that share a pattern have a group each, called as they are") {
+  StageLeft left;
+  left.file("own/stderr.log", "l 1.5 a 0.25\nl 1.25 a 0.5\n");
+  const std::string pattern = R"(l (?<loss>\S+) a (?<accuracy>\S+))";
+  left.collect({metric_from("loss", SourceKind::regex, pattern),
+                metric_from("acc", SourceKind::regex, pattern, "stderr", "accuracy")});
+  CHECK(left.values("loss") == Values{1.5, 1.25});
+  CHECK(left.values("acc") == Values{0.25, 0.5});
+}
+
+TEST_CASE("collect: a match without a value says step and epoch for the lines that follow") {
+  StageLeft left;
+  left.out("Epoch 1/2\nloss 4\nloss 3\nEpoch 2/2\nloss 2\n");
+  left.collect(
+      {metric_from("loss", SourceKind::regex, R"(Epoch (?<epoch>\d+)|loss (?<value>\S+))")});
+  REQUIRE(left.values("loss") == Values{4, 3, 2});
+  CHECK(left.point("loss", 1).epoch == 1);
+  CHECK(left.point("loss", 2).epoch == 2);
+}
+
+TEST_CASE("collect: every state of a progress bar is a line") {
+  StageLeft left;
+  left.out("10% loss=3\r20% loss=2\r30% loss=1\n");
+  left.collect({metric_from("loss", SourceKind::key_value)});
+  CHECK(left.values("loss") == Values{3, 2, 1});
+}
+
+TEST_CASE("collect: files of a pattern are ranks, and beneath outputs or the working folder") {
+  StageLeft left;
+  left.file("outputs/logs/r0.txt", "v 1\n").file("outputs/logs/r1.txt", "v 2\n");
+  left.file("own/work/r2.txt", "v 3\n").file("own/work/r2.csv", "v 4\n");
+  left.collect({metric_from("v", SourceKind::regex, R"(v (\d))", "*r?.txt")});
+  REQUIRE(left.values("v").size() == 3);
+  std::map<std::int32_t, double> by_rank;
+  for (const auto& point : left.sink.points.at("train/v"))
+    by_rank[point.rank] = point.value;
+  CHECK(by_rank.size() == 3);
+  left.collect({metric_from("v", SourceKind::regex, R"(v (\d))", "r2.csv")});
+  CHECK(left.values("v") == Values{4});
+}
+
+TEST_CASE("collect: a group can say the rank") {
+  StageLeft left;
+  left.out("[1,0]<stdout>: v 5\n[1,3]<stdout>: v 6\n");
+  left.collect({metric_from("v", SourceKind::regex, R"(\[1,(?<rank>\d+)\].* v (?<value>\d+))")});
+  CHECK(left.point("v", 0).rank == 0);
+  CHECK(left.point("v", 1).rank == 3);
+}
+
+TEST_CASE("collect: keys and values as people print them") {
+  struct Case {
+    const char* line;
+    Values expected;
+  };
+  const Case cases[] = {{"loss=0.5", {0.5}},
+                        {"loss: 0.5 - acc: 0.9", {0.5}},
+                        {"loss 12.5ms", {12.5}},
+                        {"loss = 93.1%, ok", {93.1}},
+                        {"{'loss': 0.25, 'lr': 1e-5}", {0.25}},
+                        {"\"loss\":1.5e-05,", {1.5e-5}},
+                        {"loss: -3. end", {-3}},
+                        {"loss=.5", {0.5}},
+                        {"loss 1 loss 2", {1, 2}},
+                        {"val_loss: 0.5", {}},
+                        {"train/loss: 0.5", {}},
+                        {"--loss 3", {}},
+                        {"losses 3 loss1=4 loss_2: 5", {}},
+                        {"loss function of 3", {}},
+                        {"loss=mse", {}}};
+  for (const Case& one : cases) {
+    INFO(one.line);
+    StageLeft left;
+    left.out(std::string(one.line) + "\n");
+    const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
+    CHECK(left.values("loss") == one.expected);
+    CHECK(got.collected.notes.empty());
+  }
+}
+
+TEST_CASE("collect: a key is text, whatever it looks like to a regular expression") {
+  StageLeft left;
+  left.out("a\\E.b(c=1\naxEyb(c=2\n");
+  left.collect({metric_from("a\\E.b(c", SourceKind::key_value)});
+  CHECK(left.values("a\\E.b(c") == Values{1});
+}
+
+TEST_CASE("collect: key-value pairs know the step and epoch of their line, or of one before") {
+  StageLeft left;
+  left.out("Epoch 1/5\n1875/1875 - 3s 1ms/step - loss: 0.5\nloss=0.25 step=7 epoch: 3\n");
+  left.collect({metric_from("loss", SourceKind::key_value)});
+  REQUIRE(left.values("loss") == Values{0.5, 0.25});
+  CHECK(left.point("loss", 0).epoch == 1);
+  CHECK(left.point("loss", 1).epoch == 3);
+  CHECK(left.point("loss", 1).step == 7);
+}
+
+TEST_CASE("collect: not a number and infinity are values") {
+  StageLeft left;
+  left.out("loss=nan\nloss: NaN\nloss inf\nloss=-inf\nloss=-Infinity\n");
+  const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
+  const auto values = left.values("loss");
+  REQUIRE(values.size() == 5);
+  CHECK(std::isnan(values[0]));
+  CHECK(std::isnan(values[1]));
+  CHECK(values[2] == INFINITY);
+  CHECK(values[3] == -INFINITY);
+  CHECK(values[4] == -INFINITY);
+  CHECK(got.collected.notes.empty());
+}
+
+TEST_CASE("collect: a decimal comma and what no double holds are told, not guessed") {
+  StageLeft left;
+  left.out("loss=0,5\nloss=1e999\nloss=0.25\nloss=1e-999\n");
+  const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
+  CHECK(left.values("loss") == Values{0.25, 0});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("2 match(es)") && Contains("stdout.log:1: '0,5'"));
+  CHECK(got.bad_lines == 0);
+}
+
+TEST_CASE("collect: a pattern that backtracks without end is given up, and that is told") {
+  StageLeft left;
+  std::string text;
+  for (int i = 0; i < 1000; ++i)
+    text += std::string(60, 'a') + "!b x\n";
+  left.out(text + "b 1\n");
+  const auto got = left.collect({metric_from("v", SourceKind::regex, R"((?:a+)+b (?<value>\d))"),
+                                 metric_from("w", SourceKind::regex, R"(b (?<value>\d))")});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0],
+             Contains("'v'") &&
+                 Contains("too many steps on 10 line(s), the first is stdout.log:1") &&
+                 Contains("given up"));
+  CHECK(left.values("w") == Values{1});
+}
+
+TEST_CASE("collect: of a line without end the beginning is searched, and that is told") {
+  StageLeft left;
+  left.out("loss=1 " + std::string(std::size_t{40} << 20U, 'x') + " loss=2\nloss=3\n");
+  const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
+  CHECK(left.values("loss") == Values{1, 3});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("1 line(s) are longer than a mebibyte"));
+}
+
+TEST_CASE("collect: binary output does no harm") {
+  StageLeft left;
+  std::string text;
+  for (int i = 0; i < 4096; ++i)
+    text += static_cast<char>(i * 37 % 256);
+  left.out(text + "\nl\xc3\xb6ss=1\n\xff\xfe loss=2" + std::string("\0 loss=3\n", 9));
+  left.collect({metric_from("loss", SourceKind::key_value),
+                metric_from("l\xc3\xb6ss", SourceKind::regex, "l\xc3\xb6ss=(.)")});
+  CHECK(left.values("loss") == Values{2, 3});
+  CHECK(left.values("l\xc3\xb6ss") == Values{1});
+}
+
+TEST_CASE("collect: a match of nothing ends") {
+  StageLeft left;
+  left.out("abc\n");
+  const auto got = left.collect({metric_from("v", SourceKind::regex, R"((?<value>\d*))")});
+  CHECK(got.points == 0);
+}
+
+TEST_CASE("collect: a metric of another stage is not looked for") {
+  StageLeft left;
+  left.out("loss=1\n");
+  auto metric = metric_from("loss", SourceKind::key_value);
+  metric.from.stage = "test";
+  CHECK(left.collect({metric}).points == 0);
+  metric.from.stage = "train";
+  CHECK(left.collect({metric}).points == 1);
+}
