@@ -4,6 +4,8 @@
 
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/collect/derived_metrics.hpp>
+#include <sabath/spec/derived_metric.hpp>
 
 #include <algorithm>
 
@@ -41,6 +43,8 @@ spec::Collected CollectedStages::collected() const {
     for (const std::string& note : extraction.collected.notes)
       append(all.notes, "stage " + stage + ": " + note);
   }
+  for (const std::string& note : notes)
+    append(all.notes, base::printable(note));
   return all;
 }
 
@@ -55,7 +59,7 @@ std::string CollectedStages::problem(const std::string& stage) const {
 
 std::vector<std::string> CollectedStages::missing(
     const std::vector<spec::MetricSpec>& declared) const {
-  std::vector<std::string> notes;
+  std::vector<std::string> told;
   for (const spec::MetricSpec& metric : declared) {
     const bool is_there = std::any_of(metrics.begin(), metrics.end(), [&](const auto& summary) {
       return summary.name == metric.name &&
@@ -69,12 +73,12 @@ std::vector<std::string> CollectedStages::missing(
         searched += (searched.empty() ? "" : ", ") + stage + "/" + file.path.filename().string();
       }
     }
-    append(notes,
+    append(told,
            "metric '" + base::printable(metric.name) + "' was not found: " + wanted_text(metric) +
                (searched.empty() ? "; there was no file to search"
                                  : "; searched " + base::printable(searched)));
   }
-  return notes;
+  return told;
 }
 
 CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
@@ -82,9 +86,11 @@ CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
                                const std::filesystem::path& series) {
   CollectedStages result;
   arrays::SeriesWriter writer(series);
-  collect::Summarizer summarizer(declared, writer);
+  collect::Summarizer summarizer(spec::with_derived(declared), writer);
+  collect::DerivedMetrics derived(declared, summarizer);
   for (const collect::StageFiles& files : stages)
-    result.stages[files.stage] = collect::extract_all(files, declared, summarizer);
+    result.stages[files.stage] = collect::extract_all(files, declared, derived);
+  result.notes = derived.finish();
   writer.close();
   result.metrics = summarizer.summaries();
   return result;

@@ -13,6 +13,7 @@ namespace sabath::app {
 struct CollectedStages {
   std::vector<spec::MetricSummary> metrics{};
   std::map<std::string, collect::Extraction> stages{};  ///< by stage
+  std::vector<std::string> notes{};                     ///< of metrics that follow from others
 
   /// What was found beside metrics, over all stages; secrets are redacted.
   spec::Collected collected() const;

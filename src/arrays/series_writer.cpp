@@ -8,7 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -37,6 +39,7 @@ struct Buffer {
   spec::Series points{};
   std::array<H5Id, 5> columns{};
   hsize_t written = 0;
+  base::SeriesId id{};
 };
 
 struct Column {
@@ -66,17 +69,20 @@ void clear(spec::Series& series) {
 
 struct SeriesWriter::State {
   std::filesystem::path path;
-  base::TempDir folder;  ///< in the same folder as `path`, so that a rename can move the file
-  std::filesystem::path temporary;
+  /// In the same folder as `path`, so that a rename can move the file. There from the first point.
+  std::optional<base::TempDir> folder{};
+  std::filesystem::path temporary{};
   H5Id file{};
   std::map<Name, Buffer, NameOrder> series{};
+  std::vector<Buffer*> by_id{};  ///< into `series`
   std::size_t buffered = 0;
 
-  explicit State(const std::filesystem::path& target)
-      : path(target),
-        folder(target.has_parent_path() ? target.parent_path() : ".", ".series-"),
-        temporary(folder.path() / "series.h5"),
-        file(own(H5Fcreate(temporary.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose)) {
+  explicit State(std::filesystem::path target) : path(std::move(target)) {}
+
+  void create() {
+    folder.emplace(path.has_parent_path() ? path.parent_path() : ".", ".series-");
+    temporary = folder->path() / "series.h5";
+    file = own(H5Fcreate(temporary.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     const H5Id scalar = own(H5Screate(H5S_SCALAR), H5Sclose);
     const H5Id schema =
         own(H5Acreate2(file.get(), "schema", H5T_STD_I32LE, scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
@@ -93,13 +99,15 @@ struct SeriesWriter::State {
     return checked(id, close, path.string(), "cannot write", base::ErrorKind::storage);
   }
 
-  Buffer& buffer_of(std::string_view stream, std::string_view metric) {
+  base::SeriesId id_of(std::string_view stream, std::string_view metric) {
     const auto found = series.find(std::pair(stream, metric));
-    if (found != series.end()) return found->second;
+    if (found != series.end()) return found->second.id;
     Buffer& buffer = series[Name(stream, metric)];
     buffer.points.stream = stream;
     buffer.points.name = metric;
-    return buffer;
+    buffer.id = static_cast<base::SeriesId>(by_id.size());
+    by_id.push_back(&buffer);
+    return buffer.id;
   }
 
   /// Makes the five data sets: to grow in chunks, or (`chunk` 0) of just the buffer's length.
@@ -179,22 +187,26 @@ struct SeriesWriter::State {
   }
 };
 
-SeriesWriter::SeriesWriter(std::filesystem::path path) : path_(std::move(path)) {}
+SeriesWriter::SeriesWriter(std::filesystem::path path)
+    : state_(std::make_unique<State>(std::move(path))) {}
 
 SeriesWriter::~SeriesWriter() {
   const QuietErrors quiet;
   state_.reset();
 }
 
-void SeriesWriter::add(std::string_view stream,
-                       std::string_view metric,
-                       const base::SeriesPoint& point) {
-  if (is_closed_) throw base::Error(base::ErrorKind::internal, "series: cannot add: it is closed");
-  if (!state_) {
+base::SeriesId SeriesWriter::open(std::string_view stream, std::string_view metric) {
+  require_open();
+  return state_->id_of(stream, metric);
+}
+
+void SeriesWriter::add(base::SeriesId series, const base::SeriesPoint& point) {
+  require_open();
+  if (!state_->folder) {
     const QuietErrors quiet;
-    state_ = std::make_unique<State>(path_);
+    state_->create();
   }
-  Buffer& buffer = state_->buffer_of(stream, metric);
+  Buffer& buffer = *state_->by_id[static_cast<std::size_t>(series)];
   buffer.points.rank.push_back(point.rank);
   buffer.points.step.push_back(point.step);
   buffer.points.epoch.push_back(point.epoch);
@@ -207,11 +219,14 @@ void SeriesWriter::add(std::string_view stream,
   state_->flush_all(short_chunk_points);
 }
 
+void SeriesWriter::require_open() const {
+  if (!state_) throw base::Error(base::ErrorKind::internal, "series: cannot add: it is closed");
+}
+
 void SeriesWriter::close() {
-  is_closed_ = true;
   if (!state_) return;
   const QuietErrors quiet;
-  state_->publish();
+  if (state_->folder) state_->publish();
   state_.reset();
 }
 

@@ -16,7 +16,7 @@ struct PointTarget {
   Extraction& extraction;
 
   void add(std::string_view metric, const base::SeriesPoint& point) const {
-    sink.add(stream, metric, point);
+    sink.add(sink.open(stream, metric), point);
     ++extraction.points;
   }
 };

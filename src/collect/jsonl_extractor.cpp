@@ -8,7 +8,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace sabath::collect {
 namespace {
@@ -54,6 +53,7 @@ class JsonlExtractor final : public Extractor {
       files[*rank] = entry.path();
     }
     Extraction extraction;
+    shape_.clear();
     names_.clear();
     for (const auto& [rank, file] : files) {
       extraction.searched.push_back({kind(), {}, file});
@@ -71,32 +71,40 @@ class JsonlExtractor final : public Extractor {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       std::string problem =
           reader.is_overlong() ? "is longer than a mebibyte" : parse_metric_line(line, parsed);
-      if (problem.empty() && !all_names_known(parsed)) problem = "brings more than 10000 names";
+      if (problem.empty() && !find_series(parsed, target)) problem = "brings more than 10000 names";
       if (!problem.empty()) {
         note_bad(target.extraction, {file, reader.number(), problem});
         continue;
       }
       base::SeriesPoint point = parsed.where;
       point.rank = rank;
-      for (const auto& [metric, value] : parsed.values) {
-        point.value = value;
-        target.add(metric, point);
+      for (std::size_t i = 0; i < parsed.values.size(); ++i) {
+        point.value = parsed.values[i].second;
+        target.sink.add(shape_[i]->second, point);
       }
+      target.extraction.points += parsed.values.size();
     }
   }
 
-  /// Bounds the number of distinct names, lest a mistake (a name with a counter in it) takes all
-  /// memory.
-  bool all_names_known(const MetricLine& parsed) {
-    for (const auto& [metric, value] : parsed.values) {
-      if (names_.contains(metric)) continue;
+  /// Puts the series of a line's values into `shape_`: most lines have the names of the line
+  /// before. Bounds the number of distinct names, lest a mistake (a name with a counter in it)
+  /// takes all memory; false for a line that brings too many.
+  bool find_series(const MetricLine& parsed, const PointTarget& target) {
+    shape_.resize(parsed.values.size(), names_.end());
+    for (std::size_t i = 0; i < parsed.values.size(); ++i) {
+      const std::string_view name = parsed.values[i].first;
+      if (shape_[i] != names_.end() && shape_[i]->first == name) continue;
+      shape_[i] = names_.find(name);
+      if (shape_[i] != names_.end()) continue;
       if (names_.size() >= max_names) return false;
-      names_.insert(metric);
+      shape_[i] = names_.emplace(name, target.sink.open(target.stream, name)).first;
     }
     return true;
   }
 
-  std::set<std::string, std::less<>> names_;
+  using Names = std::map<std::string, base::SeriesId, std::less<>>;
+  Names names_{};
+  std::vector<Names::iterator> shape_{};
 };
 
 }  // namespace

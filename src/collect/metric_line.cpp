@@ -68,7 +68,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   }
   bool EndArray(rapidjson::SizeType) { return true; }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
-    key_.assign(text, length);
+    key_ = {text, length};
     if (!is_metric_name(key_)) return refuse_line("has an empty, overlong or unprintable name");
     return true;
   }
@@ -79,7 +79,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
 
   bool refuse(std::string_view what) {
     if (depth_ == 0) return refuse_line("is not a JSON object");
-    problem_ = "'" + key_ + "' " + std::string(what);
+    problem_ = "'" + std::string(key_) + "' " + std::string(what);
     return false;
   }
   bool refuse_line(std::string_view what) {
@@ -111,7 +111,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
 
   MetricLine& line_;
   int depth_ = 0;
-  std::string key_;
+  std::string_view key_;  ///< in the line, which was parsed in place
   std::string problem_;
 };
 

@@ -3,6 +3,7 @@
 #include <sabath/base/series_sink.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace sabath::collect {
 /// What one line of a metrics file says.
 struct MetricLine {
   base::SeriesPoint where{};  ///< step, epoch and time; its value is not used
-  std::vector<std::pair<std::string, double>> values{};
+  std::vector<std::pair<std::string_view, double>> values{};  ///< names are in the line
 };
 
 /// Reads one JSON object of numbers: {"step": 12, "epoch": 1, "loss": 0.03125}. "step", "epoch" and

@@ -15,6 +15,7 @@ struct Running {
   std::vector<double> kept{};
   std::uint64_t finite = 0;
   int warmup = 0;
+  base::SeriesId next{};
 };
 
 double median_of(std::vector<double> values) {
@@ -31,16 +32,15 @@ double median_of(std::vector<double> values) {
 struct Summarizer::State {
   std::vector<spec::MetricSpec> declared;
   base::SeriesSink& next;
-  std::map<std::string, std::map<std::string, Running, std::less<>>, std::less<>> streams;
+  std::vector<Running> series{};  ///< by id
+  std::map<std::string, std::map<std::string, base::SeriesId, std::less<>>, std::less<>> ids{};
 
-  Running& running(std::string_view stream, std::string_view metric) {
-    auto metrics = streams.find(stream);
-    if (metrics == streams.end()) metrics = streams.try_emplace(std::string(stream)).first;
-    const auto found = metrics->second.find(metric);
-    if (found != metrics->second.end()) return found->second;
-    Running& fresh = metrics->second[std::string(metric)];
+  base::SeriesId make(std::string_view stream, std::string_view metric) {
+    const auto id = static_cast<base::SeriesId>(series.size());
+    Running& fresh = series.emplace_back();
     fresh.summary.stream = stream;
     fresh.summary.name = metric;
+    fresh.next = next.open(stream, metric);
     for (const spec::MetricSpec& spec : declared) {
       if (spec.name != metric) continue;
       fresh.summary.unit = spec.unit;
@@ -48,19 +48,25 @@ struct Summarizer::State {
       fresh.summary.performance = spec.performance;
       fresh.warmup = spec.warmup;
     }
-    return fresh;
+    return id;
   }
 };
 
 Summarizer::Summarizer(std::vector<spec::MetricSpec> declared, base::SeriesSink& next)
-    : state_(new State{std::move(declared), next, {}}) {}
+    : state_(new State{std::move(declared), next}) {}
 
 Summarizer::~Summarizer() = default;
 
-void Summarizer::add(std::string_view stream,
-                     std::string_view metric,
-                     const base::SeriesPoint& point) {
-  Running& running = state_->running(stream, metric);
+base::SeriesId Summarizer::open(std::string_view stream, std::string_view metric) {
+  auto metrics = state_->ids.find(stream);
+  if (metrics == state_->ids.end()) metrics = state_->ids.try_emplace(std::string(stream)).first;
+  const auto found = metrics->second.find(metric);
+  if (found != metrics->second.end()) return found->second;
+  return metrics->second.emplace(metric, state_->make(stream, metric)).first->second;
+}
+
+void Summarizer::add(base::SeriesId series, const base::SeriesPoint& point) {
+  Running& running = state_->series[static_cast<std::size_t>(series)];
   spec::MetricSummary& summary = running.summary;
   if (summary.points == 0) summary.first = point.value;
   summary.last = point.value;
@@ -76,13 +82,15 @@ void Summarizer::add(std::string_view stream,
     const bool warm = summary.points > static_cast<std::uint64_t>(running.warmup);
     if (summary.performance && warm) running.kept.push_back(point.value);
   }
-  state_->next.add(stream, metric, point);
+  state_->next.add(running.next, point);
 }
 
 std::vector<spec::MetricSummary> Summarizer::summaries() const {
   std::vector<spec::MetricSummary> result;
-  for (const auto& [stream, metrics] : state_->streams) {
-    for (const auto& [name, running] : metrics) {
+  for (const auto& [stream, metrics] : state_->ids) {
+    for (const auto& [name, id] : metrics) {
+      const Running& running = state_->series[static_cast<std::size_t>(id)];
+      if (running.summary.points == 0) continue;
       result.push_back(running.summary);
       if (running.summary.performance) result.back().median = median_of(running.kept);
     }

@@ -1,6 +1,6 @@
 #include "enum_text.hpp"
 
-#include <sabath/spec/metric.hpp>
+#include <sabath/spec/derived_metric.hpp>
 
 namespace sabath::spec {
 
@@ -56,6 +56,32 @@ std::vector<int> value_groups(const base::Regex& pattern, const std::string& key
     if (!numbers.empty()) return numbers;
   }
   return pattern.group_count() == 1 ? std::vector<int>{1} : std::vector<int>{};
+}
+
+std::string seconds_to_target(std::string_view metric) {
+  return "derived/seconds_to_target/" + std::string(metric);
+}
+
+std::vector<MetricSpec> with_derived(std::vector<MetricSpec> declared) {
+  std::vector<MetricSpec> derived;
+  const auto add = [&](const std::string& name, const char* unit, Better better) {
+    for (const MetricSpec& metric : declared) {
+      if (metric.name == name) return;
+    }
+    MetricSpec& metric = derived.emplace_back();
+    metric.name = name;
+    metric.unit = unit;
+    metric.better = better;
+    metric.performance = true;
+  };
+  add(seconds_per_epoch, "s", Better::lower);
+  add(seconds_per_step, "s", Better::lower);
+  add(steps_per_second, "1/s", Better::higher);
+  for (const MetricSpec& metric : declared) {
+    if (metric.target) add(seconds_to_target(metric.name), "s", Better::lower);
+  }
+  declared.insert(declared.end(), derived.begin(), derived.end());
+  return declared;
 }
 
 }  // namespace sabath::spec

@@ -6,3 +6,4 @@ here=$(dirname "$0")
 python3 "$here/bench.py" "$@"
 python3 "$here/verify.py" "$1"
 python3 "$here/env_bench.py" "$1"
+python3 "$here/collect_bench.py" "$1"

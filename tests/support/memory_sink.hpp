@@ -11,12 +11,17 @@ namespace sabath::test {
 /// Keeps every point under "stream/metric".
 class MemorySink final : public base::SeriesSink {
  public:
-  void add(std::string_view stream,
-           std::string_view metric,
-           const base::SeriesPoint& point) override {
-    points[std::string(stream) + "/" + std::string(metric)].push_back(point);
+  base::SeriesId open(std::string_view stream, std::string_view metric) override {
+    names_.push_back(std::string(stream) + "/" + std::string(metric));
+    return static_cast<base::SeriesId>(names_.size() - 1);
+  }
+  void add(base::SeriesId series, const base::SeriesPoint& point) override {
+    points[names_.at(static_cast<std::size_t>(series))].push_back(point);
   }
   std::map<std::string, std::vector<base::SeriesPoint>> points{};
+
+ private:
+  std::vector<std::string> names_{};
 };
 
 }  // namespace sabath::test

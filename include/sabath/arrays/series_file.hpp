@@ -20,17 +20,15 @@ class SeriesWriter final : public base::SeriesSink {
   ~SeriesWriter() override;
   SeriesWriter(const SeriesWriter&) = delete;
   SeriesWriter& operator=(const SeriesWriter&) = delete;
+  base::SeriesId open(std::string_view stream, std::string_view metric) override;
   /// Throws Error{storage}; the first one too, when the file cannot be made.
-  void add(std::string_view stream,
-           std::string_view metric,
-           const base::SeriesPoint& point) override;
+  void add(base::SeriesId series, const base::SeriesPoint& point) override;
   void close();
 
  private:
   struct State;
-  std::filesystem::path path_;
-  std::unique_ptr<State> state_;
-  bool is_closed_ = false;
+  void require_open() const;
+  std::unique_ptr<State> state_;  ///< nothing once it is closed
 };
 
 /// All series of a series.h5, sorted by stream and name. Throws Error{not_found|integrity}.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -19,13 +20,18 @@ struct SeriesPoint {
   double time_s = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// A series of one sink, which gave this number to it.
+enum class SeriesId : std::size_t {};
+
 /// Takes the points of metric series as `collect` finds them; implemented by `arrays` (series.h5).
+/// There are millions of points and few names, so that a name is looked up once.
 class SeriesSink {
  public:
   virtual ~SeriesSink() = default;
-  /// `stream` is the stage that reported. Points of one (stream, metric) come in the order of the
-  /// file.
-  virtual void add(std::string_view stream, std::string_view metric, const SeriesPoint& point) = 0;
+  /// The same for the same names; `stream` is the stage that reported.
+  virtual SeriesId open(std::string_view stream, std::string_view metric) = 0;
+  /// Points of one series come in the order of the file.
+  virtual void add(SeriesId series, const SeriesPoint& point) = 0;
 };
 
 }  // namespace sabath::base

@@ -73,9 +73,8 @@ class Summarizer final : public base::SeriesSink {
   ~Summarizer() override;
   Summarizer(const Summarizer&) = delete;
   Summarizer& operator=(const Summarizer&) = delete;
-  void add(std::string_view stream,
-           std::string_view metric,
-           const base::SeriesPoint& point) override;
+  base::SeriesId open(std::string_view stream, std::string_view metric) override;
+  void add(base::SeriesId series, const base::SeriesPoint& point) override;
   /// Sorted by stream and name.
   std::vector<spec::MetricSummary> summaries() const;
 

@@ -55,10 +55,12 @@ TEST_CASE("series: every bit of every column comes back, sorted by stream and na
   {
     SeriesWriter writer(home / "series.h5");
     for (std::size_t i = 0; i < values.size(); ++i) {
-      writer.add("train", "loss", {static_cast<std::int32_t>(i), 5, -7, values[i], 1.5});
+      writer.add(writer.open("train", "loss"),
+                 {static_cast<std::int32_t>(i), 5, -7, values[i], 1.5});
     }
-    writer.add("train", "accuracy", {0, base::no_step, base::no_step, 0.5});
-    writer.add("simulate", "mass", {2, std::numeric_limits<std::int64_t>::max(), 0, 1, 2});
+    writer.add(writer.open("train", "accuracy"), {0, base::no_step, base::no_step, 0.5});
+    writer.add(writer.open("simulate", "mass"),
+               {2, std::numeric_limits<std::int64_t>::max(), 0, 1, 2});
     writer.close();
   }
   const auto all = read_series(home / "series.h5");
@@ -85,10 +87,10 @@ TEST_CASE("series: a long series and many short ones are whole") {
   {
     SeriesWriter writer(home / "series.h5");
     for (std::int64_t i = 0; i < long_length; ++i)
-      writer.add("s", "long", numbered(i));
+      writer.add(writer.open("s", "long"), numbered(i));
     for (std::int64_t i = 0; i < short_length; ++i) {
       for (int k = 0; k < 20; ++k)
-        writer.add("s", "m" + std::to_string(k), numbered(i));
+        writer.add(writer.open("s", "m" + std::to_string(k)), numbered(i));
     }
     writer.close();
   }
@@ -116,7 +118,7 @@ TEST_CASE("series: any name comes back as it was") {
   {
     SeriesWriter writer(home / "series.h5");
     for (const std::string& name : names)
-      writer.add("s", name, {0, 1, 2, 3, 4});
+      writer.add(writer.open("s", name), {0, 1, 2, 3, 4});
     writer.close();
   }
   std::set<std::string> back;
@@ -132,7 +134,7 @@ TEST_CASE("series: equal points make equal bytes") {
   for (const char* name : {"a.h5", "b.h5"}) {
     SeriesWriter writer(home / name);
     for (std::int64_t i = 0; i < 70'000; ++i)
-      writer.add("s", "loss", numbered(i));
+      writer.add(writer.open("s", "loss"), numbered(i));
     writer.close();
     if (std::string(name) == "a.h5") ::usleep(1'100'000);  // a stamp of whole seconds would differ
   }
@@ -143,17 +145,17 @@ TEST_CASE("series: the file appears only when it is closed, and leaves nothing e
   const TempHome home;
   {
     SeriesWriter writer(home / "series.h5");
-    writer.add("s", "loss", {});
+    writer.add(writer.open("s", "loss"), {});
     CHECK_FALSE(std::filesystem::exists(home / "series.h5"));
   }
   CHECK(files_in(home.path()) == 0);
   SeriesWriter writer(home / "series.h5");
-  writer.add("s", "loss", {});
+  writer.add(writer.open("s", "loss"), {});
   writer.close();
   CHECK(read_series(home / "series.h5").size() == 1);
   CHECK(files_in(home.path()) == 1);
   CHECK_NOTHROW(writer.close());
-  CHECK_THROWS_AS(writer.add("s", "loss", {}), base::Error);
+  CHECK_THROWS_AS(writer.add(writer.open("s", "loss"), {}), base::Error);
 }
 
 TEST_CASE("series: without a point there is no file") {
@@ -161,14 +163,14 @@ TEST_CASE("series: without a point there is no file") {
   SeriesWriter writer(home / "series.h5");
   writer.close();
   CHECK(files_in(home.path()) == 0);
-  CHECK_THROWS_AS(writer.add("s", "loss", {}), base::Error);
+  CHECK_THROWS_AS(writer.add(writer.open("s", "loss"), {}), base::Error);
 }
 
 TEST_CASE("series: a folder that is not there is told with the first point") {
   const TempHome home;
   SeriesWriter writer(home / "none/series.h5");
   try {
-    writer.add("s", "loss", {});
+    writer.add(writer.open("s", "loss"), {});
     FAIL("it was made");
   } catch (const base::Error& error) {
     CHECK(error.kind() != base::ErrorKind::internal);
@@ -187,7 +189,7 @@ TEST_CASE("series: a full disk is Error{storage} and leaves no file under the na
   try {
     SeriesWriter writer(home / "series.h5");
     for (std::int64_t i = 0; i < 200'000; ++i)
-      writer.add("s", "loss", numbered(i));
+      writer.add(writer.open("s", "loss"), numbered(i));
     writer.close();
   } catch (const base::Error& error) {
     kind = error.kind();
@@ -233,7 +235,7 @@ TEST_CASE("series: columns of different length are refused") {
   {
     SeriesWriter writer(home / "series.h5");
     for (std::int64_t i = 0; i < 70'000; ++i)
-      writer.add("s", "loss", numbered(i));
+      writer.add(writer.open("s", "loss"), numbered(i));
     writer.close();
   }
   {

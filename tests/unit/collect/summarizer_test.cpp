@@ -27,7 +27,7 @@ TEST_CASE(
   loss.better = spec::Better::lower;
   collect::Summarizer summarizer({loss}, sink);
   for (const double value : {4.0, HUGE_VAL, 1.0, 2.0, std::nan("")}) {
-    summarizer.add("train", "loss", point(value));
+    summarizer.add(summarizer.open("train", "loss"), point(value));
   }
   const auto summaries = summarizer.summaries();
   REQUIRE(summaries.size() == 1);
@@ -51,7 +51,7 @@ TEST_CASE("collect: the median of a performance metric leaves the warm-up out") 
   time.warmup = 1;
   collect::Summarizer summarizer({time}, sink);
   for (const double value : {100.0, 3.0, 1.0, 2.0, 4.0}) {
-    summarizer.add("train", "epoch_time", point(value));
+    summarizer.add(summarizer.open("train", "epoch_time"), point(value));
   }
   CHECK(summarizer.summaries().at(0).median == 2.5);
 }
@@ -59,9 +59,9 @@ TEST_CASE("collect: the median of a performance metric leaves the warm-up out") 
 TEST_CASE("collect: metrics nobody declared are kept, by stream and name") {
   test::MemorySink sink;
   collect::Summarizer summarizer({}, sink);
-  summarizer.add("b", "x", point(1));
-  summarizer.add("a", "y", point(2));
-  summarizer.add("a", "x", point(3));
+  summarizer.add(summarizer.open("b", "x"), point(1));
+  summarizer.add(summarizer.open("a", "y"), point(2));
+  summarizer.add(summarizer.open("a", "x"), point(3));
   const auto summaries = summarizer.summaries();
   REQUIRE(summaries.size() == 3);
   CHECK(summaries[0].stream + summaries[0].name == "ax");

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <sabath/spec/metric.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+// Metrics that follow from the times of others, and come by themselves.
+inline constexpr const char* seconds_per_epoch = "derived/seconds_per_epoch";
+inline constexpr const char* seconds_per_step = "derived/seconds_per_step";
+inline constexpr const char* steps_per_second = "derived/steps_per_second";
+/// Of a metric with a target.
+std::string seconds_to_target(std::string_view metric);
+
+/// `declared`, and all that can be derived: performance, with unit and direction. What is declared
+/// under such a name stays as it is.
+std::vector<MetricSpec> with_derived(std::vector<MetricSpec> declared);
+
+}  // namespace sabath::spec

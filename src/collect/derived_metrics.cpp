@@ -1,0 +1,145 @@
+#include <sabath/collect/derived_metrics.hpp>
+#include <sabath/spec/derived_metric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace sabath::collect {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// What the times of one stream say. They are taken from one series, the first of which a point has
+/// a time, and of one rank: others repeat them, or have clocks of their own.
+struct Stream {
+  std::string name{};
+  double start_s = unknown;  ///< the first time of all its series
+  bool has_reference = false;
+  base::SeriesId reference{};
+  base::SeriesPoint first{};
+  base::SeriesPoint last{};
+  double epoch_before_s = unknown;  ///< when the epoch before the last point's had ended
+};
+
+struct Series {
+  base::SeriesId next{};
+  std::size_t stream = 0;
+  const spec::MetricSpec* target = nullptr;  ///< the metric, if it has one
+  bool is_reached = false;
+  base::SeriesPoint reached{};
+};
+
+bool reaches(const spec::MetricSpec& metric, double value) {
+  return metric.better == spec::Better::lower ? value <= *metric.target : value >= *metric.target;
+}
+
+}  // namespace
+
+struct DerivedMetrics::State {
+  const std::vector<spec::MetricSpec>& declared;
+  base::SeriesSink& next;
+  std::vector<Stream> streams{};
+  std::vector<Series> series{};
+  std::map<std::pair<std::string, std::string>, base::SeriesId> ids{};
+
+  void emit(const Stream& stream, const std::string& name, base::SeriesPoint point, double value) {
+    // What the code itself calls so is its own.
+    if (ids.contains({stream.name, name})) return;
+    point.value = value;
+    next.add(next.open(stream.name, name), point);
+  }
+
+  /// The last point's epoch is over.
+  void end_epoch(Stream& stream) {
+    if (stream.last.epoch == base::no_step) return;
+    const double seconds = stream.last.time_s - stream.epoch_before_s;
+    if (seconds >= 0) emit(stream, spec::seconds_per_epoch, stream.last, seconds);
+    stream.epoch_before_s = stream.last.time_s;
+  }
+
+  void take_time(Stream& stream, base::SeriesId id, const base::SeriesPoint& point) {
+    if (std::isnan(stream.start_s)) stream.start_s = point.time_s;
+    if (!stream.has_reference) {
+      stream.has_reference = true;
+      stream.reference = id;
+      stream.first = stream.last = point;
+    }
+    if (stream.reference != id || stream.first.rank != point.rank) return;
+    if (point.epoch != stream.last.epoch) end_epoch(stream);
+    stream.last = point;
+  }
+
+  void finish(Stream& stream) {
+    if (!stream.has_reference) return;
+    end_epoch(stream);
+    const double seconds = stream.last.time_s - stream.first.time_s;
+    if (stream.first.step == base::no_step || stream.last.step <= stream.first.step) return;
+    const auto steps = static_cast<double>(stream.last.step - stream.first.step);
+    if (!(seconds > 0)) return;
+    emit(stream, spec::seconds_per_step, stream.last, seconds / steps);
+    emit(stream, spec::steps_per_second, stream.last, steps / seconds);
+  }
+
+  std::string finish(const Series& one) {
+    const Stream& stream = streams[one.stream];
+    const std::string metric = "metric '" + one.target->name + "'";
+    if (!one.is_reached) return metric + " did not reach its target";
+    const double seconds = one.reached.time_s - stream.start_s;
+    if (std::isnan(seconds)) {
+      return metric +
+             " reached its target, but its points have no time: how long it took is not known";
+    }
+    emit(stream, spec::seconds_to_target(one.target->name), one.reached, seconds);
+    return {};
+  }
+};
+
+DerivedMetrics::DerivedMetrics(const std::vector<spec::MetricSpec>& declared,
+                               base::SeriesSink& next)
+    : state_(new State{declared, next}) {}
+
+DerivedMetrics::~DerivedMetrics() = default;
+
+base::SeriesId DerivedMetrics::open(std::string_view stream, std::string_view metric) {
+  const auto id = static_cast<base::SeriesId>(state_->series.size());
+  const auto [known, is_new] =
+      state_->ids.emplace(std::pair(std::string(stream), std::string(metric)), id);
+  if (!is_new) return known->second;
+  Series& series = state_->series.emplace_back();
+  series.next = state_->next.open(stream, metric);
+  for (const spec::MetricSpec& declared : state_->declared) {
+    if (declared.name == metric && declared.target) series.target = &declared;
+  }
+  auto& streams = state_->streams;
+  const auto found = std::find_if(
+      streams.begin(), streams.end(), [&](const Stream& one) { return one.name == stream; });
+  series.stream = static_cast<std::size_t>(found - streams.begin());
+  if (found == streams.end()) streams.emplace_back().name = stream;
+  return id;
+}
+
+void DerivedMetrics::add(base::SeriesId id, const base::SeriesPoint& point) {
+  Series& series = state_->series[static_cast<std::size_t>(id)];
+  state_->next.add(series.next, point);
+  if (!std::isnan(point.time_s)) state_->take_time(state_->streams[series.stream], id, point);
+  if (series.target == nullptr || series.is_reached) return;
+  if (!reaches(*series.target, point.value)) return;
+  series.is_reached = true;
+  series.reached = point;
+}
+
+std::vector<std::string> DerivedMetrics::finish() {
+  for (Stream& stream : state_->streams)
+    state_->finish(stream);
+  std::vector<std::string> notes;
+  for (const Series& series : state_->series) {
+    if (series.target == nullptr) continue;
+    const std::string note = state_->finish(series);
+    if (!note.empty()) notes.push_back(note);
+  }
+  return notes;
+}
+
+}  // namespace sabath::collect
