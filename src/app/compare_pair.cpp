@@ -1,8 +1,9 @@
+#include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_pair.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
@@ -17,8 +18,10 @@ using base::ErrorKind;
 /// A finished run, read.
 struct LoadedRun {
   RunFiles files;
-  spec::RunRecord record;
+  CurrentRecord current;
   std::vector<spec::Series> series;
+
+  const spec::RunRecord& record() const { return current.record; }
 };
 
 LoadedRun load(const fs::path& directory) {
@@ -29,21 +32,21 @@ LoadedRun load(const fs::path& directory) {
                 directory.string() + ": the run's folder is gone",
                 "'sabath catalog reindex' forgets runs that are no longer there");
   }
-  auto record = files.read_record();
-  if (!record) {
+  auto current = read_current(files);
+  if (!current) {
     throw Error(ErrorKind::not_found,
                 directory.filename().string() + ": the run has no record yet",
                 "it is not finished, or was lost; 'sabath list runs' shows its state");
   }
   std::vector<spec::Series> series;
-  if (fs::exists(files.series(), code)) series = arrays::read_series(files.series());
-  return {files, std::move(*record), std::move(series)};
+  if (fs::exists(current->series, code)) series = arrays::read_series(current->series);
+  return {files, std::move(*current), std::move(series)};
 }
 
 /// The outputs' bytes must still be those that the record speaks of: equal digests in two records
 /// prove nothing about what lies there now.
 void check_outputs(const LoadedRun& run) {
-  for (const spec::OutputRecord& output : run.record.outputs) {
+  for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     if (base::digest_file(path) == output.digest) continue;
     throw Error(ErrorKind::integrity,
@@ -54,7 +57,7 @@ void check_outputs(const LoadedRun& run) {
 
 /// So must the points be all those that the record sums up: a metric that is gone is no agreement.
 void check_series(const LoadedRun& run) {
-  for (const spec::MetricSummary& metric : run.record.metrics) {
+  for (const spec::MetricSummary& metric : run.record().metrics) {
     const auto same = [&](const spec::Series& series) {
       return series.stream == metric.stream && series.name == metric.name;
     };
@@ -62,15 +65,33 @@ void check_series(const LoadedRun& run) {
     const std::size_t points = found == run.series.end() ? 0 : found->size();
     if (points == metric.points) continue;
     throw Error(ErrorKind::integrity,
-                run.files.series().string() + ": was changed after the run",
+                run.current.series.string() + ": was changed after the run",
                 "it has " + std::to_string(points) + " points of '" + metric.name + "' in stage '" +
                     metric.stream + "', the run's record says " + std::to_string(metric.points));
   }
 }
 
+std::string collection_of(const CurrentRecord& run) {
+  return run.record.run_id +
+         (run.collection > 0 ? ", collection " + std::to_string(run.collection) : ", as recorded");
+}
+
+/// Numbers that were found in different ways are no two values of one thing.
+void check_sources(const CurrentRecord& a, const CurrentRecord& b) {
+  for (const spec::MetricSpec& metric : a.declared) {
+    const auto same_name = [&](const spec::MetricSpec& other) { return other.name == metric.name; };
+    const auto other = std::find_if(b.declared.begin(), b.declared.end(), same_name);
+    if (other == b.declared.end() || other->from == metric.from) continue;
+    throw Error(ErrorKind::usage,
+                "metric '" + metric.name + "' was found in another way in each run (" +
+                    collection_of(a) + "; " + collection_of(b) + ")",
+                "'sabath collect RUN --with FILE' reads both with the same patterns");
+  }
+}
+
 compare::Side side_of(const LoadedRun& run) {
-  compare::Side side{run.record, run.series, {}};
-  for (const spec::OutputRecord& output : run.record.outputs) {
+  compare::Side side{run.record(), run.series, {}};
+  for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     const base::Digest digest = output.digest;
     side.outputs[output.stage + "/" + output.path] = {
@@ -90,8 +111,10 @@ spec::Comparison compare_pair(const fs::path& run_a,
     check_outputs(*run);
     check_series(*run);
   }
-  const spec::Recipe recipe = spec::parse_recipe(a.record.recipe_text, a.files.record().string());
-  const compare::Rules rules{recipe.metrics, recipe.compare, recipe.require};
+  check_sources(a.current, b.current);
+  const spec::Recipe recipe = spec::parse_recipe(a.record().recipe_text, a.files.record().string());
+  const compare::Rules rules{
+      spec::with_derived(a.current.declared), recipe.compare, recipe.require};
   return compare::compare_runs(side_of(a), side_of(b), rules, options);
 }
 

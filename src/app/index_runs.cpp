@@ -1,3 +1,4 @@
+#include <sabath/app/collect_run.hpp>
 #include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
@@ -24,8 +25,10 @@ struct FoundRun {
 FoundRun read_run(const fs::path& directory) {
   const RunFiles files(directory);
   FoundRun run;
-  run.record = files.read_record();
-  if (run.record) return run;
+  if (auto current = read_current(files)) {
+    run.record = std::move(current->record);
+    return run;
+  }
   run.plan = files.read_plan();
   run.status = files.read_status();
   spec::parse_recipe(run.plan.recipe_text, files.plan().string() + ":/recipe");

@@ -4,6 +4,7 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/run_plan.hpp>
 
@@ -40,6 +41,7 @@ std::string json_differences(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<app::RunOutcome>& outcomes);
 std::string json_answer(const std::vector<Check>& checks);
 std::string json_answer(const catalog::CatalogStats& stats);
+std::string json_answer(const spec::Collection& collection);
 std::string json_answer(const spec::Comparison& comparison);
 std::string json_answer(const spec::HostFacts& facts);
 std::string json_answer(const spec::Asset& asset);

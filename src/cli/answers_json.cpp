@@ -165,6 +165,10 @@ std::string json_answer(const catalog::CatalogStats& stats) {
                             {"sqlite", stats.sqlite_version}});
 }
 
+std::string json_answer(const spec::Collection& collection) {
+  return base::pretty_json(spec::to_json(collection));
+}
+
 std::string json_answer(const spec::Comparison& comparison) {
   return base::pretty_json(spec::to_json(comparison));
 }

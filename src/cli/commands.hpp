@@ -23,6 +23,7 @@ void setup_verify(CLI::App& app, Action& action);
 void setup_env(CLI::App& app, Action& action);
 void setup_run(CLI::App& app, Action& action);
 void setup_exec(CLI::App& app, Action& action);
+void setup_collect(CLI::App& app, Action& action);
 void setup_compare(CLI::App& app, Action& action);
 void setup_repro(CLI::App& app, Action& action);
 void setup_probe(CLI::App& app, Action& action);

@@ -30,8 +30,9 @@ namespace {
 using Setup = void (*)(CLI::App&, Action&);
 
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 16> commands{setup_fetch,
+constexpr std::array<Setup, 17> commands{setup_fetch,
                                          setup_run,
+                                         setup_collect,
                                          setup_compare,
                                          setup_repro,
                                          setup_list,

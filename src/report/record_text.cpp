@@ -29,7 +29,7 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-std::string metrics_text(const RunRecord& record) {
+std::string metrics_text(const std::vector<spec::MetricSummary>& metrics) {
   TextTable table({{"metric", Align::left},
                    {"first", Align::right},
                    {"last", Align::right},
@@ -37,7 +37,7 @@ std::string metrics_text(const RunRecord& record) {
                    {"max", Align::right},
                    {"points", Align::right},
                    {"unit", Align::left}});
-  for (const spec::MetricSummary& metric : record.metrics) {
+  for (const spec::MetricSummary& metric : metrics) {
     table.add(
         {metric.stream + "/" + metric.name,
          number_text(metric.first),
@@ -110,21 +110,21 @@ std::string leftovers_text(const RunRecord& record) {
 }
 
 /// What a person should know of the search for metrics.
-std::string notes_text(const RunRecord& record) {
+std::string notes_text(const std::optional<spec::Collected>& collected) {
   std::string text;
-  if (!record.collected) return text;
-  for (const std::string& note : record.collected->notes)
+  if (!collected) return text;
+  for (const std::string& note : collected->notes)
     text += "  note: " + base::printable(note) + "\n";
   return text;
 }
 
 /// What the code itself said of its run.
-std::string reported_text(const RunRecord& record) {
-  if (!record.collected) return "";
+std::string reported_text(const std::optional<spec::Collected>& collected) {
+  if (!collected) return "";
   LabelledLines lines(14);
-  for (const std::string& seed : record.collected->seeds)
+  for (const std::string& seed : collected->seeds)
     lines.add("reported", "seed = " + seed);
-  for (const auto& [name, value] : record.collected->parameters)
+  for (const auto& [name, value] : collected->parameters)
     lines.add("reported", name + " = " + value);
   return lines.text();
 }
@@ -225,13 +225,23 @@ std::string record_text(const RunRecord& record) {
   std::string text = head_text(record);
   append_part(text, failure_text(record));
   append_part(text, stages_text(record) + leftovers_text(record));
-  append_part(text, metrics_text(record) + notes_text(record));
-  append_part(text, reported_text(record));
+  append_part(text, metrics_text(record.metrics) + notes_text(record.collected));
+  append_part(text, reported_text(record.collected));
   append_part(text, outputs_text(record));
   for (const spec::HostFacts& host : record.hosts)
     append_part(text, host_text(host));
   append_part(text, tail_text(record));
   return text;
+}
+
+std::string collection_text(const spec::Collection& collection) {
+  LabelledLines lines(14);
+  lines.add("run", collection.run_id);
+  lines.add("collection", std::to_string(collection.number) + ", made " + collection.created);
+  std::string text = lines.text();
+  append_part(text, metrics_text(collection.metrics) + notes_text(collection.collected));
+  append_part(text, reported_text(collection.collected));
+  return text + "\n";
 }
 
 std::string outcome_text(const RunRecord& record) {
@@ -259,7 +269,7 @@ std::string outcome_text(const RunRecord& record) {
                                         metric.unit == "1" ? "" : metric.unit)) +
             "\n";
   }
-  text += notes_text(record);
+  text += notes_text(record.collected);
   return text;
 }
 

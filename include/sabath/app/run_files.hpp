@@ -20,6 +20,8 @@ class RunFiles {
   std::filesystem::path status() const { return directory_ / "status.json"; }
   std::filesystem::path record() const { return directory_ / "record.json"; }
   std::filesystem::path series() const { return directory_ / "series.h5"; }
+  /// Of later collections, each in a folder that is called by its number.
+  std::filesystem::path collections() const { return directory_ / "collect"; }
   std::filesystem::path outputs(std::string_view stage) const {
     return directory_ / "outputs" / stage;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -13,6 +14,8 @@ namespace sabath::report {
 std::string comparison_text(const spec::Comparison& comparison);
 /// What a run was, as a person would put it into a paper's appendix.
 std::string record_text(const spec::RunRecord& record);
+/// The metrics of a later collection, and what was found beside them.
+std::string collection_text(const spec::Collection& collection);
 /// A few lines when a run has ended: state, metrics, and where it went wrong.
 std::string outcome_text(const spec::RunRecord& record);
 std::string host_text(const spec::HostFacts& facts);

@@ -3,7 +3,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/run_files.hpp>
+#include <sabath/app/collect_run.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -127,11 +127,16 @@ std::string asset_text(const spec::Asset& asset) {
 int show_run(const std::string& name, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(name);
   const app::RunFiles files(row.directory);
-  const auto record = files.read_record();
-  if (record) {
+  if (const auto current = app::read_current(files)) {
+    std::string collection;
+    if (current->collection > 0) {
+      collection = std::to_string(current->collection) + ", made " + current->collected_at +
+                   "; the metrics are its, and not the record's";
+    }
     workspace.answer(workspace.options().json
-                         ? json_answer(*record)
-                         : report::record_text(*record) + line("folder", row.directory));
+                         ? json_answer(current->record)
+                         : report::record_text(current->record) + line("collection", collection) +
+                               line("folder", row.directory));
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.

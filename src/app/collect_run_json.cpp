@@ -1,0 +1,118 @@
+#include "collect_stages.hpp"
+
+#include <sabath/app/collect_run.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/version.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// The number of the newest collection; 0 if there is none.
+int newest_in(const fs::path& folder) {
+  int newest = 0;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
+    const std::string name = entry.path().filename().string();
+    int number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error == std::errc{} && end == name.data() + name.size()) newest = std::max(newest, number);
+  }
+  return newest;
+}
+
+std::vector<collect::StageFiles> stages_of(const RunFiles& files, const spec::RunRecord& record) {
+  const fs::path attempt = files.attempt(files.read_status().attempt);
+  std::vector<collect::StageFiles> stages;
+  for (const spec::StageRecord& stage : record.stages) {
+    if (stage.state == "skipped") continue;
+    stages.push_back({stage.name, attempt / stage.name, files.outputs(stage.name)});
+  }
+  return stages;
+}
+
+/// Gives the finished folder the next free number: another process may take the same one.
+int publish(base::TempDir& made, const fs::path& folder, spec::Collection collection) {
+  for (collection.number = newest_in(folder) + 1;; ++collection.number) {
+    base::write_file_atomically(made.path() / "summary.json",
+                                base::pretty_json(spec::to_json(collection)));
+    if (!base::rename_no_replace(made.path(), folder / std::to_string(collection.number))) continue;
+    made.release();
+    base::sync_directory(folder);
+    return collection.number;
+  }
+}
+
+}  // namespace
+
+std::optional<CurrentRecord> read_current(const RunFiles& files) {
+  auto record = files.read_record();
+  if (!record) return std::nullopt;
+  CurrentRecord current{std::move(*record), 0, {}, files.series(), {}};
+  const int newest = newest_in(files.collections());
+  if (newest == 0) {
+    current.declared =
+        spec::parse_recipe(current.record.recipe_text, files.record().string()).metrics;
+    return current;
+  }
+  const fs::path folder = files.collections() / std::to_string(newest);
+  const fs::path summary = folder / "summary.json";
+  const fs::path patterns = folder / "patterns.json";
+  spec::Collection collection = spec::parse_collection(base::read_file(summary), summary.string());
+  current.collection = newest;
+  current.collected_at = collection.created;
+  current.series = folder / "series.h5";
+  current.declared = spec::parse_patterns(base::read_file(patterns), patterns.string());
+  current.record.metrics = std::move(collection.metrics);
+  current.record.collected = std::move(collection.collected);
+  return current;
+}
+
+spec::Collection collect_run(const RunFiles& files,
+                             const std::string& patterns,
+                             const std::string& origin,
+                             base::Clock& clock) {
+  const auto record = files.read_record();
+  if (!record) {
+    throw Error(ErrorKind::usage,
+                files.directory().filename().string() + ": the run is not finished",
+                "what a run reports is collected when it ends");
+  }
+  const std::vector<spec::MetricSpec> declared = spec::parse_patterns(patterns, origin);
+  base::make_directories(files.collections());
+  base::TempDir made(files.collections(), ".new-");
+  const CollectedStages found =
+      collect_stages(stages_of(files, *record), declared, made.path() / "series.h5");
+  spec::Collection collection;
+  collection.run_id = record->run_id;
+  collection.created = base::format_rfc3339(clock.now());
+  collection.sabath_version = std::string(base::version());
+  collection.metrics = found.metrics;
+  spec::Collected collected = found.collected();
+  for (const auto& [stage, extraction] : found.stages) {
+    const std::string problem = found.problem(stage);
+    if (!problem.empty()) throw Error(ErrorKind::usage, problem, "nothing was kept of it");
+  }
+  const auto missing = found.missing(declared);
+  collected.notes.insert(collected.notes.end(), missing.begin(), missing.end());
+  if (!collected.empty()) collection.collected = std::move(collected);
+  base::write_file_atomically(made.path() / "patterns.json", patterns);
+  fs::permissions(made.path(),
+                  fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                      fs::perms::others_read | fs::perms::others_exec);
+  collection.number = publish(made, files.collections(), collection);
+  announce(files.directory().parent_path(), record->run_id, RunEvent::finished);
+  return collection;
+}
+
+}  // namespace sabath::app
