@@ -115,4 +115,11 @@ spec::Collection collect_run(const RunFiles& files,
   return collection;
 }
 
+void collect_like(const RunFiles& other, const RunFiles& files, base::Clock& clock) {
+  const int newest = newest_in(other.collections());
+  if (newest == 0) return;
+  const fs::path patterns = other.collections() / std::to_string(newest) / "patterns.json";
+  collect_run(files, base::read_file(patterns), patterns.string(), clock);
+}
+
 }  // namespace sabath::app

@@ -100,3 +100,15 @@ TEST_CASE("cli: the catalog made anew knows the newest collection") {
   const json shown = json::parse(sabath({"--json", "show", "@last"}).output);
   CHECK(shown["metrics"][0]["name"] == "acc");
 }
+
+TEST_CASE("cli: a repetition of a run is collected as that was, and compared") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", chatty(sabath), "--seed", "1"}).status == 0);
+  CHECK(sabath({"collect", "@last", "--with", patterns(sabath, accuracy)}).status == 0);
+  const Answer answer = sabath({"repro", "@last"});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output, Contains("go/acc") || Contains("PASS"));
+  const json shown = json::parse(sabath({"--json", "show", "@last"}).output);
+  CHECK(shown["metrics"][0]["name"] == "acc");
+}

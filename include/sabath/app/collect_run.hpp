@@ -33,4 +33,8 @@ spec::Collection collect_run(const RunFiles& files,
                              const std::string& origin,
                              base::Clock& clock);
 
+/// Collects `files` with the patterns of the newest collection of `other`, where that has one, so
+/// that the two can be compared.
+void collect_like(const RunFiles& other, const RunFiles& files, base::Clock& clock);
+
 }  // namespace sabath::app

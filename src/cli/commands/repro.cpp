@@ -3,6 +3,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_pair.hpp>
 #include <sabath/app/repeat_run.hpp>
 #include <sabath/app/run_files.hpp>
@@ -45,6 +46,7 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
                                               : outcome.run_id + "  " + outcome.message + "\n");
     return exit_status(outcome.state);
   }
+  app::collect_like(app::RunFiles(original), app::RunFiles(outcome.directory), workspace.clock());
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = app::compare_pair(original, outcome.directory, how);
