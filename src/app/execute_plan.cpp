@@ -7,6 +7,7 @@
 
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/base/affinity.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
@@ -52,6 +53,8 @@ class Execution {
         if (!is_known) env::check_trusted(plan_.environment, local);
       });
       look_at_host();
+      // After the look: what the machine is does not depend on the part of it that a run gets.
+      if (plan_.place && !plan_.place->cpus.empty()) base::bind_to_cpus(plan_.place->cpus);
       run_stages(local, trust, stop);
       collect_metrics();
     } catch (const Error& error) {

@@ -1,4 +1,5 @@
 #include "code_state.hpp"
+#include "dated_folder.hpp"
 #include "stage_template.hpp"
 
 #include <sabath/app/plan_run.hpp>
@@ -14,11 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <random>
-
-#include <sys/random.h>
-#include <sys/stat.h>
 
 namespace sabath::app {
 namespace {
@@ -27,44 +23,12 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-std::uint64_t random_bits() {
-  std::uint64_t bits = 0;
-  if (::getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
-    std::random_device device;
-    bits = (std::uint64_t{device()} << 32U) | device();
-  }
-  return bits;
-}
-
 /// Small enough for every library's seeding function (31 bits), never 0.
 std::uint64_t draw_seed() {
   return random_bits() % 2'147'483'646 + 1;
 }
 
-std::string make_run_id(const std::string& recipe, base::WallTime now) {
-  const std::string time = base::format_rfc3339(now);
-  std::string letters;
-  std::uint64_t bits = random_bits();
-  for (int i = 0; i < 8; ++i) {
-    letters += static_cast<char>('a' + bits % 26);
-    bits /= 26;
-  }
-  const auto digits = [&](std::size_t from, std::size_t length) {
-    return time.substr(from, length);
-  };
-  return recipe + "-" + digits(0, 4) + digits(5, 2) + digits(8, 2) + "-" + digits(11, 2) +
-         digits(14, 2) + digits(17, 2) + "-" + letters;
-}
-
-/// Makes the run directory by an exclusive mkdir: no two runs ever share one.
-fs::path make_run_directory(const fs::path& runs, const std::string& recipe, base::Clock& clock) {
-  base::make_directories(runs);
-  while (true) {
-    fs::path directory = runs / make_run_id(recipe, clock.now());
-    if (::mkdir(directory.c_str(), 0755) == 0) return directory;
-    if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
-  }
-}
+constexpr int run_letters = 8;
 
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
@@ -81,6 +45,17 @@ std::string reproduce_command(const RunRequest& request,
   if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
   if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
   return base::quote_command(argv);
+}
+
+/// Of what it has to itself only the counts are an item: which cores these are differs between runs
+/// that are otherwise the same.
+void give_place(const spec::Place& place, spec::RunPlan& plan) {
+  plan.place = place;
+  if (!place.cpus.empty()) plan.launch["cpus"] = std::to_string(place.cpus.size());
+  if (place.gpus.empty()) return;
+  plan.launch["gpus"] = std::to_string(place.gpus.size());
+  for (spec::PlannedStage& stage : plan.stages)
+    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(place.gpus, ","));
 }
 
 void resolve_stages(const RunRequest& request, const fs::path& directory, spec::RunPlan& plan) {
@@ -154,11 +129,16 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (!request.repeats.empty()) plan.repeats = request.repeats;
   plan.reproduce = reproduce_command(request, plan.parameters, plan.seed);
 
-  const fs::path directory = make_run_directory(folders.runs(), request.recipe.name, clock);
+  plan.study_id = request.study_id;
+  plan.study_point = request.study_point;
+
+  const fs::path directory =
+      make_dated_folder(folders.runs(), request.recipe.name, run_letters, clock);
   plan.run_id = directory.filename().string();
   try {
     resolve_stages(request, directory, plan);
     plan.code_state = keep_code(request.recipe.directory, directory, processes);
+    if (request.place) give_place(*request.place, plan);
   } catch (const Error&) {
     base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;

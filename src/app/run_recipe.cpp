@@ -52,11 +52,6 @@ const spec::PlannedInput* input_of(const RunRequest& request, const std::string&
               "the bytes of then are neither in the cache nor at the asset's sources");
 }
 
-bool is_over(const launch::JobState& state) {
-  return std::holds_alternative<launch::Finished>(state) ||
-         std::holds_alternative<launch::Vanished>(state);
-}
-
 }  // namespace
 
 RecipeRunner::RecipeRunner(Tools tools, Folders folders, fs::path program)
@@ -114,7 +109,7 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
   request.offline = offline;
   request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
   request.seed = 1;  // a generated asset is a thing, not an experiment: everybody gets the same
-  const RunOutcome outcome = run(request, 1, observer, stop).front();
+  const RunOutcome outcome = run(request, observer, stop);
   generating_.pop_back();
   if (outcome.state != spec::RunState::ok) {
     const bool stopped = outcome.state == spec::RunState::interrupted;
@@ -158,41 +153,6 @@ spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
   return plan;
 }
 
-RunOutcome RecipeRunner::launch_and_wait(const spec::RunPlan& plan,
-                                         base::Observer& observer,
-                                         std::stop_token stop) {
-  const RunFiles files(folders_.runs() / plan.run_id);
-  const launch::Job job{
-      plan.run_id, {program_.string(), "exec", files.directory().string()}, files.directory()};
-  const launch::JobId id = tools_.launcher.submit(job);
-  StageTeller teller(files, observer);
-  std::chrono::nanoseconds pause = first_pause;
-  bool cancelled = false;
-  while (!is_over(tools_.launcher.poll(id))) {
-    if (stop.stop_requested() && !cancelled) {
-      tools_.launcher.cancel(id);
-      cancelled = true;
-    }
-    tools_.clock.sleep_for(pause);
-    // A sixteenth of what it has taken: a short run is not waited for after its end.
-    pause = std::min(pause * 17 / 16, longest_pause);
-    if (pause > std::chrono::milliseconds(20)) teller.look();
-  }
-  RunOutcome outcome{plan.run_id, files.directory(), spec::RunState::lost, {}};
-  const spec::RunStatus status = files.read_status();
-  outcome.state = status.state;
-  outcome.message = status.message;
-  if (const auto record = files.read_record()) {
-    outcome.state = record->state;  // the record is written first, and is the truth
-    outcome.message = record->message;
-  } else if (!spec::is_final(status.state)) {
-    outcome.state = spec::RunState::lost;
-    outcome.message =
-        "its process ended without a record; see " + (files.directory() / "exec.log").string();
-  }
-  return outcome;
-}
-
 spec::EnvironmentSpec RecipeRunner::environments_of(const spec::Recipe& recipe) const {
   if (!recipe.environment.layers.empty() || recipe.model.empty()) return recipe.environment;
   try {
@@ -216,34 +176,61 @@ spec::EnvironmentSpec RecipeRunner::environment_of(const spec::Recipe& recipe,
   return all.select(chosen_variant(all, variant));
 }
 
-std::vector<RunOutcome> RecipeRunner::run(const RunRequest& request,
-                                          int repeat,
-                                          base::Observer& observer,
-                                          std::stop_token stop) {
+PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
+                                     base::Observer& observer,
+                                     std::stop_token stop) {
   resolve_parameters(request.recipe, request.set);
   const spec::EnvironmentSpec all = environments_of(request.recipe);
-  RunRequest chosen = request;
-  chosen.variant = chosen_variant(all, request.variant);
-  const spec::EnvironmentSpec wanted = all.select(chosen.variant);
-  const std::vector<spec::PlannedInput> inputs = fetch_inputs(request, observer, stop);
-  const spec::BuiltEnvironment environment =
+  PreparedRecipe prepared{request, {}, {}};
+  prepared.request.variant = chosen_variant(all, request.variant);
+  const spec::EnvironmentSpec wanted = all.select(prepared.request.variant);
+  prepared.inputs = fetch_inputs(request, observer, stop);
+  prepared.environment =
       tools_.environments.build(wanted, request.recipe.directory, observer, stop);
-  env::check_trusted(environment);  // here it is no run yet
-  chosen.trusted = trust_seen_now();
-  for (const spec::BuiltLayer& layer : environment.layers) {
+  env::check_trusted(prepared.environment);  // here it is no run yet
+  prepared.request.trusted = trust_seen_now();
+  for (const spec::BuiltLayer& layer : prepared.environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,
                     "somebody changed it; 'sabath env rm " + layer.lock.key.hex.substr(0, 16) +
                         "', and it is built anew");
   }
-  std::vector<RunOutcome> outcomes;
-  for (int i = 0; i < repeat && (i == 0 || !stop.stop_requested()); ++i) {
-    const spec::RunPlan plan =
-        plan_run(chosen, environment, inputs, folders_, tools_.processes, tools_.clock);
-    observer.note("run " + plan.run_id);
-    outcomes.push_back(launch_and_wait(plan, observer, stop));
+  return prepared;
+}
+
+spec::RunPlan RecipeRunner::plan(const PreparedRecipe& prepared, const RunRequest& request) {
+  return plan_run(
+      request, prepared.environment, prepared.inputs, folders_, tools_.processes, tools_.clock);
+}
+
+RunInFlight RecipeRunner::launch(const spec::RunPlan& plan) {
+  const fs::path directory = folders_.runs() / plan.run_id;
+  const launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory};
+  return follow(directory, tools_.launcher.submit(job));
+}
+
+RunOutcome RecipeRunner::run(const RunRequest& request,
+                             base::Observer& observer,
+                             std::stop_token stop) {
+  const PreparedRecipe prepared = prepare(request, observer, stop);
+  const spec::RunPlan planned = plan(prepared, prepared.request);
+  observer.note("run " + planned.run_id);
+  const RunInFlight flight = launch(planned);
+  const RunFiles files(flight.directory());
+  StageTeller teller(files, observer);
+  std::chrono::nanoseconds pause = first_pause;
+  bool cancelled = false;
+  while (!flight.is_over()) {
+    if (stop.stop_requested() && !cancelled) {
+      flight.cancel();
+      cancelled = true;
+    }
+    tools_.clock.sleep_for(pause);
+    // A sixteenth of what it has taken: a short run is not waited for after its end.
+    pause = std::min(pause * 17 / 16, longest_pause);
+    if (pause > std::chrono::milliseconds(20)) teller.look();
   }
-  return outcomes;
+  return flight.outcome(cancelled);
 }
 
 }  // namespace sabath::app

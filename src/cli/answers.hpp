@@ -2,11 +2,13 @@
 
 #include <sabath/app/fetch_assets.hpp>
 #include <sabath/app/run_recipe.hpp>
+#include <sabath/app/run_study.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/study.hpp>
 
 #include <string>
 #include <vector>
@@ -39,6 +41,10 @@ std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
 std::string json_differences(const std::vector<std::string>& differences);
 std::string json_answer(const std::vector<app::RunOutcome>& outcomes);
+/// Without their runs.
+std::string json_answer(const std::vector<app::StudyOutcome>& studies);
+/// How a study stands: the table of its runs, and how it goes on; or JSON.
+std::string study_answer(const app::StudyOutcome& outcome, bool json);
 std::string json_answer(const std::vector<Check>& checks);
 std::string json_answer(const catalog::CatalogStats& stats);
 std::string json_answer(const spec::Collection& collection);
@@ -53,7 +59,7 @@ std::string json_answer(const std::vector<env::PrefixImage>& images);
 std::string json_answer(const spec::RunRecord& record);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets);
-std::string json_dry_run(const spec::RunPlan& plan, int repeat);
+std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::StudyPoint>& points);
 /// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
 std::string json_error(const base::Error& error);
 

@@ -214,22 +214,6 @@ std::string json_answer(const spec::RunRecord& record) {
   return base::pretty_json(spec::to_json(record));
 }
 
-std::string json_dry_run(const spec::RunPlan& plan, int repeat) {
-  ordered_json parameters = ordered_json::object();
-  for (const auto& [name, value] : plan.parameters)
-    parameters[name] = spec::to_json(value);
-  ordered_json stages = ordered_json::array();
-  for (const spec::PlannedStage& stage : plan.stages) {
-    stages.push_back({{"name", stage.name},
-                      {"needs", stage.needs},
-                      {"cache", stage.cache},
-                      {"run", stage.argv},
-                      {"outputs", stage.outputs}});
-  }
-  return base::pretty_json(
-      {{"schema", 1}, {"runs", repeat}, {"parameters", parameters}, {"stages", stages}});
-}
-
 std::string json_error(const base::Error& error) {
   return base::pretty_json(
       {{"error",

@@ -1,7 +1,7 @@
 #include "cgroup.hpp"
-#include "cpu_set.hpp"
 #include "fact_file.hpp"
 #include "probes.hpp"
+#include "usable_cpus.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,22 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Cpus_allowed_list is what sched_getaffinity tells, as text, and knows threads that are offline.
-std::optional<CpuSet> allowed_cpus(const fs::path& root) {
-  const auto status = read_fact(root / "proc/self/status").value_or("");
-  auto allowed = CpuSet::parse(std::string(find_field(status, "Cpus_allowed_list")));
-  return allowed ? std::move(allowed) : CpuSet::affinity();
-}
-
 int effective_threads(const fs::path& root, const CgroupLimits& limits) {
-  auto allowed = allowed_cpus(root);
-  if (!allowed) return 0;
-  const auto online = read_fact(root / "sys/devices/system/cpu/online").value_or("");
-  if (const auto set = CpuSet::parse(online)) allowed->intersect(*set);
-  for (const auto& list : limits.cpu_lists) {
-    if (const auto set = CpuSet::parse(list)) allowed->intersect(*set);
-  }
-  int threads = allowed->count();
+  const auto usable = usable_cpus(root, limits);
+  if (!usable) return 0;
+  int threads = usable->count();
   // A quota of two and a half keeps three threads busy part of the time (Go and the JVM round up
   // too); the quota itself is a fact of its own.
   if (limits.cpus) threads = std::min(threads, static_cast<int>(std::ceil(*limits.cpus)));

@@ -32,4 +32,16 @@ int CpuSet::count() const {
   return hwloc_bitmap_weight(bitmap_.get());
 }
 
+bool CpuSet::contains(int cpu) const {
+  return cpu >= 0 && hwloc_bitmap_isset(bitmap_.get(), static_cast<unsigned>(cpu)) != 0;
+}
+
+std::vector<int> CpuSet::members() const {
+  std::vector<int> cpus;
+  for (int cpu = hwloc_bitmap_first(bitmap_.get()); cpu >= 0;
+       cpu = hwloc_bitmap_next(bitmap_.get(), cpu))
+    cpus.push_back(cpu);
+  return cpus;
+}
+
 }  // namespace sabath::probe

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sabath::probe {
 
@@ -18,6 +19,8 @@ class CpuSet {
 
   void intersect(const CpuSet& other);
   int count() const;
+  bool contains(int cpu) const;
+  std::vector<int> members() const;  ///< ascending
 
  private:
   struct Free {

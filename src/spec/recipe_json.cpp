@@ -3,12 +3,12 @@
 #include "metric_json.hpp"
 #include "parameter_json.hpp"
 #include "stage_json.hpp"
+#include "study_json.hpp"
 
 #include <sabath/base/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace sabath::spec {
@@ -103,56 +103,6 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
     entry.finish();
   }
   return rules;
-}
-
-/// "7" or "1..3".
-bool is_seed_range(std::string_view text) {
-  const std::size_t dots = text.find("..");
-  const auto parse = [](std::string_view digits) {
-    std::optional<std::uint64_t> seed = 0;
-    const char* const last = digits.data() + digits.size();
-    const auto [end, error] = std::from_chars(digits.data(), last, *seed);
-    if (error != std::errc{} || end != last) seed.reset();
-    return seed;
-  };
-  const auto first = parse(text.substr(0, dots));
-  const auto last = dots == std::string_view::npos ? first : parse(text.substr(dots + 2));
-  return first && last && *first <= *last;
-}
-
-void read_matrix(const Recipe& recipe, Study& study, JsonReader reader) {
-  std::vector<std::string> names;
-  for (const Parameter& parameter : recipe.parameters)
-    names.push_back(parameter.name);
-  for (auto& [name, list] : reader.members()) {
-    const Parameter* parameter = recipe.parameter(name);
-    if (parameter == nullptr) {
-      const std::string guess = base::nearest(name, names);
-      list.problem("no parameter '" + name + "'",
-                   guess.empty() ? "" : "did you mean '" + guess + "'?");
-      continue;
-    }
-    for (const JsonReader& item : list.items())
-      study.matrix[name].push_back(read_value_of(*parameter, item));
-    if (list.is_array() && study.matrix[name].empty()) list.problem("must not be empty");
-  }
-}
-
-std::map<std::string, Study> read_studies(const Recipe& recipe, JsonReader reader) {
-  std::map<std::string, Study> studies;
-  for (auto& [name, entry] : reader.members()) {
-    check_name(name, entry);
-    Study& study = studies[name];
-    read_matrix(recipe, study, entry.optional("matrix"));
-    JsonReader seeds = entry.optional("seeds");
-    study.seeds = seeds.string();
-    if (seeds.is_string() && !is_seed_range(study.seeds)) {
-      seeds.problem("'" + study.seeds + "' is not a range of seeds", "a range is \"1..3\"");
-    }
-    study.repeat = read_count(entry.optional("repeat"), 1, 1);
-    entry.finish();
-  }
-  return studies;
 }
 
 void read_stages(Recipe& recipe, JsonReader reader) {

@@ -45,9 +45,17 @@ void describe(Io& io, FieldRef<Io, TrustSeen> seen) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, Place> place) {
+  io("cpus", place.cpus);
+  io("gpus", place.gpus);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("run_id", plan.run_id);
   io("study_id", plan.study_id);
+  io("study_point", plan.study_point);
+  io("place", plan.place);
   io("created", plan.created);
   io("sabath_version", plan.sabath_version);
   io("recipe_text", plan.recipe_text);

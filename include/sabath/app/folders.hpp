@@ -16,6 +16,7 @@ struct Folders {
       recipes{};  ///< folders with <name>/recipe.json; earlier ones win
 
   std::filesystem::path runs() const { return home / "runs"; }
+  std::filesystem::path studies() const { return home / "studies"; }
   std::filesystem::path state() const { return home / "state"; }
   std::filesystem::path catalog() const { return home / "catalog.db"; }
   std::filesystem::path environments() const { return cache / "envs"; }

@@ -31,6 +31,9 @@ struct RunRequest {
   /// Those of the run that this one does again: exactly these bytes. Empty: what the assets are
   /// now.
   std::vector<spec::PlannedInput> inputs{};
+  std::string study_id{};  ///< that the run belongs to, or empty
+  std::optional<std::uint64_t> study_point{};
+  std::optional<spec::Place> place{};  ///< what the run has to itself
 };
 
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};

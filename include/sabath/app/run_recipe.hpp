@@ -4,6 +4,7 @@
 #include <sabath/app/fetch_assets.hpp>
 #include <sabath/app/folders.hpp>
 #include <sabath/app/plan_run.hpp>
+#include <sabath/app/run_in_flight.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/env/environment.hpp>
@@ -17,12 +18,11 @@
 
 namespace sabath::app {
 
-/// How one run ended.
-struct RunOutcome {
-  std::string run_id{};
-  std::filesystem::path directory{};
-  spec::RunState state = spec::RunState::planned;
-  std::string message{};
+/// What all runs of one request share, ready on this machine.
+struct PreparedRecipe {
+  RunRequest request{};
+  spec::BuiltEnvironment environment{};
+  std::vector<spec::PlannedInput> inputs{};
 };
 
 /// From a recipe to finished runs: environment, inputs, plan, launch, wait.
@@ -43,13 +43,19 @@ class RecipeRunner {
   };
   RecipeRunner(Tools tools, Folders folders, std::filesystem::path program);
 
-  /// Prepares once (parameters are checked before anything is fetched or built), then runs `repeat`
-  /// times, one after the other. Each outcome is told to `observer` as it comes. After a stop the
-  /// runs until then are returned.
-  std::vector<RunOutcome> run(const RunRequest& request,
-                              int repeat,
-                              base::Observer& observer,
-                              std::stop_token stop);
+  /// Fetches and builds; parameters are checked before.
+  PreparedRecipe prepare(const RunRequest& request, base::Observer& observer, std::stop_token stop);
+  /// Plans one run of what was prepared; `request` may differ from the prepared one in parameters,
+  /// seed and place alone.
+  spec::RunPlan plan(const PreparedRecipe& prepared, const RunRequest& request);
+  /// Starts what was planned.
+  RunInFlight launch(const spec::RunPlan& plan);
+  /// Follows a run that another process started, as process `job` of this node.
+  RunInFlight follow(const std::filesystem::path& run_directory, const launch::JobId& job) {
+    return {tools_.launcher, job, run_directory};
+  }
+  /// All of that for one run, until it is over.
+  RunOutcome run(const RunRequest& request, base::Observer& observer, std::stop_token stop);
   /// The plan without running it: nothing is fetched, built or written.
   static spec::RunPlan dry_run(const RunRequest& request);
   /// An asset fetcher that can make generated assets too.
@@ -70,9 +76,6 @@ class RecipeRunner {
                      bool offline,
                      base::Observer& observer,
                      std::stop_token stop);
-  RunOutcome launch_and_wait(const spec::RunPlan& plan,
-                             base::Observer& observer,
-                             std::stop_token stop);
 
   Tools tools_;
   Folders folders_;

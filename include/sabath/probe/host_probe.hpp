@@ -52,6 +52,11 @@ spec::HostFacts probe_host(const ProbeSources& sources,
                            base::Clock& clock,
                            bool fresh = false);
 
+/// The cores that this process may use, each as its hardware threads by the kernel's numbers, those
+/// of one package beside one another; no more of them than a CPU quota has whole CPUs. Empty where
+/// the kernel does not tell.
+std::vector<std::vector<int>> usable_cores(const std::filesystem::path& root = "/");
+
 /// SLURMD_NODENAME where set, else the host name up to the first dot.
 std::string node_name();
 /// Empty where the kernel does not tell.

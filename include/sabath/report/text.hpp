@@ -5,7 +5,9 @@
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace sabath::report {
 
@@ -19,6 +21,22 @@ std::string collection_text(const spec::Collection& collection);
 /// A few lines when a run has ended: state, metrics, and where it went wrong.
 std::string outcome_text(const spec::RunRecord& record);
 std::string host_text(const spec::HostFacts& facts);
+
+/// The runs of a study, one in a line.
+struct StudyTable {
+  struct Row {
+    std::vector<std::string> values{};  ///< of the parameters, in their order
+    std::string seed{};
+    std::string state{};  ///< empty: it had no run yet
+    std::optional<double> wall_s{};
+    std::vector<std::string> metrics{};  ///< in their order
+    std::string run_id{};
+  };
+  std::vector<std::string> parameters{};  ///< those that vary
+  std::vector<std::string> metrics{};
+  std::vector<Row> rows{};
+};
+std::string study_text(const StudyTable& table);
 
 /// 17 significant digits are for files; people get as many as tell values apart: "0.0123457",
 /// "1.2e-09".

@@ -53,10 +53,16 @@ struct OutputRule {
   bool operator==(const OutputRule&) const = default;
 };
 
-/// A named study: which parameter values are crossed, and with which seeds.
+/// Values by the name of their parameter.
+using ValueLists = std::map<std::string, std::vector<ParameterValue>>;
+
+/// Which runs belong together: every combination of the matrix with every tuple of `zip`, without
+/// what is excluded, each with every seed and so often.
 struct Study {
-  std::map<std::string, std::vector<ParameterValue>> matrix{};
-  std::string seeds{};  ///< "1..3", or empty
+  ValueLists matrix{};
+  ValueLists zip{};                    ///< lists of one length: the first of each, the second ...
+  std::vector<ValueLists> exclude{};   ///< points that have one of the values of each name
+  std::vector<std::uint64_t> seeds{};  ///< empty: as the command says, else each run draws its own
   int repeat = 1;
 
   bool operator==(const Study&) const = default;

@@ -63,10 +63,20 @@ struct TrustSeen {
   bool operator==(const TrustSeen&) const = default;
 };
 
+/// The part of a machine that a run has for itself, among those that run at the same time.
+struct Place {
+  std::vector<int> cpus{};          ///< hardware threads by the kernel's numbers; empty: not bound
+  std::vector<std::string> gpus{};  ///< as in CUDA_VISIBLE_DEVICES; empty: as it is
+
+  bool operator==(const Place&) const = default;
+};
+
 /// Everything resolved: `sabath exec` needs nothing but this, the run directory and the cache.
 struct RunPlan {
   std::string run_id{};
   std::string study_id{};
+  std::optional<std::uint64_t> study_point{};  ///< which of the study's points it is, from 0
+  std::optional<Place> place{};
   std::string created{};  ///< RFC 3339
   std::string sabath_version{};
   std::string recipe_text{};  ///< the recipe document as it was

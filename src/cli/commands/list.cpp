@@ -3,7 +3,9 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/run_study.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -66,6 +68,39 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
   return exit_done;
 }
 
+int list_studies(Workspace& workspace) {
+  std::vector<app::StudyOutcome> outcomes;
+  for (const std::string& id : app::study_ids(workspace.folders().studies())) {
+    try {
+      const app::StudyFiles files(workspace.folders().studies() / id);
+      outcomes.push_back(app::look_at_study(files, workspace.folders()));
+    } catch (const base::Error& error) {
+      workspace.observer().warn(error.what(), error.hint());
+    }
+  }
+  if (workspace.options().json) {
+    workspace.answer(json_answer(outcomes));
+    return exit_done;
+  }
+  TextTable table({{"study", Align::left},
+                   {"created", Align::left},
+                   {"runs", Align::right},
+                   {"ok", Align::right},
+                   {"failed", Align::right},
+                   {"open", Align::right}});
+  for (const app::StudyOutcome& outcome : outcomes) {
+    table.add({outcome.plan.study_id,
+               outcome.plan.created,
+               std::to_string(outcome.points.size()),
+               std::to_string(outcome.count(spec::RunState::ok)),
+               std::to_string(outcome.count(spec::RunState::failed)),
+               std::to_string(outcome.open())});
+  }
+  workspace.answer(table.empty() ? "no studies yet; 'sabath run RECIPE --sweep' makes one\n"
+                                 : table.text());
+  return exit_done;
+}
+
 int list_documents(const std::string& what, Workspace& workspace) {
   std::vector<app::BadDocument> bad;
   std::vector<catalog::DocumentRow> rows;
@@ -99,6 +134,7 @@ int list_documents(const std::string& what, Workspace& workspace) {
 
 int run_list(const ListOptions& options, Workspace& workspace) {
   if (options.what == "runs") return list_runs(options, workspace);
+  if (options.what == "studies") return list_studies(workspace);
   if (options.what == "envs") return list_environments(workspace);
   return list_documents(options.what, workspace);
 }
@@ -107,9 +143,10 @@ int run_list(const ListOptions& options, Workspace& workspace) {
 
 void setup_list(CLI::App& app, Action& action) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* command = app.add_subcommand("list", "list runs, assets, recipes or environments");
-  command->add_option("what", options->what, "runs, assets, recipes or envs")
-      ->check(CLI::IsMember({"runs", "assets", "recipes", "envs"}))
+  CLI::App* command =
+      app.add_subcommand("list", "list runs, studies, assets, recipes or environments");
+  command->add_option("what", options->what, "runs, studies, assets, recipes or envs")
+      ->check(CLI::IsMember({"runs", "studies", "assets", "recipes", "envs"}))
       ->capture_default_str();
   command->add_option("--limit", options->limit, "at most so many runs, newest first")
       ->check(CLI::PositiveNumber)

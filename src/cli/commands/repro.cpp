@@ -32,7 +32,7 @@ app::RunOutcome run_again(const std::filesystem::path& original,
   app::RunRequest request = app::repeat_run(original, code.path(), workspace.observer());
   request.offline = offline;
   if (offline) workspace.stay_offline();
-  return workspace.runner().run(request, 1, workspace.observer(), workspace.stop()).front();
+  return workspace.runner().run(request, workspace.observer(), workspace.stop());
 }
 
 int run_repro(const ReproOptions& options, Workspace& workspace) {

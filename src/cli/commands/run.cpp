@@ -1,3 +1,5 @@
+#include "run.hpp"
+
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
@@ -16,18 +18,6 @@
 
 namespace sabath::cli {
 namespace {
-
-struct RunOptions {
-  std::string recipe{};
-  std::vector<std::string> set{};
-  std::optional<std::uint64_t> seed{};
-  int repeat = 1;
-  std::vector<std::string> tags{};
-  bool fresh = false;
-  bool dry_run = false;
-  std::string variant{};
-  bool offline = false;
-};
 
 std::map<std::string, std::string> assignments(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> set;
@@ -78,66 +68,85 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   return request;
 }
 
-int show_plan(const app::RunRequest& request, int repeat, Workspace& workspace) {
-  const spec::RunPlan plan = app::RecipeRunner::dry_run(request);
-  if (workspace.options().json) {
-    workspace.answer(json_dry_run(plan, repeat));
-    return exit_done;
-  }
-  std::string text = std::to_string(repeat) + " run(s) of " + request.recipe.name + "\n";
-  for (const auto& [name, value] : plan.parameters) {
-    text += "  " + name + " = " + base::printable(spec::to_string(value)) + "\n";
-  }
-  text += "  seed = " +
-          (plan.seed.value ? std::to_string(*plan.seed.value) : std::string("drawn for each run")) +
-          "\n";
-  for (const spec::PlannedStage& stage : plan.stages) {
-    text += "stage " + stage.name + (stage.cache ? " (cached)" : "") + "\n  " +
-            base::printable(base::quote_command(stage.argv)) + "\n";
-  }
-  workspace.answer(text);
-  return exit_done;
-}
-
-std::string text_answer(const std::vector<app::RunOutcome>& outcomes) {
-  std::string text;
-  std::string again;
-  for (const app::RunOutcome& outcome : outcomes) {
-    const auto record = app::RunFiles(outcome.directory).read_record();
-    if (record) {
-      text += report::outcome_text(*record);
-      again = record->reproduce;
-    } else {
-      text += outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) + "\n" +
-              base::printable(outcome.message) + "\n";
-    }
-    text += "  in " + outcome.directory.string() + "\n";
-  }
-  if (!again.empty()) text += "again: " + base::printable(again) + "\n";
+std::string text_answer(const app::RunOutcome& outcome) {
+  const auto record = app::RunFiles(outcome.directory).read_record();
+  std::string text = record ? report::outcome_text(*record)
+                            : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
+                                  "\n" + base::printable(outcome.message) + "\n";
+  text += "  in " + outcome.directory.string() + "\n";
+  if (record) text += "again: " + base::printable(record->reproduce) + "\n";
   return text;
 }
 
-int run_run(const RunOptions& options, Workspace& workspace) {
-  const app::RunRequest request = request_from(options, workspace);
-  if (options.dry_run) return show_plan(request, options.repeat, workspace);
-  const std::vector<app::RunOutcome> outcomes =
-      workspace.runner().run(request, options.repeat, workspace.observer(), workspace.stop());
+int run_once(const app::RunRequest& request, Workspace& workspace) {
+  const app::RunOutcome outcome =
+      workspace.runner().run(request, workspace.observer(), workspace.stop());
   try {
     workspace.catalog();
   } catch (const base::Error& error) {
-    // The runs are recorded in files; the index can be made again at any time.
+    // The run is recorded in files; the index can be made again at any time.
     workspace.observer().warn(error.what(), error.hint());
   }
-  workspace.answer(workspace.options().json ? json_answer(outcomes) : text_answer(outcomes));
-  int status = exit_done;
-  for (const app::RunOutcome& outcome : outcomes) {
-    status = std::max<int>(status, exit_status(outcome.state));
+  workspace.answer(workspace.options().json ? json_answer(std::vector{outcome})
+                                            : text_answer(outcome));
+  return exit_status(outcome.state);
+}
+
+void refuse_beside_resume(const RunOptions& options) {
+  const bool more = !options.recipe.empty() || !options.set.empty() || options.seed ||
+                    options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
+                    !options.variant.empty() || options.offline || asks_for_study(options);
+  if (!more) return;
+  throw base::Error(base::ErrorKind::usage,
+                    "--resume: goes on with a study as it was asked for; only --jobs and --retry "
+                    "may stand beside it",
+                    "a new study has its own recipe and options");
+}
+
+int run_run(const RunOptions& options, Workspace& workspace) {
+  if (!options.resume.empty()) {
+    refuse_beside_resume(options);
+    return resume_study(options, workspace);
   }
-  // Fewer runs than were asked for are no success, whatever they say.
-  if (outcomes.size() < static_cast<std::size_t>(options.repeat)) {
-    status = std::max<int>(status, exit_interrupted);
+  if (options.recipe.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      "run: a recipe is missing",
+                      "'sabath list recipes' shows what there is");
   }
-  return status;
+  if (options.retry) {
+    throw base::Error(base::ErrorKind::usage, "--retry: goes with --resume alone");
+  }
+  const app::RunRequest request = request_from(options, workspace);
+  const std::vector<spec::StudyPoint> points = points_of(options, request);
+  if (options.dry_run) return show_dry_run(options, request, points, workspace);
+  if (asks_for_study(options)) return run_new_study(options, request, points, workspace);
+  return run_once(request, workspace);
+}
+
+std::string why_empty(const std::string& text) {
+  return text.empty() ? "must not be empty" : "";
+}
+
+void add_study_options(CLI::App& command, RunOptions& options, CLI::Option* seed) {
+  auto* sweep = command
+                    .add_option("--sweep",
+                                options.sweep,
+                                "NAME=V1,V2,...: one run for each value; several are crossed")
+                    ->take_all()
+                    ->allow_extra_args(false);
+  command.add_flag("--zip", options.zip, "pair the values of --sweep instead of crossing them")
+      ->needs(sweep);
+  command.add_option("--seeds", options.seeds, "A..B or A,B,...: one run for each seed")
+      ->check(why_empty)
+      ->excludes(seed);
+  command.add_option("--study", options.study, "a study that the recipe describes")
+      ->check(why_empty)
+      ->excludes(sweep);
+  command.add_option("--jobs", options.jobs, "so many runs at a time (1), or 'all' that fit")
+      ->check(why_empty);
+  command.add_option("--resume", options.resume, "go on with a study that was interrupted")
+      ->check(why_empty);
+  command.add_flag("--retry", options.retry, "with --resume: run again what failed");
 }
 
 }  // namespace
@@ -145,18 +154,15 @@ int run_run(const RunOptions& options, Workspace& workspace) {
 void setup_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a recipe and record it");
-  command
-      ->add_option(
-          "recipe", options->recipe, "a recipe's name, or the path of its folder or document")
-      ->required();
+  command->add_option(
+      "recipe", options->recipe, "a recipe's name, or the path of its folder or document");
   command->add_option("--set", options->set, "NAME=VALUE: give a parameter another value")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option(
+  auto* seed = command->add_option(
       "--seed", options->seed, "the seed of every run; without it each draws its own");
-  command->add_option("--repeat", options->repeat, "so many runs, one after the other")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  command->add_option("--repeat", options->repeat, "so many runs of each")
+      ->check(CLI::Range(1, 1'000'000));
   command->add_option("--tag", options->tags, "a word to find the runs by")
       ->allow_extra_args(false);
   command->add_option(
@@ -165,6 +171,7 @@ void setup_run(CLI::App& app, Action& action) {
   command->add_flag("--fresh", options->fresh, "reuse no cached stage");
   command->add_flag(
       "--dry-run", options->dry_run, "show what would be run; fetch, build and run nothing");
+  add_study_options(*command, *options, seed);
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_run(*options, workspace); };
   });

@@ -4,6 +4,7 @@
 #include "workspace.hpp"
 
 #include <sabath/app/collect_run.hpp>
+#include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -64,6 +65,17 @@ std::string recipe_text(const spec::Recipe& recipe) {
     stages.add({stage.name, joined(stage.needs), stage.cache ? "yes" : "", joined(stage.outputs)});
   }
   text += "\n" + stages.text();
+  base::TextTable studies({{"study"}, {"varies"}, {"seeds"}, {"repeat"}});
+  for (const auto& [name, study] : recipe.studies) {
+    std::vector<std::string> varied;
+    for (const auto* lists : {&study.matrix, &study.zip}) {
+      for (const auto& [parameter, values] : *lists)
+        varied.push_back(parameter);
+    }
+    const std::string seeds = study.seeds.empty() ? "" : std::to_string(study.seeds.size());
+    studies.add({name, joined(varied), seeds, std::to_string(study.repeat)});
+  }
+  if (!studies.empty()) text += "\n" + studies.text();
   base::TextTable metrics({{"metric"}, {"unit"}, {"better"}, {"kind"}, {""}});
   for (const spec::MetricSpec& metric : recipe.metrics) {
     metrics.add({metric.name,
@@ -151,8 +163,19 @@ int show_run(const std::string& name, Workspace& workspace) {
   return exit_done;
 }
 
+/// A study by its whole id: no recipe, asset or run is called so.
+bool show_study(const std::string& name, Workspace& workspace) {
+  const auto ids = app::study_ids(workspace.folders().studies());
+  if (std::find(ids.begin(), ids.end(), name) == ids.end()) return false;
+  const app::StudyFiles files(workspace.folders().studies() / name);
+  workspace.answer(
+      study_answer(app::look_at_study(files, workspace.folders()), workspace.options().json));
+  return true;
+}
+
 int run_show(const ShowOptions& options, Workspace& workspace) {
   if (names_a_run(options.name)) return show_run(options.name, workspace);
+  if (show_study(options.name, workspace)) return exit_done;
   try {
     const spec::Recipe recipe = workspace.documents().recipe(options.name);
     workspace.answer(workspace.options().json ? recipe.text : recipe_text(recipe));
@@ -174,9 +197,11 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
 
 void setup_show(CLI::App& app, Action& action) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = app.add_subcommand("show", "show a recipe, an asset or a run");
+  CLI::App* command = app.add_subcommand("show", "show a recipe, an asset, a run or a study");
   command
-      ->add_option("name", options->name, "a recipe, an asset, or a run (id, unique prefix, @last)")
+      ->add_option("name",
+                   options->name,
+                   "a recipe, an asset, a run (id, unique prefix, @last) or a study (id)")
       ->required();
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_show(*options, workspace); };

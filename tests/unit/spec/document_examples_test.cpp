@@ -6,6 +6,7 @@
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/secret.hpp>
+#include <sabath/spec/study.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -169,6 +170,16 @@ TEST_CASE("formats: the example record parses") {
   CHECK(spec::is_run_id(record.run_id));
   CHECK(base::pretty_json(to_json(record)) == examples[0]);
   CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+}
+
+TEST_CASE("formats: the example study is what is written") {
+  SchemaChecker schema("study");
+  const Texts examples = examples_of("study");
+  REQUIRE(examples.size() == 1);
+  const spec::StudyPlan plan = spec::parse_study_plan(examples[0], "study.md");
+  CHECK(base::pretty_json(to_json(plan)) == examples[0]);
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{});
 }
 
 TEST_CASE("formats: the example comparison is what is written") {

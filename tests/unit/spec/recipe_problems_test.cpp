@@ -216,6 +216,24 @@ TEST_CASE("recipe: what refers to other parts must find them") {
   }
 }
 
+TEST_CASE("recipe: studies that cannot be meant are refused") {
+  const auto study = [](const nlohmann::ordered_json& value) {
+    return after([&](auto& d) { d["studies"]["s"] = value; });
+  };
+  CHECK(study({{"matrix", {{"epochs", {1, 2, 1}}}}})
+            .says("/studies/s/matrix/epochs/2: '1' stands twice"));
+  CHECK(study({{"matrix", {{"epochs", {1}}}}, {"zip", {{"epochs", {1}}}}})
+            .says("/studies/s/zip/epochs: 'epochs' is in the matrix too"));
+  CHECK(study({{"zip", {{"epochs", {1, 2}}, {"mode", {"fast"}}}}})
+            .says("/studies/s/zip/mode: has 1 value(s) where 'epochs' has 2"));
+  CHECK(study({{"matrix", {{"epochs", {1}}}}, {"exclude", {{{"mode", "fast"}}}}})
+            .says("/studies/s/exclude/0/mode: 'mode' has one value in this study"));
+  CHECK(study({{"exclude", {nlohmann::ordered_json::object()}}})
+            .says("/studies/s/exclude/0: would exclude every point"));
+  CHECK(study({{"seeds", {1, 1}}}).says("/studies/s/seeds: '1,1' is not a range of seeds"));
+  CHECK(study({{"repeat", 0}}).says("/studies/s/repeat: 0 is out of range"));
+}
+
 TEST_CASE("recipe: two roles must not meet in one variable") {
   CHECK(after([](auto& d) {
           d["datasets"] = {{"a-b", "one"}, {"a_b", "two"}};

@@ -122,8 +122,23 @@ TEST_CASE("recipe: studies hold typed values") {
   const auto recipe = parsed(document);
   const spec::Study& study = recipe.studies.at("modes");
   CHECK(study.matrix.at("epochs") == std::vector<ParameterValue>{std::int64_t{1}, std::int64_t{2}});
-  CHECK(study.seeds == "1..3");
+  CHECK(study.seeds == std::vector<std::uint64_t>{1, 2, 3});
   CHECK(study.repeat == 1);
+}
+
+TEST_CASE("recipe: a study pairs lists, excludes points, and takes seeds as a list") {
+  auto document = small_recipe();
+  document["studies"]["s"] = {{"matrix", {{"mode", {"ordered", "fast"}}}},
+                              {"zip", {{"epochs", {1, 2, 1}}}},
+                              {"exclude", {{{"mode", "fast"}, {"epochs", {1, 3}}}}},
+                              {"seeds", {3, 1}}};
+  const spec::Study study = parsed(document).studies.at("s");
+  CHECK(study.zip.at("epochs").size() == 3);
+  REQUIRE(study.exclude.size() == 1);
+  CHECK(study.exclude[0].at("mode") == std::vector<ParameterValue>{std::string("fast")});
+  CHECK(study.exclude[0].at("epochs") ==
+        std::vector<ParameterValue>{std::int64_t{1}, std::int64_t{3}});
+  CHECK(study.seeds == std::vector<std::uint64_t>{3, 1});
 }
 
 TEST_CASE("recipe: a stage may use what it needs through others") {

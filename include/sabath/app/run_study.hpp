@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sabath/app/run_recipe.hpp>
+#include <sabath/app/study_files.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/spec/study.hpp>
+
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+namespace sabath::app {
+
+/// What became of one point: its newest run, if it had any.
+struct PointOutcome {
+  std::optional<RunOutcome> run{};
+  int runs = 0;  ///< how many it had
+};
+
+struct StudyOutcome {
+  spec::StudyPlan plan{};
+  std::filesystem::path directory{};
+  std::vector<PointOutcome> points{};  ///< as many as the plan has
+
+  std::size_t count(spec::RunState state) const;
+  /// Points without a run that ended by itself: a further resume runs them.
+  std::size_t open() const;
+};
+
+/// Is a point with such a newest run done, unless failed ones are retried?
+inline bool is_settled(spec::RunState state) {
+  return state == spec::RunState::ok || state == spec::RunState::failed;
+}
+
+/// How a study stands, by its files alone.
+StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders);
+
+struct StudyTools {
+  RecipeRunner& runner;
+  const Folders& folders;
+  base::ProcessRunner& processes;
+  base::Clock& clock;
+};
+
+/// How many runs of the recipe go at a time, of `jobs` that were asked for (0: as many as fit).
+/// Throws Error{usage} where they do not fit on this machine.
+std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTools& tools);
+
+/// Runs what of a study is not done: points that have no run, or whose newest was interrupted or
+/// lost, and with `retry` those that failed, as new runs. A run that somebody still executes is
+/// waited for, and none is started beside it. After a stop the runs under way are ended and waited
+/// for; what else ends it early (a full disk) is thrown once they are over.
+StudyOutcome run_study(const StudyFiles& files,
+                       const spec::StudyPlan& plan,
+                       const PreparedRecipe& prepared,
+                       bool retry,
+                       const StudyTools& tools,
+                       base::Observer& observer,
+                       std::stop_token stop);
+
+}  // namespace sabath::app

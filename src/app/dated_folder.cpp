@@ -1,0 +1,53 @@
+#include "dated_folder.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <cerrno>
+#include <random>
+
+#include <sys/random.h>
+#include <sys/stat.h>
+
+namespace sabath::app {
+namespace {
+
+std::string dated_name(const std::string& name, int letters, base::WallTime now) {
+  const std::string time = base::format_rfc3339(now);
+  std::string end;
+  std::uint64_t bits = random_bits();
+  for (int i = 0; i < letters; ++i) {
+    end += static_cast<char>('a' + bits % 26);
+    bits /= 26;
+  }
+  const auto digits = [&](std::size_t from, std::size_t length) {
+    return time.substr(from, length);
+  };
+  return name + "-" + digits(0, 4) + digits(5, 2) + digits(8, 2) + "-" + digits(11, 2) +
+         digits(14, 2) + digits(17, 2) + "-" + end;
+}
+
+}  // namespace
+
+std::uint64_t random_bits() {
+  std::uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
+    std::random_device device;
+    bits = (std::uint64_t{device()} << 32U) | device();
+  }
+  return bits;
+}
+
+std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
+                                        const std::string& name,
+                                        int letters,
+                                        base::Clock& clock) {
+  base::make_directories(parent);
+  while (true) {
+    std::filesystem::path directory = parent / dated_name(name, letters, clock.now());
+    if (::mkdir(directory.c_str(), 0755) == 0) return directory;
+    if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
+  }
+}
+
+}  // namespace sabath::app

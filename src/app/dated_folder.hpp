@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sabath/base/clock.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace sabath::app {
+
+/// From the system, unpredictable.
+std::uint64_t random_bits();
+
+/// Makes `parent`/<name>-<YYYYMMDD>-<hhmmss>-<so many letters> by an exclusive mkdir: no two ever
+/// share one. Throws Error{storage}.
+std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
+                                        const std::string& name,
+                                        int letters,
+                                        base::Clock& clock);
+
+}  // namespace sabath::app

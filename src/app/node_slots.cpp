@@ -1,0 +1,146 @@
+#include "node_slots.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> items;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    if (to > from) items.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return items;
+}
+
+std::size_t fitting(std::size_t available, int each) {
+  return each <= 0 ? available : available / static_cast<std::size_t>(each);
+}
+
+std::string wants(const RunNeeds& needs) {
+  std::string text = std::to_string(needs.cores) + " core(s)";
+  if (needs.gpus > 0) text += ", " + std::to_string(needs.gpus) + " GPU(s)";
+  if (needs.memory_bytes > 0) text += ", " + base::format_bytes(needs.memory_bytes);
+  return text;
+}
+
+std::string has(const NodeCapacity& capacity) {
+  return std::to_string(capacity.cores.size()) + " core(s), " +
+         std::to_string(capacity.gpus.size()) + " GPU(s) and " +
+         base::format_bytes(capacity.memory_bytes) + " may be used here";
+}
+
+/// The free ones among `taken`, `count` of them; nothing where there are fewer.
+std::optional<std::vector<std::size_t>> first_free(const std::vector<bool>& taken, int count) {
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < taken.size() && free.size() < static_cast<std::size_t>(count); ++i) {
+    if (!taken[i]) free.push_back(i);
+  }
+  if (free.size() < static_cast<std::size_t>(count)) return std::nullopt;
+  return free;
+}
+
+}  // namespace
+
+NodeCapacity look_at_node(base::ProcessRunner& processes) {
+  NodeCapacity capacity;
+  capacity.cores = probe::usable_cores();
+  spec::HostFacts facts;
+  for (const auto& probe : probe::builtin_probes()) {
+    // All facts of a host would take a second where nobody looked before.
+    if (probe->name() == "allowance" || probe->name() == "gpu") probe->look({}, processes, facts);
+  }
+  capacity.memory_bytes = facts.memory.effective_bytes;
+  const auto environment = base::current_environment();
+  const auto visible = environment.find("CUDA_VISIBLE_DEVICES");
+  if (visible != environment.end()) {
+    capacity.gpus = listed(visible->second);
+  } else {
+    for (const spec::GpuFacts& gpu : facts.gpus)
+      capacity.gpus.push_back(gpu.uuid);
+  }
+  return capacity;
+}
+
+RunNeeds needs_of(const spec::Recipe& recipe) {
+  RunNeeds needs;
+  for (const spec::Stage& stage : recipe.stages) {
+    const spec::Resources& wanted = stage.resources;
+    needs.cores = std::max(needs.cores, wanted.cpus * std::max(wanted.tasks, 1));
+    needs.gpus = std::max(needs.gpus, wanted.gpus);
+    needs.memory_bytes = std::max(needs.memory_bytes, wanted.memory_bytes);
+  }
+  return needs;
+}
+
+Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
+  if (jobs == 1) return {};
+  if (jobs == 0 && needs.cores == 0) {
+    throw Error(ErrorKind::usage,
+                "--jobs all: no stage of the recipe says how many cpus it wants",
+                "give a number, or let the stages state their \"resources\"");
+  }
+  std::size_t most = fitting(capacity.cores.size(), needs.cores);
+  if (needs.gpus > 0) most = std::min(most, fitting(capacity.gpus.size(), needs.gpus));
+  if (needs.memory_bytes > 0 && capacity.memory_bytes > 0) {
+    most = std::min<std::uint64_t>(most, capacity.memory_bytes / needs.memory_bytes);
+  }
+  const std::size_t wanted =
+      jobs == 0 ? std::max<std::size_t>(most, 1) : static_cast<std::size_t>(jobs);
+  if (wanted == 1) return {};
+  if (wanted > most) {
+    throw Error(ErrorKind::usage,
+                "--jobs " + std::to_string(jobs) + ": so many runs of " + wants(needs) +
+                    " each do not fit: " + has(capacity),
+                "at most " + std::to_string(std::max<std::size_t>(most, 1)) + " do");
+  }
+  const int even = static_cast<int>(capacity.cores.size() / wanted);
+  return {wanted, needs.cores > 0 ? needs.cores : even, needs.gpus};
+}
+
+NodeSlots::NodeSlots(NodeCapacity capacity, Division division)
+    : capacity_(std::move(capacity)),
+      division_(division),
+      core_taken_(capacity_.cores.size()),
+      gpu_taken_(capacity_.gpus.size()) {}
+
+std::optional<spec::Place> NodeSlots::take() {
+  const auto cores = first_free(core_taken_, division_.cores);
+  const auto gpus = first_free(gpu_taken_, division_.gpus);
+  if (!cores || !gpus) return std::nullopt;
+  spec::Place place;
+  for (const std::size_t core : *cores) {
+    const std::vector<int>& threads = capacity_.cores[core];
+    place.cpus.insert(place.cpus.end(), threads.begin(), threads.end());
+  }
+  for (const std::size_t gpu : *gpus)
+    place.gpus.push_back(capacity_.gpus[gpu]);
+  occupy(place);
+  return place;
+}
+
+void NodeSlots::mark(const spec::Place& place, bool taken) {
+  const auto is_in = [](const auto& item, const auto& all) {
+    return std::find(all.begin(), all.end(), item) != all.end();
+  };
+  for (std::size_t i = 0; i < core_taken_.size(); ++i) {
+    const std::vector<int>& threads = capacity_.cores[i];
+    if (std::any_of(
+            threads.begin(), threads.end(), [&](int cpu) { return is_in(cpu, place.cpus); }))
+      core_taken_[i] = taken;
+  }
+  for (std::size_t i = 0; i < gpu_taken_.size(); ++i) {
+    if (is_in(capacity_.gpus[i], place.gpus)) gpu_taken_[i] = taken;
+  }
+}
+
+}  // namespace sabath::app

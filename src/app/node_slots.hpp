@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// What of this machine can be given to runs.
+struct NodeCapacity {
+  std::vector<std::vector<int>> cores{};  ///< as probe::usable_cores
+  std::vector<std::string> gpus{};        ///< as CUDA_VISIBLE_DEVICES names them
+  std::uint64_t memory_bytes = 0;         ///< 0: not known
+};
+
+/// A caller's CUDA_VISIBLE_DEVICES limits what is given away.
+NodeCapacity look_at_node(base::ProcessRunner& processes);
+
+/// What one run of a recipe asks for; zero where no stage says.
+struct RunNeeds {
+  int cores = 0;
+  int gpus = 0;
+  std::uint64_t memory_bytes = 0;
+
+  bool operator==(const RunNeeds&) const = default;
+};
+/// Stages follow one another, so each need is that of the stage that wants most. `cpus` are those
+/// of one task.
+RunNeeds needs_of(const spec::Recipe& recipe);
+
+/// How a machine is divided among runs.
+struct Division {
+  std::size_t jobs = 1;
+  int cores = 0;  ///< of each run; 0: not bound
+  int gpus = 0;   ///< of each run; 0: all see all
+
+  bool operator==(const Division&) const = default;
+};
+/// For `jobs` runs at a time, 0: as many as fit. One run at a time has the whole machine and is not
+/// bound. Where the recipe does not say how many cores a run wants they are divided evenly. Throws
+/// Error{usage} when the runs do not fit, or nothing says how many would.
+Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs);
+
+/// Gives out disjoint parts of a machine.
+class NodeSlots {
+ public:
+  NodeSlots(NodeCapacity capacity, Division division);
+
+  /// Nothing while too little is free.
+  std::optional<spec::Place> take();
+  /// What a run that is there already has.
+  void occupy(const spec::Place& place) { mark(place, true); }
+  void give_back(const spec::Place& place) { mark(place, false); }
+
+ private:
+  void mark(const spec::Place& place, bool taken);
+
+  NodeCapacity capacity_;
+  Division division_;
+  std::vector<bool> core_taken_;
+  std::vector<bool> gpu_taken_;
+};
+
+}  // namespace sabath::app

@@ -1,0 +1,276 @@
+#include "node_slots.hpp"
+#include "run_executors.hpp"
+
+#include <sabath/app/expand_study.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_study.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using spec::RunState;
+
+constexpr std::chrono::nanoseconds first_pause = std::chrono::milliseconds(1);
+constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(100);
+
+struct Machine {
+  NodeCapacity capacity{};
+  Division division{};
+};
+
+/// One run at a time asks nothing of the machine.
+Machine machine_for(const spec::Recipe& recipe, int jobs, const StudyTools& tools) {
+  if (jobs == 1) return {};
+  Machine machine{look_at_node(tools.processes), {}};
+  machine.division = divide(machine.capacity, needs_of(recipe), jobs);
+  return machine;
+}
+
+/// One process that brings a study to its end.
+class StudyDrive {
+ public:
+  StudyDrive(const StudyFiles& files,
+             const spec::StudyPlan& plan,
+             const PreparedRecipe& prepared,
+             const Machine& machine,
+             const StudyTools& tools,
+             base::Observer& observer)
+      : files_(files),
+        plan_(plan),
+        prepared_(prepared),
+        jobs_(machine.division.jobs),
+        slots_(machine.capacity, machine.division),
+        tools_(tools),
+        observer_(observer),
+        varied_(varied_parameters(plan.points)) {}
+
+  /// What is under way already is followed, the rest is queued.
+  void take_stock(bool retry) {
+    const std::vector<StudyFiles::Run> runs = files_.runs();
+    std::vector<fs::path> directories;
+    for (const StudyFiles::Run& run : runs)
+      directories.push_back(tools_.folders.runs() / run.run_id);
+    // In this order: what nobody executes now has said already how it ended.
+    const auto executors = executors_of(directories);
+    const StudyOutcome before = look_at_study(files_, tools_.folders);
+    std::vector<bool> busy(plan_.points.size());
+    for (const StudyFiles::Run& run : runs) {
+      const auto executor = executors.find(run.run_id);
+      if (executor == executors.end() || run.point >= busy.size()) continue;
+      busy[run.point] = true;
+      follow(run, executor->second);
+    }
+    for (std::size_t i = 0; i < plan_.points.size(); ++i) {
+      const auto& newest = before.points[i].run;
+      if (busy[i]) continue;
+      const bool done =
+          newest && is_settled(newest->state) && !(retry && newest->state == RunState::failed);
+      if (done) {
+        ++done_;
+      } else {
+        waiting_.push_back(i);
+      }
+    }
+  }
+
+  void run(std::stop_token stop) {
+    std::chrono::nanoseconds pause = first_pause;
+    tell();
+    while (true) {
+      if (stop.stop_requested() && !cancelled_) {
+        for (const Flight& flight : flights_)
+          flight.run.cancel();
+        cancelled_ = true;
+        waiting_.clear();
+      }
+      const bool moved = collect() + launch_waiting() > 0;
+      if (flights_.empty() && waiting_.empty()) break;
+      tools_.clock.sleep_for(pause);
+      pause = moved ? first_pause : std::min(pause * 17 / 16, longest_pause);
+    }
+    observer_.progress({task(), done_, plan_.points.size(), false, true});
+    if (!problem_) return;
+    observer_.warn(task() + ": ended early",
+                   "'sabath run --resume " + plan_.study_id + "' goes on");
+    std::rethrow_exception(problem_);
+  }
+
+ private:
+  struct Flight {
+    std::size_t point = 0;
+    RunInFlight run;
+    spec::Place place{};
+  };
+
+  std::string task() const { return "study " + plan_.study_id; }
+  void tell() const { observer_.progress({task(), done_, plan_.points.size(), false, false}); }
+
+  std::string name_of(std::size_t point) const {
+    const std::string text = point_text(plan_.points[point], varied_);
+    return "run " + std::to_string(point + 1) + " of " + std::to_string(plan_.points.size()) +
+           (text.empty() ? "" : " (" + text + ")");
+  }
+
+  void follow(const StudyFiles::Run& run, const launch::JobId& job) {
+    const fs::path directory = tools_.folders.runs() / run.run_id;
+    const spec::Place place = RunFiles(directory).read_plan().place.value_or(spec::Place{});
+    slots_.occupy(place);
+    observer_.note(name_of(run.point) + ": " + run.run_id + " goes on");
+    flights_.push_back({run.point, tools_.runner.follow(directory, job), place});
+  }
+
+  std::size_t launch_waiting() {
+    std::size_t launched = 0;
+    while (!waiting_.empty() && flights_.size() < jobs_) {
+      const auto place = slots_.take();
+      if (!place) break;
+      try {
+        launch(waiting_.front(), *place);
+      } catch (...) {
+        // Those under way come to their end; nothing more is begun.
+        problem_ = std::current_exception();
+        waiting_.clear();
+        return launched;
+      }
+      waiting_.pop_front();
+      ++launched;
+    }
+    return launched;
+  }
+
+  void launch(std::size_t index, const spec::Place& place) {
+    const spec::StudyPoint& point = plan_.points[index];
+    RunRequest request = prepared_.request;
+    request.set = point.set;
+    request.seed = point.seed;
+    request.study_id = plan_.study_id;
+    request.study_point = index;
+    if (!place.cpus.empty() || !place.gpus.empty()) request.place = place;
+    const spec::RunPlan planned = tools_.runner.plan(prepared_, request);
+    tell_changed_code(planned);
+    // Noted before it is started: no run of the study is ever unknown to it.
+    files_.add_run({index, planned.run_id});
+    observer_.note(name_of(index) + ": " + planned.run_id);
+    flights_.push_back({index, tools_.runner.launch(planned), place});
+  }
+
+  /// A study is meant to be of one code: whoever edits it meanwhile is told, once.
+  void tell_changed_code(const spec::RunPlan& planned) {
+    if (!code_) {
+      const std::vector<StudyFiles::Run> runs = files_.runs();
+      code_ = runs.empty() ? planned.code : first_code(runs.front().run_id).value_or(planned.code);
+    }
+    if (told_code_ || *code_ == planned.code) return;
+    told_code_ = true;
+    observer_.warn("the code has changed since the first run of " + task(),
+                   "'sabath compare' tells the runs apart; a new study has one code");
+  }
+
+  std::optional<std::map<std::string, std::string>> first_code(const std::string& run_id) const {
+    try {
+      return RunFiles(tools_.folders.runs() / run_id).read_plan().code;
+    } catch (const Error&) {
+      return std::nullopt;  // removed meanwhile
+    }
+  }
+
+  std::size_t collect() {
+    const auto over =
+        std::stable_partition(flights_.begin(), flights_.end(), [](const Flight& flight) {
+          return !flight.run.is_over();
+        });
+    const auto ended = static_cast<std::size_t>(flights_.end() - over);
+    for (auto flight = over; flight != flights_.end(); ++flight) {
+      slots_.give_back(flight->place);
+      const RunOutcome outcome = flight->run.outcome(cancelled_);
+      if (is_settled(outcome.state)) ++done_;
+      if (outcome.state != RunState::ok) {
+        observer_.note(name_of(flight->point) + ": " + std::string(to_string(outcome.state)) +
+                       ": " + outcome.message);
+      }
+    }
+    flights_.erase(over, flights_.end());
+    if (ended > 0) tell();
+    return ended;
+  }
+
+  const StudyFiles& files_;
+  const spec::StudyPlan& plan_;
+  const PreparedRecipe& prepared_;
+  std::size_t jobs_;
+  NodeSlots slots_;
+  StudyTools tools_;
+  base::Observer& observer_;
+  std::vector<std::string> varied_;
+  std::deque<std::size_t> waiting_{};
+  std::vector<Flight> flights_{};
+  std::size_t done_ = 0;
+  bool cancelled_ = false;
+  std::optional<std::map<std::string, std::string>> code_{};  ///< of the first run
+  bool told_code_ = false;
+  std::exception_ptr problem_{};
+};
+
+}  // namespace
+
+std::size_t StudyOutcome::count(RunState state) const {
+  return static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [&](const PointOutcome& point) {
+        return point.run && point.run->state == state;
+      }));
+}
+
+std::size_t StudyOutcome::open() const {
+  return points.size() - count(RunState::ok) - count(RunState::failed);
+}
+
+StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders) {
+  StudyOutcome outcome{files.read_plan(), files.directory(), {}};
+  outcome.points.resize(outcome.plan.points.size());
+  for (const StudyFiles::Run& run : files.runs()) {
+    const fs::path directory = folders.runs() / run.run_id;
+    std::error_code code;
+    if (run.point >= outcome.points.size() || !fs::exists(directory, code)) continue;
+    PointOutcome& point = outcome.points[run.point];
+    ++point.runs;
+    // A run that is ok is what the point was for, whatever came after it.
+    if (point.run && point.run->state == RunState::ok) continue;
+    point.run = look_at_run(directory);
+  }
+  return outcome;
+}
+
+std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTools& tools) {
+  return machine_for(recipe, jobs, tools).division.jobs;
+}
+
+StudyOutcome run_study(const StudyFiles& files,
+                       const spec::StudyPlan& plan,
+                       const PreparedRecipe& prepared,
+                       bool retry,
+                       const StudyTools& tools,
+                       base::Observer& observer,
+                       std::stop_token stop) {
+  const Machine machine = machine_for(prepared.request.recipe, plan.jobs, tools);
+  files.take_in_hand();
+  StudyDrive drive(files, plan, prepared, machine, tools, observer);
+  drive.take_stock(retry);
+  drive.run(stop);
+  StudyOutcome outcome = look_at_study(files, tools.folders);
+  for (PointOutcome& point : outcome.points) {
+    // Nothing of it is executed any more, whatever a status says.
+    if (point.run && !spec::is_final(point.run->state))
+      point.run = outcome_of(point.run->directory);
+  }
+  return outcome;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,110 @@
+#include "answers.hpp"
+#include "exit_status.hpp"
+#include "run.hpp"
+
+#include <sabath/app/expand_study.hpp>
+#include <sabath/app/run_study.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/compare/power.hpp>
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabath::cli {
+namespace {
+
+constexpr std::size_t most_lines = 60;
+
+std::string seeds_text(const std::vector<spec::StudyPoint>& points) {
+  const auto& first = points.front().seed;
+  const bool same = std::all_of(
+      points.begin(), points.end(), [&](const auto& point) { return point.seed == first; });
+  if (!same) return "";
+  return "  seed = " + (first ? std::to_string(*first) : std::string("drawn for each run")) + "\n";
+}
+
+/// What all runs share stands above, so that the table has what tells them apart.
+std::string table_text(const std::vector<spec::StudyPoint>& points) {
+  std::vector<base::TextTable::Column> columns{{"run", base::Align::right}};
+  const std::vector<std::string> varied = app::varied_parameters(points);
+  for (const std::string& name : varied)
+    columns.push_back({name, base::Align::right});
+  columns.insert(columns.end(), {{"seed", base::Align::right}, {"repetition", base::Align::right}});
+  base::TextTable table(columns);
+  for (std::size_t i = 0; i < std::min(points.size(), most_lines); ++i) {
+    std::vector<std::string> cells{std::to_string(i + 1)};
+    for (const std::string& name : varied)
+      cells.push_back(points[i].set.at(name));
+    cells.push_back(points[i].seed ? std::to_string(*points[i].seed) : "drawn");
+    cells.push_back(std::to_string(points[i].repetition));
+    table.add(std::move(cells));
+  }
+  std::string text = table.text();
+  if (points.size() > most_lines) {
+    text += "... and " + std::to_string(points.size() - most_lines) + " more; --json has all\n";
+  }
+  return text;
+}
+
+std::string margins_of(const spec::Recipe& recipe) {
+  std::string text;
+  for (const spec::MetricSpec& metric : recipe.metrics) {
+    if (!metric.margin) continue;
+    text += (text.empty() ? "" : ", ") + metric.name + " " + report::number_text(*metric.margin) +
+            (metric.unit.empty() || metric.unit == "1" ? "" : " " + metric.unit);
+  }
+  return text;
+}
+
+/// Said before a study is started, not after: whether it can show what it is made for.
+std::string power_text(const spec::Recipe& recipe, std::size_t runs) {
+  std::string text = fmt::format("{} run(s) of each setting", runs);
+  if (runs < 2) return text + ": no spread between runs can be told; --seeds or --repeat\n";
+  text += "; two settings without a difference are found equivalent (TOST, 5 %)\n";
+  for (const double margin : {1.0, 1.5, 2.0, 3.0}) {
+    text += fmt::format("  within {:>3} standard deviations with a probability of {:.0f} %\n",
+                        margin,
+                        100 * compare::equivalence_power(static_cast<int>(runs), margin));
+  }
+  const std::string margins = margins_of(recipe);
+  if (!margins.empty()) text += "  margins of the recipe: " + margins + "\n";
+  return text;
+}
+
+}  // namespace
+
+int show_dry_run(const RunOptions& options,
+                 const app::RunRequest& request,
+                 const std::vector<spec::StudyPoint>& points,
+                 Workspace& workspace) {
+  jobs_of(options);
+  app::RunRequest first = request;
+  first.set = points.front().set;
+  first.seed = points.front().seed;
+  const spec::RunPlan plan = app::RecipeRunner::dry_run(first);
+  if (workspace.options().json) {
+    workspace.answer(json_dry_run(plan, points));
+    return exit_done;
+  }
+  const std::vector<std::string> varied = app::varied_parameters(points);
+  std::string text = std::to_string(points.size()) + " run(s) of " + request.recipe.name + "\n";
+  for (const auto& [name, value] : plan.parameters) {
+    if (std::find(varied.begin(), varied.end(), name) != varied.end()) continue;
+    text += "  " + name + " = " + base::printable(spec::to_string(value)) + "\n";
+  }
+  text += seeds_text(points);
+  for (const spec::PlannedStage& stage : plan.stages) {
+    text += "stage " + stage.name + (stage.cache ? " (cached)" : "") + "\n  " +
+            base::printable(base::quote_command(stage.argv)) + "\n";
+  }
+  if (asks_for_study(options)) {
+    text += table_text(points) + power_text(request.recipe, app::runs_per_setting(points));
+  }
+  workspace.answer(text);
+  return exit_done;
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,224 @@
+#include "answers.hpp"
+#include "exit_status.hpp"
+#include "run.hpp"
+
+#include <sabath/app/expand_study.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_study.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace sabath::cli {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+/// "epochs=1,2,4": typed as the recipe says.
+void add_sweep(const app::RunRequest& request, const std::string& text, spec::ValueLists& lists) {
+  const std::string place = "--sweep: '" + base::printable(text) + "' ";
+  const auto sign = text.find('=');
+  if (sign == std::string::npos || sign == 0) {
+    throw Error(ErrorKind::usage, place + "is not NAME=VALUE,VALUE,...");
+  }
+  const std::string name = text.substr(0, sign);
+  if (lists.contains(name)) {
+    throw Error(ErrorKind::usage, "--sweep: '" + base::printable(name) + "' is swept twice");
+  }
+  std::vector<spec::ParameterValue>& values = lists[name];
+  for (std::size_t from = sign + 1, to = 0; to != std::string::npos; from = to + 1) {
+    to = text.find(',', from);
+    const std::string word = text.substr(from, to == std::string::npos ? to : to - from);
+    if (word.empty()) {
+      throw Error(ErrorKind::usage,
+                  place + "has an empty value",
+                  "values that are empty, or have a comma, can stand in a study of the recipe");
+    }
+    values.push_back(app::resolve_parameters(request.recipe, {{name, word}}).at(name));
+  }
+}
+
+const spec::Study& named_study(const spec::Recipe& recipe, const std::string& name) {
+  const auto found = recipe.studies.find(name);
+  if (found != recipe.studies.end()) return found->second;
+  std::vector<std::string> names;
+  std::string all;
+  for (const auto& [each, study] : recipe.studies) {
+    names.push_back(each);
+    all += (all.empty() ? "it has " : ", ") + each;
+  }
+  const std::string guess = base::nearest(name, names);
+  throw Error(ErrorKind::usage,
+              "recipe '" + recipe.name + "': no study '" + base::printable(name) + "'",
+              !guess.empty() ? "did you mean '" + guess + "'?"
+              : all.empty()  ? "it describes none; --sweep makes one without"
+                             : all);
+}
+
+/// What makes such a study again.
+std::string command_of(const RunOptions& options, const app::RunRequest& request) {
+  std::vector<std::string> argv{"sabath", "run", request.named};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) argv.insert(argv.end(), {option, value});
+  };
+  for (const std::string& each : options.set)
+    add("--set", each);
+  for (const std::string& each : options.sweep)
+    add("--sweep", each);
+  if (options.zip) argv.emplace_back("--zip");
+  add("--study", options.study);
+  add("--seeds", options.seeds);
+  add("--seed", options.seed ? std::to_string(*options.seed) : "");
+  add("--repeat", options.repeat ? std::to_string(*options.repeat) : "");
+  add("--jobs", options.jobs);
+  add("--variant", options.variant);
+  for (const std::string& each : options.tags)
+    add("--tag", each);
+  if (options.fresh) argv.emplace_back("--fresh");
+  return base::quote_command(argv);
+}
+
+app::StudyTools tools_of(Workspace& workspace) {
+  return {workspace.runner(), workspace.folders(), workspace.processes(), workspace.clock()};
+}
+
+int conduct(const app::StudyFiles& files,
+            const spec::StudyPlan& plan,
+            const app::PreparedRecipe& prepared,
+            bool retry,
+            Workspace& workspace) {
+  const app::StudyOutcome outcome = app::run_study(
+      files, plan, prepared, retry, tools_of(workspace), workspace.observer(), workspace.stop());
+  try {
+    workspace.catalog();
+  } catch (const Error& error) {
+    // The runs are recorded in files; the index can be made again at any time.
+    workspace.observer().warn(error.what(), error.hint());
+  }
+  workspace.answer(study_answer(outcome, workspace.options().json));
+  return study_status(outcome);
+}
+
+/// Says what more could go on at the same time, where nobody asked.
+void suggest_jobs(const RunOptions& options,
+                  const spec::Recipe& recipe,
+                  std::size_t runs,
+                  Workspace& workspace) {
+  const bool states = std::any_of(recipe.stages.begin(),
+                                  recipe.stages.end(),
+                                  [](const auto& stage) { return stage.resources.cpus > 0; });
+  if (!options.jobs.empty() || !states || runs < 2) return;
+  const std::size_t fit = std::min(runs, app::runs_at_a_time(recipe, 0, tools_of(workspace)));
+  if (fit < 2) return;
+  workspace.observer().note("one run at a time, so that none disturbs another's timing; --jobs " +
+                            std::to_string(fit) + " would fit");
+}
+
+}  // namespace
+
+bool asks_for_study(const RunOptions& options) {
+  return !options.sweep.empty() || !options.seeds.empty() || !options.study.empty() ||
+         options.repeat.value_or(1) > 1;
+}
+
+std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::RunRequest& request) {
+  spec::Study study;
+  if (!options.study.empty()) study = named_study(request.recipe, options.study);
+  if (options.zip && options.sweep.size() < 2) {
+    throw Error(ErrorKind::usage, "--zip: pairs the values of two or more --sweep");
+  }
+  for (const std::string& text : options.sweep)
+    add_sweep(request, text, options.zip ? study.zip : study.matrix);
+  if (!options.seeds.empty()) {
+    try {
+      study.seeds = spec::parse_seeds(options.seeds);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::usage, std::string("--seeds: ") + error.what(), error.hint());
+    }
+  }
+  if (options.seed) study.seeds.clear();
+  if (options.repeat) study.repeat = *options.repeat;
+  return app::expand_study(request.recipe, study, request.set, options.seed);
+}
+
+int jobs_of(const RunOptions& options) {
+  if (options.jobs.empty()) return 1;
+  if (options.jobs == "all") return 0;
+  int jobs = 0;
+  const char* const last = options.jobs.data() + options.jobs.size();
+  const auto [end, error] = std::from_chars(options.jobs.data(), last, jobs);
+  if (error != std::errc{} || end != last || jobs < 1) {
+    throw Error(ErrorKind::usage,
+                "--jobs: '" + base::printable(options.jobs) + "' is no number of runs",
+                "a number from 1, or 'all' that fit");
+  }
+  return jobs;
+}
+
+int run_new_study(const RunOptions& options,
+                  const app::RunRequest& request,
+                  const std::vector<spec::StudyPoint>& points,
+                  Workspace& workspace) {
+  spec::StudyPlan plan;
+  plan.jobs = jobs_of(options);
+  app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
+  const app::PreparedRecipe prepared =
+      workspace.runner().prepare(request, workspace.observer(), workspace.stop());
+  plan.recipe = request.named;
+  plan.recipe_name = request.recipe.name;
+  plan.recipe_digest = request.recipe.digest();
+  plan.variant = prepared.request.variant;
+  plan.tags = request.tags;
+  plan.fresh = request.fresh;
+  plan.offline = request.offline;
+  plan.command = command_of(options, request);
+  plan.points = points;
+  const app::StudyFiles files =
+      app::make_study(workspace.folders().studies(),
+                      request.recipe.name + "-" + (options.study.empty() ? "study" : options.study),
+                      plan,
+                      workspace.clock());
+  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(points.size()) +
+                            " run(s)");
+  suggest_jobs(options, request.recipe, points.size(), workspace);
+  return conduct(files, plan, prepared, false, workspace);
+}
+
+int resume_study(const RunOptions& options, Workspace& workspace) {
+  const app::StudyFiles files = app::find_study(workspace.folders().studies(), options.resume);
+  spec::StudyPlan plan = files.read_plan();
+  if (!options.jobs.empty()) plan.jobs = jobs_of(options);
+  app::RunRequest request;
+  request.recipe = workspace.documents().recipe(plan.recipe);
+  if (request.recipe.digest() != plan.recipe_digest) {
+    throw Error(ErrorKind::usage,
+                "study '" + plan.study_id + "': the recipe has changed since it was begun: " +
+                    (request.recipe.directory / "recipe.json").string(),
+                "a study is of one recipe; begin a new one: " + plan.command);
+  }
+  request.named = plan.recipe;
+  request.variant = plan.variant;
+  request.tags = plan.tags;
+  request.fresh = plan.fresh;
+  request.offline = plan.offline;
+  if (plan.offline) workspace.stay_offline();
+  app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
+  const app::PreparedRecipe prepared =
+      workspace.runner().prepare(request, workspace.observer(), workspace.stop());
+  return conduct(files, plan, prepared, options.retry, workspace);
+}
+
+int study_status(const app::StudyOutcome& outcome) {
+  int status = exit_done;
+  for (const app::PointOutcome& point : outcome.points) {
+    // Fewer runs than were asked for are no success, whatever the others say.
+    status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
+  }
+  return status;
+}
+
+}  // namespace sabath::cli

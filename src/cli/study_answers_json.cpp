@@ -1,0 +1,188 @@
+#include "answers.hpp"
+
+#include <sabath/app/expand_study.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/text.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace sabath::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using spec::RunState;
+
+constexpr std::size_t most_metrics = 4;
+constexpr std::size_t most_problems = 10;
+
+/// Where a point's newest run stands, in one word.
+std::string state_of(const app::PointOutcome& point) {
+  return point.run ? std::string(spec::to_string(point.run->state)) : std::string();
+}
+
+const spec::MetricSummary* summary_of(const spec::RunRecord& record, const std::string& name) {
+  const auto found = std::find_if(record.metrics.begin(),
+                                  record.metrics.end(),
+                                  [&](const auto& metric) { return metric.name == name; });
+  return found == record.metrics.end() ? nullptr : &*found;
+}
+
+/// Results before performance, and no more than fit beside the rest.
+std::vector<std::string> shown_metrics(const spec::RunRecord& record) {
+  std::vector<std::string> names;
+  for (const bool performance : {false, true}) {
+    for (const spec::MetricSummary& metric : record.metrics) {
+      const bool is_new = std::find(names.begin(), names.end(), metric.name) == names.end();
+      if (metric.performance == performance && is_new && names.size() < most_metrics)
+        names.push_back(metric.name);
+    }
+  }
+  return names;
+}
+
+report::StudyTable table_of(const app::StudyOutcome& outcome) {
+  report::StudyTable table;
+  table.parameters = app::varied_parameters(outcome.plan.points);
+  for (std::size_t i = 0; i < outcome.points.size(); ++i) {
+    const spec::StudyPoint& asked = outcome.plan.points[i];
+    const app::PointOutcome& point = outcome.points[i];
+    report::StudyTable::Row& row = table.rows.emplace_back();
+    for (const std::string& name : table.parameters)
+      row.values.push_back(asked.set.at(name));
+    if (asked.seed) row.seed = std::to_string(*asked.seed);
+    row.state = state_of(point);
+    if (!point.run) continue;
+    row.run_id = point.run->run_id;
+    const auto record = app::RunFiles(point.run->directory).read_record();
+    if (!record) continue;
+    row.wall_s = record->wall_s;
+    if (record->seed.value) row.seed = std::to_string(*record->seed.value);
+    if (table.metrics.empty()) table.metrics = shown_metrics(*record);
+    for (const std::string& name : table.metrics) {
+      const spec::MetricSummary* summary = summary_of(*record, name);
+      row.metrics.push_back(summary == nullptr ? "" : report::number_text(summary->last));
+    }
+  }
+  for (report::StudyTable::Row& row : table.rows)
+    row.metrics.resize(table.metrics.size());
+  return table;
+}
+
+std::string counts_text(const app::StudyOutcome& outcome) {
+  std::string text = std::to_string(outcome.points.size()) + " run(s)";
+  const auto add = [&](std::size_t count, const std::string& word) {
+    if (count > 0) text += ", " + std::to_string(count) + " " + word;
+  };
+  std::size_t not_run = outcome.points.size();
+  for (const RunState state : {RunState::ok,
+                               RunState::failed,
+                               RunState::running,
+                               RunState::interrupted,
+                               RunState::lost,
+                               RunState::planned}) {
+    add(outcome.count(state), std::string(spec::to_string(state)));
+    not_run -= outcome.count(state);
+  }
+  add(not_run, "not run");
+  return text;
+}
+
+std::string problems_text(const app::StudyOutcome& outcome) {
+  std::string text;
+  std::size_t told = 0;
+  for (const app::PointOutcome& point : outcome.points) {
+    if (!point.run || point.run->message.empty() || point.run->state == RunState::ok) continue;
+    if (told == most_problems) return text + "  ... and others\n";
+    ++told;
+    text += "  " + point.run->run_id + ": " + base::printable(point.run->message) + "\n";
+  }
+  return text;
+}
+
+std::string text_of(const app::StudyOutcome& outcome) {
+  const std::string& id = outcome.plan.study_id;
+  std::string text = report::study_text(table_of(outcome));
+  text += "study " + id + ": " + counts_text(outcome) + "\n" + problems_text(outcome);
+  text += "  in " + outcome.directory.string() + "\n";
+  if (outcome.open() > 0) text += "to go on: sabath run --resume " + id + "\n";
+  if (outcome.count(RunState::failed) > 0)
+    text += "to run again what failed: sabath run --resume " + id + " --retry\n";
+  return text + "again: " + base::printable(outcome.plan.command) + "\n";
+}
+
+ordered_json point_json(const spec::StudyPoint& point) {
+  ordered_json json = {{"set", point.set}, {"repetition", point.repetition}};
+  if (point.seed) json["seed"] = *point.seed;
+  return json;
+}
+
+ordered_json head_json(const app::StudyOutcome& outcome) {
+  return {{"study", outcome.plan.study_id},
+          {"recipe", outcome.plan.recipe_name},
+          {"created", outcome.plan.created},
+          {"directory", outcome.directory.string()},
+          {"points", outcome.points.size()},
+          {"ok", outcome.count(RunState::ok)},
+          {"failed", outcome.count(RunState::failed)},
+          {"open", outcome.open()},
+          {"command", outcome.plan.command}};
+}
+
+}  // namespace
+
+std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::StudyPoint>& points) {
+  ordered_json parameters = ordered_json::object();
+  for (const auto& [name, value] : plan.parameters)
+    parameters[name] = spec::to_json(value);
+  ordered_json stages = ordered_json::array();
+  for (const spec::PlannedStage& stage : plan.stages) {
+    stages.push_back({{"name", stage.name},
+                      {"needs", stage.needs},
+                      {"cache", stage.cache},
+                      {"run", stage.argv},
+                      {"outputs", stage.outputs}});
+  }
+  ordered_json all = ordered_json::array();
+  for (const spec::StudyPoint& point : points)
+    all.push_back(point_json(point));
+  return base::pretty_json({{"schema", 1},
+                            {"runs", points.size()},
+                            {"parameters", parameters},
+                            {"stages", stages},
+                            {"points", all}});
+}
+
+std::string study_answer(const app::StudyOutcome& outcome, bool json) {
+  if (!json) return text_of(outcome);
+  ordered_json runs = ordered_json::array();
+  for (std::size_t i = 0; i < outcome.points.size(); ++i) {
+    ordered_json run = point_json(outcome.plan.points[i]);
+    run["point"] = i;
+    run["tries"] = outcome.points[i].runs;
+    run["state"] = state_of(outcome.points[i]);
+    if (const auto& newest = outcome.points[i].run) {
+      run["id"] = newest->run_id;
+      run["message"] = newest->message;
+      run["directory"] = newest->directory.string();
+      run["record"] = (newest->directory / "record.json").string();
+    }
+    runs.push_back(std::move(run));
+  }
+  ordered_json answer = {{"schema", 1}};
+  answer.update(head_json(outcome));
+  answer["runs"] = std::move(runs);
+  return base::pretty_json(answer);
+}
+
+std::string json_answer(const std::vector<app::StudyOutcome>& studies) {
+  ordered_json all = ordered_json::array();
+  for (const app::StudyOutcome& outcome : studies)
+    all.push_back(head_json(outcome));
+  return base::pretty_json({{"schema", 1}, {"studies", all}});
+}
+
+}  // namespace sabath::cli

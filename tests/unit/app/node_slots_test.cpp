@@ -1,0 +1,89 @@
+#include "app/node_slots.hpp"
+
+#include "support/errors.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace sabath;
+using app::Division;
+using app::NodeCapacity;
+using app::RunNeeds;
+using Catch::Contains;
+
+namespace {
+
+/// Four cores of two hardware threads each, as x86 numbers them, and two GPUs.
+NodeCapacity node() {
+  return {{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, {"GPU-a", "GPU-b"}, 8ULL << 30U};
+}
+
+std::string refusal(const RunNeeds& needs, int jobs) {
+  return test::error_of([&] { app::divide(node(), needs, jobs); }).what();
+}
+
+}  // namespace
+
+TEST_CASE("slots: one run at a time has all and is not bound") {
+  CHECK(app::divide(node(), {2, 1, 0}, 1) == Division{1, 0, 0});
+  app::NodeSlots slots(node(), {});
+  CHECK(slots.take() == spec::Place{});
+}
+
+TEST_CASE("slots: as many as fit, by what is scarcest") {
+  CHECK(app::divide(node(), {1, 0, 0}, 0) == Division{4, 1, 0});
+  CHECK(app::divide(node(), {1, 1, 0}, 0) == Division{2, 1, 1});
+  CHECK(app::divide(node(), {1, 0, 3ULL << 30U}, 0) == Division{2, 1, 0});
+  CHECK(app::divide(node(), {3, 0, 0}, 0).jobs == 1);
+  CHECK(app::divide(node(), {64, 0, 0}, 0).jobs == 1);
+}
+
+TEST_CASE("slots: where the recipe says nothing the cores are divided evenly") {
+  CHECK(app::divide(node(), {}, 2) == Division{2, 2, 0});
+  CHECK(app::divide(node(), {}, 3) == Division{3, 1, 0});
+  CHECK_THAT(refusal({}, 0), Contains("no stage of the recipe says how many cpus"));
+}
+
+TEST_CASE("slots: what does not fit is refused with what there is") {
+  CHECK_THAT(refusal({2, 0, 0}, 3),
+             Contains("--jobs 3") && Contains("2 core(s)") && Contains("4 core(s), 2 GPU(s)"));
+  CHECK_THAT(refusal({1, 1, 0}, 3), Contains("1 GPU(s)"));
+  CHECK_THAT(refusal({}, 5), Contains("--jobs 5"));
+}
+
+TEST_CASE("slots: runs get whole cores and GPUs of their own, and give them back") {
+  app::NodeSlots slots(node(), app::divide(node(), {2, 1, 0}, 2));
+  const auto first = slots.take();
+  const auto second = slots.take();
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(*first == spec::Place{{0, 4, 1, 5}, {"GPU-a"}});
+  CHECK(*second == spec::Place{{2, 6, 3, 7}, {"GPU-b"}});
+  CHECK_FALSE(slots.take());
+  slots.give_back(*first);
+  CHECK(slots.take() == first);
+}
+
+TEST_CASE("slots: what a run that is there already has is not given away") {
+  app::NodeSlots slots(node(), app::divide(node(), {1, 0, 0}, 0));
+  slots.occupy({{5}, {"GPU-a"}});  // one thread of a core takes all of it
+  std::set<int> given;
+  while (const auto place = slots.take())
+    given.insert(place->cpus.begin(), place->cpus.end());
+  CHECK(given == std::set<int>{0, 2, 3, 4, 6, 7});
+}
+
+TEST_CASE("slots: a run needs what its stages need one after the other") {
+  const auto recipe = spec::parse_recipe(R"({
+    "schema": 1, "name": "toy",
+    "stages": [
+      {"name": "a", "run": ["true"], "resources": {"cpus": 4, "memory": "1 GiB"}},
+      {"name": "b", "run": ["true"], "resources": {"cpus": 2, "tasks": 3, "gpus": 1}}
+    ]
+  })",
+                                         "toy.json");
+  CHECK(app::needs_of(recipe) == RunNeeds{6, 1, 1ULL << 30U});
+}
