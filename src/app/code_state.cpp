@@ -14,8 +14,10 @@ namespace sabath::app {
 namespace {
 
 namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
 
-constexpr std::uint64_t max_code_bytes = 16U << 20U;
+constexpr std::uint64_t max_code_bytes = 4U << 20U;
 constexpr std::size_t max_code_files = 2000;
 constexpr const char* archive_name = "code.tar.gz";
 constexpr const char* diff_name = "code.diff";
@@ -27,56 +29,81 @@ class Bounds {
   bool leaves_out(const fs::directory_entry& entry) {
     if (is_exceeded()) return true;
     std::error_code code;
-    if (entry.is_symlink(code) || !entry.is_regular_file(code)) return false;
-    ++files_;
-    bytes_ += entry.file_size(code);
+    ++entries_;
+    if (!entry.is_symlink(code) && entry.is_regular_file(code)) bytes_ += entry.file_size(code);
     return false;
   }
-  bool is_exceeded() const { return files_ > max_code_files || bytes_ > max_code_bytes; }
+  bool is_exceeded() const { return entries_ > max_code_files || bytes_ > max_code_bytes; }
 
  private:
-  std::size_t files_ = 0;
+  std::size_t entries_ = 0;
   std::uint64_t bytes_ = 0;
 };
 
-void keep_folder(const fs::path& folder, const fs::path& run_directory, spec::CodeState& state) {
+void keep_folder(const fs::path& folder, const fs::path& archive, spec::CodeState& state) {
   Bounds bounds;
   const auto files =
       base::list_tree(folder, [&](const auto& entry) { return bounds.leaves_out(entry); });
   if (bounds.is_exceeded()) {
-    state.not_kept = fmt::format("the recipe's folder has more than {} files or {} MiB",
-                                 max_code_files,
-                                 max_code_bytes >> 20U);
-    return;
+    throw Error(ErrorKind::usage,
+                fmt::format("the recipe's folder has more than {} files or {} MiB",
+                            max_code_files,
+                            max_code_bytes >> 20U));
   }
-  base::write_archive(folder, files, run_directory / archive_name);
-  state.tree = base::tree_digest(folder, files);
+  const base::Digest tree = base::tree_digest(folder, files);
+  base::write_archive(folder, files, archive);
+  if (base::tree_digest(folder, files) != tree)
+    throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
+  state.tree = tree;
   state.kept = archive_name;
 }
 
-/// A folder with a file that cannot be read or has an odd name can still be run.
+/// A folder that cannot be kept (a file that cannot be read, an odd name) can still be run.
 void keep_folder_if_possible(const fs::path& folder,
                              const fs::path& run_directory,
                              spec::CodeState& state) {
+  const fs::path archive = run_directory / archive_name;
   try {
-    keep_folder(folder, run_directory, state);
-  } catch (const base::Error& error) {
+    keep_folder(folder, archive, state);
+  } catch (const Error& error) {
     state.not_kept = error.what();
+    std::error_code ignored;
+    fs::remove(archive, ignored);
   }
+}
+
+/// A repetition is of the commit that the original was of, wherever its code was unpacked.
+void take_over(const OriginalCode& original,
+               const fs::path& run_directory,
+               spec::CodeState& state) {
+  state.git = original.state.git;
+  state.no_git = original.state.no_git;
+  if (!state.git || state.git->diff.empty()) return;
+  std::error_code code;
+  fs::copy_file(original.run_directory / diff_name, run_directory / diff_name, code);
+  if (!code) return;
+  state.git->diff.clear();
+  state.git->no_diff = "that of the original run cannot be read: " + code.message();
 }
 
 }  // namespace
 
 spec::CodeState keep_code(const fs::path& recipe_directory,
                           const fs::path& run_directory,
-                          base::ProcessRunner& processes) {
+                          const OriginalCode* original,
+                          base::ProcessRunner& processes,
+                          const std::stop_token& stop) {
   spec::CodeState state;
   keep_folder_if_possible(recipe_directory, run_directory, state);
+  if (original != nullptr) {
+    take_over(*original, run_directory, state);
+    return state;
+  }
   if (!lies_in_repository(recipe_directory)) return state;
   try {
-    state.git = look_at_git(recipe_directory, run_directory / diff_name, processes);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::launch) throw;
+    state.git = look_at_git(recipe_directory, run_directory / diff_name, processes, stop);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::launch) throw;
     state.no_git = error.what();
   }
   return state;

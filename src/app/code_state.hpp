@@ -1,17 +1,22 @@
 #pragma once
 
+#include <sabath/app/plan_run.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/code_state.hpp>
 
 #include <filesystem>
+#include <stop_token>
 
 namespace sabath::app {
 
 /// Keeps the code of a run in its folder: the recipe's folder as an archive where it is small
-/// enough, and what git says of it. git is started only where there is a repository; its own
-/// settings cannot make it start other programs. Throws Error{storage}.
+/// enough, and what git says of it, or said of the `original`. git is started only where there is
+/// a repository; it writes nothing there, and starts nothing that the repository's settings name.
+/// Throws Error{storage|interrupted}.
 spec::CodeState keep_code(const std::filesystem::path& recipe_directory,
                           const std::filesystem::path& run_directory,
-                          base::ProcessRunner& processes);
+                          const OriginalCode* original,
+                          base::ProcessRunner& processes,
+                          const std::stop_token& stop);
 
 }  // namespace sabath::app

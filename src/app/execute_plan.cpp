@@ -48,7 +48,7 @@ class Execution {
     try {
       const auto local = local_prefixes(stop);
       // Reads all of the prefixes' folders: meanwhile, the host can be looked at.
-      const bool is_known = local.empty() && is_recent(plan_.trusted);
+      const bool is_known = local.empty() && is_recent(plan_.trusted, trust_seen_now());
       const std::shared_future<void> trust = std::async(std::launch::async, [&] {
         if (!is_known) env::check_trusted(plan_.environment, local);
       });
@@ -214,12 +214,19 @@ class Execution {
     announce(files_.directory().parent_path(), plan_.run_id, RunEvent::finished);
   }
 
-  /// What this process has and what sabath sets for the stages: threads, switches, seeds.
+  /// What this process has, and what sabath sets for all stages alike: threads, switches, seeds.
   base::Environment stage_variables() const {
     base::Environment variables = base::current_environment();
-    for (const spec::PlannedStage& stage : plan_.stages) {
-      for (const auto& [name, value] : stage.environment)
-        variables[name] = value;
+    if (plan_.stages.empty()) return variables;
+    for (const auto& [name, value] : plan_.stages.front().environment) {
+      const bool is_common =
+          std::all_of(plan_.stages.begin(),
+                      plan_.stages.end(),
+                      [&name = name, &value = value](const auto& one) {
+                        const auto found = one.environment.find(name);
+                        return found != one.environment.end() && found->second == value;
+                      });
+      if (is_common) variables[name] = value;
     }
     return variables;
   }

@@ -17,13 +17,17 @@ using base::ErrorKind;
 
 constexpr std::uint64_t max_diff_bytes = 64U << 20U;
 constexpr std::size_t max_status_bytes = 64U << 20U;
-constexpr auto patience = std::chrono::seconds(60);
+/// A file system that takes longer holds up every run.
+constexpr auto patience = std::chrono::seconds(10);
 
 /// git in one folder. It must write nothing there and start nothing that a repository names.
 class WorkTree {
  public:
-  WorkTree(const fs::path& folder, base::ProcessRunner& processes)
-      : folder_(folder), processes_(processes), variables_(base::current_environment()) {
+  WorkTree(fs::path folder, base::ProcessRunner& processes, const std::stop_token& stop)
+      : folder_(std::move(folder)),
+        processes_(processes),
+        stop_(stop),
+        variables_(base::current_environment()) {
     // A caller within a hook of git would make it look at another repository.
     std::erase_if(variables_, [](const auto& item) { return item.first.starts_with("GIT_"); });
     variables_["LC_ALL"] = "C";
@@ -34,15 +38,32 @@ class WorkTree {
 
   base::ProcessResult run(std::vector<std::string> arguments, const fs::path& output = {}) {
     base::Command command;
-    command.argv = {"git", "-c", "core.fsmonitor=false", "-C", folder_.string()};
+    command.argv = {"git",
+                    "-c",
+                    "core.fsmonitor=false",
+                    "-c",
+                    "core.hooksPath=/dev/null",
+                    "-c",
+                    "diff.autoRefreshIndex=false"};
+    command.argv.insert(command.argv.end(), without_filters_.begin(), without_filters_.end());
+    command.argv.insert(command.argv.end(), {"-C", folder_.string()});
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.environment = variables_;
     command.deadline = patience;
     command.capture_limit = max_status_bytes;
     command.stdout_path = output;
     if (!output.empty()) command.output_limit = max_diff_bytes;
-    return processes_.run(command);
+    base::ProcessResult result = processes_.run(command, stop_);
+    if (result.end == base::ProcessEnd::stopped) throw Error(ErrorKind::interrupted, "interrupted");
+    return result;
   }
+
+  /// From now on: the programs of a filter ("lfs") that the settings name are not started.
+  void switch_off_filter(std::string_view key) {
+    const std::string value = key.ends_with(".required") ? "=false" : "=";
+    without_filters_.insert(without_filters_.end(), {"-c", std::string(key) + value});
+  }
+  void move_to(fs::path folder) { folder_ = std::move(folder); }
 
   std::string must(std::vector<std::string> arguments) {
     const std::string name = arguments.front();
@@ -54,9 +75,11 @@ class WorkTree {
   }
 
  private:
-  const fs::path& folder_;
+  fs::path folder_;
   base::ProcessRunner& processes_;
+  const std::stop_token& stop_;
   base::Environment variables_;
+  std::vector<std::string> without_filters_{};
 };
 
 std::string first_line(const std::string& text) {
@@ -112,20 +135,23 @@ void read_status(spec::GitState& state, std::string_view text) {
   }
 }
 
-/// "remote.origin.url\nhttps://..." with a zero byte after each.
-void read_remotes(spec::GitState& state, std::string_view text) {
+/// "remote.origin.url\nhttps://..." with a zero byte after each; and the same of filters.
+void read_settings(spec::GitState& state, WorkTree& tree, std::string_view text) {
   constexpr std::string_view head = "remote.";
   constexpr std::string_view tail = ".url";
   while (!text.empty()) {
     const auto end = std::min(text.find('\0'), text.size());
     const std::string_view item = text.substr(0, end);
-    const auto line = item.find('\n');
-    const std::string_view key = item.substr(0, line);
-    if (line != std::string_view::npos && key.size() > head.size() + tail.size()) {
-      const auto name = key.substr(head.size(), key.size() - head.size() - tail.size());
-      state.remotes[std::string(name)] = redact(item.substr(line + 1));
-    }
     text.remove_prefix(std::min(end + 1, text.size()));
+    const auto line = std::min(item.find('\n'), item.size());
+    const std::string_view key = item.substr(0, line);
+    const std::string_view value = item.substr(std::min(line + 1, item.size()));
+    if (key.starts_with("filter.")) {
+      tree.switch_off_filter(key);
+    } else if (key.size() > head.size() + tail.size()) {
+      const auto name = key.substr(head.size(), key.size() - head.size() - tail.size());
+      state.remotes[std::string(name)] = redact(value);
+    }
   }
 }
 
@@ -153,10 +179,20 @@ bool has_tracked_change(const spec::GitState& state) {
 
 void keep_diff(spec::GitState& state, WorkTree& tree, const fs::path& file) {
   if (state.commit.empty() || !has_tracked_change(state)) return;
-  const base::ProcessResult result =
-      tree.run({"diff", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"}, file);
+  base::write_file_atomically(file, "", base::Durability::ordered_only, 0600);
+  // In the form that `git apply` takes, whatever the user's settings say.
+  const base::ProcessResult result = tree.run({"diff",
+                                               "--binary",
+                                               "--no-color",
+                                               "--no-ext-diff",
+                                               "--no-textconv",
+                                               "--no-relative",
+                                               "--submodule=short",
+                                               "--src-prefix=a/",
+                                               "--dst-prefix=b/",
+                                               "HEAD"},
+                                              file);
   if (result.ok()) {
-    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
     state.diff = file.filename().string();
     return;
   }
@@ -178,8 +214,9 @@ bool lies_in_repository(const fs::path& folder) {
 
 spec::GitState look_at_git(const fs::path& folder,
                            const fs::path& diff_file,
-                           base::ProcessRunner& processes) {
-  WorkTree tree(folder, processes);
+                           base::ProcessRunner& processes,
+                           const std::stop_token& stop) {
+  WorkTree tree(folder, processes, stop);
   spec::GitState state;
   // In one go what otherwise takes two processes: the folder's place and the top.
   const std::string places = tree.must({"rev-parse", "--show-prefix", "--show-toplevel"});
@@ -187,14 +224,22 @@ spec::GitState look_at_git(const fs::path& folder,
   state.path = places.substr(0, line);
   if (state.path.ends_with('/')) state.path.pop_back();
   const fs::path top = first_line(places.substr(line == std::string::npos ? 0 : line + 1));
-  read_status(state, tree.must({"status", "--porcelain=v2", "--branch", "-z"}));
+  tree.move_to(top);
   // Status 1 says that there is none.
-  const base::ProcessResult remotes =
-      tree.run({"config", "-z", "--get-regexp", "^remote\\..*\\.url$"});
-  if (remotes.ok()) read_remotes(state, remotes.output);
+  const base::ProcessResult settings =
+      tree.run({"config",
+                "-z",
+                "--get-regexp",
+                "^(remote\\..*\\.url|filter\\..*\\.(clean|process|required))$"});
+  if (settings.ok()) read_settings(state, tree, settings.output);
+  read_status(
+      state, tree.must({"status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"}));
   std::error_code code;
-  if (fs::exists(top / ".gitmodules", code))
-    read_submodules(state, tree.must({"submodule", "status"}));
+  if (fs::exists(top / ".gitmodules", code)) {
+    // Fails as a whole where one of them is not described.
+    const base::ProcessResult submodules = tree.run({"submodule", "status"});
+    if (submodules.ok()) read_submodules(state, submodules.output);
+  }
   keep_diff(state, tree, diff_file);
   return state;
 }

@@ -4,6 +4,7 @@
 #include <sabath/spec/code_state.hpp>
 
 #include <filesystem>
+#include <stop_token>
 
 namespace sabath::app {
 
@@ -11,9 +12,12 @@ namespace sabath::app {
 bool lies_in_repository(const std::filesystem::path& folder);
 
 /// What git says of the user's own work tree around `folder`; a difference to the commit is written
-/// to `diff_file`. Throws Error{launch} with what git said: no git, a repository of somebody else.
+/// to `diff_file`. Files with filters (git-lfs) are told as changed where only their time differs:
+/// no filter is started. Throws Error{launch} with what git said: no git, a repository of somebody
+/// else; Error{interrupted}.
 spec::GitState look_at_git(const std::filesystem::path& folder,
                            const std::filesystem::path& diff_file,
-                           base::ProcessRunner& processes);
+                           base::ProcessRunner& processes,
+                           const std::stop_token& stop);
 
 }  // namespace sabath::app

@@ -33,8 +33,6 @@ constexpr int run_letters = 8;
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
-  // Its folder is made for it alone.
-  if (!request.repeats.empty()) return base::quote_command({"sabath", "repro", request.repeats});
   std::vector<std::string> argv{
       "sabath", "run", request.named.empty() ? request.recipe.name : request.named};
   for (const spec::Parameter& parameter : request.recipe.parameters) {
@@ -107,7 +105,8 @@ spec::RunPlan plan_run(const RunRequest& request,
                        const std::vector<spec::PlannedInput>& inputs,
                        const Folders& folders,
                        base::ProcessRunner& processes,
-                       base::Clock& clock) {
+                       base::Clock& clock,
+                       const std::stop_token& stop) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set);
   plan.seed.value = request.seed ? *request.seed : draw_seed();
@@ -135,11 +134,17 @@ spec::RunPlan plan_run(const RunRequest& request,
   const fs::path directory =
       make_dated_folder(folders.runs(), request.recipe.name, run_letters, clock);
   plan.run_id = directory.filename().string();
+  // Of a repetition the recipe's folder is gone as soon as it has ended.
+  if (plan.repeats) plan.reproduce = base::quote_command({"sabath", "repro", plan.run_id});
   try {
     resolve_stages(request, directory, plan);
-    plan.code_state = keep_code(request.recipe.directory, directory, processes);
+    plan.code_state = keep_code(request.recipe.directory,
+                                directory,
+                                request.original ? &*request.original : nullptr,
+                                processes,
+                                stop);
     if (request.place) give_place(*request.place, plan);
-  } catch (const Error&) {
+  } catch (...) {
     base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;
   }

@@ -11,9 +11,19 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
+/// One that can be judged when it is done again.
 spec::RunRecord record_of(const RunFiles& files) {
   auto record = files.read_record();
-  if (record) return std::move(*record);
+  if (record && record->state == spec::RunState::ok && record->only_stage.empty())
+    return std::move(*record);
+  if (record) {
+    const std::string what = record->only_stage.empty()
+                                 ? "the run is " + std::string(spec::to_string(record->state))
+                                 : "the run only made an asset";
+    throw Error(ErrorKind::usage,
+                record->run_id + ": " + what + ": there is nothing to compare with",
+                "'sabath show " + record->run_id + "' says what makes it again");
+  }
   throw Error(ErrorKind::not_found,
               files.directory().filename().string() + ": the run has no record yet",
               "it is not finished, or was lost; 'sabath list runs' shows its state");
@@ -80,9 +90,9 @@ RunRequest repeat_run(const fs::path& run_directory,
   }
   request.seed = record.seed.value;
   request.variant = record.variant.value_or("");
-  request.only_stage = record.only_stage;
   request.inputs = record.inputs;
   request.repeats = record.run_id;
+  if (record.code_state) request.original = OriginalCode{*record.code_state, run_directory};
   request.fresh = true;
   return request;
 }

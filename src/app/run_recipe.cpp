@@ -198,9 +198,16 @@ PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
   return prepared;
 }
 
-spec::RunPlan RecipeRunner::plan(const PreparedRecipe& prepared, const RunRequest& request) {
-  return plan_run(
-      request, prepared.environment, prepared.inputs, folders_, tools_.processes, tools_.clock);
+spec::RunPlan RecipeRunner::plan(const PreparedRecipe& prepared,
+                                 const RunRequest& request,
+                                 const std::stop_token& stop) {
+  return plan_run(request,
+                  prepared.environment,
+                  prepared.inputs,
+                  folders_,
+                  tools_.processes,
+                  tools_.clock,
+                  stop);
 }
 
 RunInFlight RecipeRunner::launch(const spec::RunPlan& plan) {
@@ -213,7 +220,7 @@ RunOutcome RecipeRunner::run(const RunRequest& request,
                              base::Observer& observer,
                              std::stop_token stop) {
   const PreparedRecipe prepared = prepare(request, observer, stop);
-  const spec::RunPlan planned = plan(prepared, prepared.request);
+  const spec::RunPlan planned = plan(prepared, prepared.request, stop);
   observer.note("run " + planned.run_id);
   const RunInFlight flight = launch(planned);
   const RunFiles files(flight.directory());

@@ -91,7 +91,7 @@ class StudyDrive {
         cancelled_ = true;
         waiting_.clear();
       }
-      const bool moved = collect() + launch_waiting() > 0;
+      const bool moved = collect() + launch_waiting(stop) > 0;
       if (flights_.empty() && waiting_.empty()) break;
       tools_.clock.sleep_for(pause);
       pause = moved ? first_pause : std::min(pause * 17 / 16, longest_pause);
@@ -127,14 +127,16 @@ class StudyDrive {
     flights_.push_back({run.point, tools_.runner.follow(directory, job), place});
   }
 
-  std::size_t launch_waiting() {
+  std::size_t launch_waiting(const std::stop_token& stop) {
     std::size_t launched = 0;
     while (!waiting_.empty() && flights_.size() < jobs_) {
       const auto place = slots_.take();
       if (!place) break;
       try {
-        launch(waiting_.front(), *place);
+        launch(waiting_.front(), *place, stop);
       } catch (...) {
+        slots_.give_back(*place);
+        if (stop.stop_requested()) return launched;  // that is why; the others are ended next
         // Those under way come to their end; nothing more is begun.
         problem_ = std::current_exception();
         waiting_.clear();
@@ -146,7 +148,7 @@ class StudyDrive {
     return launched;
   }
 
-  void launch(std::size_t index, const spec::Place& place) {
+  void launch(std::size_t index, const spec::Place& place, const std::stop_token& stop) {
     const spec::StudyPoint& point = plan_.points[index];
     RunRequest request = prepared_.request;
     request.set = point.set;
@@ -154,7 +156,7 @@ class StudyDrive {
     request.study_id = plan_.study_id;
     request.study_point = index;
     if (!place.cpus.empty() || !place.gpus.empty()) request.place = place;
-    const spec::RunPlan planned = tools_.runner.plan(prepared_, request);
+    const spec::RunPlan planned = tools_.runner.plan(prepared_, request, stop);
     tell_changed_code(planned);
     // Noted before it is started: no run of the study is ever unknown to it.
     files_.add_run({index, planned.run_id});

@@ -1,17 +1,21 @@
 #include "utf8_names.hpp"
 
+#include <sabath/base/archive.hpp>
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 namespace sabath::base {
 namespace {
@@ -33,6 +37,7 @@ class Writer {
   }
 
   void add(const fs::path& root, const TreeFile& file) {
+    require_acceptable(file);
     const bool is_link = !file.link_target.empty();
     const std::string content = is_link ? std::string() : read_file(root / file.path);
     const Entry entry(::archive_entry_new(), ::archive_entry_free);
@@ -50,6 +55,21 @@ class Writer {
   void close() { must(::archive_write_close(archive_.get())); }
 
  private:
+  /// What extract_archive would refuse is no use in an archive.
+  static void require_acceptable(const TreeFile& file) {
+    const ArchiveLimits limits;
+    const auto folders =
+        static_cast<std::size_t>(std::count(file.path.begin(), file.path.end(), '/'));
+    const char* problem = nullptr;
+    if (printable(file.path) != file.path || printable(file.link_target) != file.link_target)
+      problem = "a name that is not printable UTF-8";
+    if (file.path.size() > limits.path_length || folders >= limits.depth)
+      problem = "too long or too deep a path";
+    if (!file.link_target.empty() && !link_stays_beneath(file.link_target, file.path))
+      problem = "a link that leads out of the folder";
+    if (problem != nullptr) throw Error(ErrorKind::usage, printable(file.path) + ": " + problem);
+  }
+
   void must(int status) const {
     if (status != ARCHIVE_OK) fail();
   }
@@ -74,6 +94,7 @@ void write_archive(const fs::path& root, const std::vector<TreeFile>& files, con
     for (const TreeFile& file : files)
       writer.add(root, file);
     writer.close();
+    if (::fsync(fd.get()) != 0) throw_errno(to.string(), "cannot make durable", errno);
   } catch (...) {
     std::error_code ignored;
     fs::remove(to, ignored);

@@ -34,23 +34,21 @@ std::size_t depth_of(std::string_view path) {
   return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
 }
 
-/// Does a link in a folder `depth` levels beneath the root stay beneath it? ".." may stand only in
-/// front: behind a name it would depend on where other links lead.
-bool stays_beneath(std::string_view target, std::size_t depth) {
+}  // namespace
+
+bool link_stays_beneath(std::string_view target, std::string_view path) {
   if (target.empty() || target.front() == '/') return false;
   std::size_t up = 0;
   bool named = false;
   for (const std::string_view component : components_of(target)) {
     if (component != "..") {
       named = true;
-    } else if (named || ++up > depth) {
+    } else if (named || ++up > depth_of(path)) {
       return false;
     }
   }
   return true;
 }
-
-}  // namespace
 
 Extraction::Extraction(const fs::path& archive,
                        const fs::path& destination,
@@ -168,7 +166,7 @@ void Extraction::put_file(const StatedEntry& stated,
 
 void Extraction::put_symbolic_link(const StatedEntry& stated, const std::string& path) {
   const std::string& target = stated.link_target;
-  if (!stays_beneath(target, depth_of(path))) {
+  if (!link_stays_beneath(target, path)) {
     refuse(stated, "it is a link to '" + target + "', which may lead out of the folder");
   }
   if (printable(target) != target) refuse(stated, "its target is not printable UTF-8");

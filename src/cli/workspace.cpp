@@ -200,6 +200,15 @@ catalog::Catalog& Workspace::catalog() {
   return catalog;
 }
 
+void Workspace::index_runs() {
+  try {
+    catalog();
+  } catch (const Error& error) {
+    // The runs are recorded in files; the index can be made again at any time.
+    observer().warn(error.what(), error.hint());
+  }
+}
+
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launchers_ = launch::builtin_launchers();

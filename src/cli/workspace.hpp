@@ -59,6 +59,8 @@ class Workspace {
   std::function<bool(std::string_view scheme, std::string_view host)> login_lookup();
   /// The catalog, brought up to date from the inbox.
   catalog::Catalog& catalog();
+  /// That for the runs that were just made; where it cannot be, the user is told.
+  void index_runs();
   /// The same as it is: for `catalog reindex`.
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();

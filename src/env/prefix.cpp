@@ -56,6 +56,7 @@ struct WalkProblem {
 /// Reads one folder, of which `path` is the name; the folders in it are added to `inner`. False
 /// when the walk is to end, with `problem` when that is since something cannot be read.
 bool read_folder(std::string path,
+                 bool is_root,
                  const Visit& visit,
                  std::vector<std::string>& inner,
                  std::optional<WalkProblem>& problem) {
@@ -63,7 +64,8 @@ bool read_folder(std::string path,
     problem = WalkProblem{path, errno};
     return false;
   };
-  base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int links = is_root ? 0 : O_NOFOLLOW;
+  base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | links));
   if (!folder) return fail();
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(folder.get()), ::closedir);
   if (!entries) return fail();
@@ -88,7 +90,8 @@ bool read_folder(std::string path,
 /// From all cores, level by level: prefixes have ten thousands of files and are looked at before
 /// each use. What could not be read, if that ended it.
 std::optional<WalkProblem> walk(const fs::path& prefix, const Visit& visit) {
-  std::vector<std::string> level{prefix.string()};
+  const std::string root = prefix.string();
+  std::vector<std::string> level{root};
   std::optional<WalkProblem> problem;
   std::atomic<bool> goes_on{true};
   while (!level.empty() && goes_on) {
@@ -98,7 +101,7 @@ std::optional<WalkProblem> walk(const fs::path& prefix, const Visit& visit) {
       if (!goes_on) return;
       std::vector<std::string> inner;
       std::optional<WalkProblem> own;
-      if (!read_folder(level[i], visit, inner, own)) goes_on = false;
+      if (!read_folder(level[i], level[i] == root, visit, inner, own)) goes_on = false;
       if (inner.empty() && !own) return;
       const std::lock_guard lock(mutex);
       std::move(inner.begin(), inner.end(), std::back_inserter(next));

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+
 #include <sys/stat.h>
 
 using namespace sabath::test;
@@ -66,7 +68,7 @@ TEST_CASE("cli: repro does a run again to the bit, though its folder has changed
   CHECK(record["repeats"] == original);
   CHECK(record["parameters"]["n"] == 5);
   CHECK(record["seed"]["value"] == 7);
-  CHECK(record["reproduce"] == "sabath repro " + original);
+  CHECK(record["reproduce"] == "sabath repro " + record["run_id"].get<std::string>());
   CHECK(fs::is_empty(sabath.home() / "state/repro"));
   CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("repeats") && Contains(original));
   // A repetition can be repeated as well.
@@ -92,6 +94,10 @@ TEST_CASE("cli: repro of what does not come out the same is a FAIL, of a failing
   const Answer failed = sabath({"repro", "@last"});
   CHECK(failed.status == 1);
   CHECK_THAT(failed.output, Contains("failed"));
+  // And that one is no measure for another.
+  const Answer of_failed = sabath({"repro", "@last"});
+  CHECK(of_failed.status == 2);
+  CHECK_THAT(of_failed.errors, Contains("the run is failed"));
 }
 
 TEST_CASE("cli: repro wants the code of then") {
@@ -115,13 +121,22 @@ TEST_CASE("cli: repro wants the code of then") {
     CHECK(answer.status == 11);
     CHECK_THAT(answer.errors, Contains("was changed after the run"));
   }
+  SECTION("it has a link to elsewhere, and is not kept") {
+    const std::string folder = recipe_with_code(sabath);
+    fs::create_symlink("/etc/hostname", fs::path(folder) / "name");
+    done(sabath, {"run", folder});
+    const json state = newest_record(sabath)["code_state"];
+    CHECK_THAT(state["not_kept"].get<std::string>(),
+               Contains("name: a link that leads out of the folder"));
+    CHECK_FALSE(fs::exists(sabath.run_directories().back() / "code.tar.gz"));
+  }
   SECTION("it was too large to be kept") {
     const std::string folder = recipe_with_code(sabath);
-    write_text(fs::path(folder) / "data.bin", std::string(17U << 20U, 'x'));
+    write_text(fs::path(folder) / "data.bin", std::string(5U << 20U, 'x'));
     done(sabath, {"run", folder});
     const json state = newest_record(sabath)["code_state"];
     CHECK(state["kept"] == "");
-    CHECK_THAT(state["not_kept"].get<std::string>(), Contains("16 MiB"));
+    CHECK_THAT(state["not_kept"].get<std::string>(), Contains("4 MiB"));
     const Answer answer = done(sabath, {"repro", "@last"});
     CHECK_THAT(answer.errors, Contains("kept no code") && Contains(folder));
     fs::remove_all(folder);
@@ -184,14 +199,17 @@ TEST_CASE("cli: a run says which commit it was, and keeps what differed from it"
     write_text(fs::path(folder) / "code/a file.sh", "new\n");
     std::string script = text_of(fs::path(folder) / "code/train.sh");
     write_text(fs::path(folder) / "code/train.sh", script + "# changed\n");
+    fs::last_write_time(fs::path(folder) / "recipe.json",
+                        fs::file_time_type::clock::now() - std::chrono::hours(1));
+    const std::string index = text_of(fs::path(top) / ".git/index");
     done(sabath, {"run", folder});
     const json changed = newest_record(sabath)["code_state"]["git"];
     CHECK(changed["commit"] == clean["commit"]);
     CHECK(changed["dirty"] == json({"M coded/code/train.sh", "? coded/code/a file.sh"}));
     CHECK(changed["diff"] == "code.diff");
     CHECK_THAT(text_of(sabath.run_directories().back() / "code.diff"), Contains("+# changed"));
-    // Nothing was written into the repository: not even the index was refreshed.
-    CHECK(!fs::exists(fs::path(top) / ".git/index.lock"));
+    // Not even the index was refreshed, though its times are no longer those of the files.
+    CHECK(text_of(fs::path(top) / ".git/index") == index);
 
     git(sabath, top, {"mv", "coded/code/train.sh", "coded/code/trained.sh"});
     git(sabath, top, {"checkout", "-q", "--detach"});
@@ -215,7 +233,10 @@ TEST_CASE("cli: a repository cannot make a run start what it names, and a broken
     for (const char* key :
          {"core.fsmonitor", "diff.external", "core.pager", "diff.bad.textconv", "diff.bad.command"})
       git(sabath, folder, {"config", key, touch});
-    write_text(fs::path(folder) / ".gitattributes", "* diff=bad\n");
+    git(sabath, folder, {"config", "filter.bad.required", "true"});
+    write_text(fs::path(folder) / ".git/hooks/post-index-change", "#!/bin/sh\n" + touch + "\n");
+    fs::permissions(fs::path(folder) / ".git/hooks/post-index-change", fs::perms::all);
+    write_text(fs::path(folder) / ".gitattributes", "* diff=bad filter=bad\n");
     write_text(fs::path(folder) / "code/train.sh",
                text_of(fs::path(folder) / "code/train.sh") + "# x\n");
     done(sabath, {"run", folder});

@@ -7,12 +7,20 @@
 #include <sabath/spec/run_plan.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 namespace sabath::app {
+
+/// What a run that is done again was of.
+struct OriginalCode {
+  spec::CodeState state{};
+  std::filesystem::path run_directory{};
+};
 
 /// What a user asked of one run.
 struct RunRequest {
@@ -31,6 +39,7 @@ struct RunRequest {
   /// Those of the run that this one does again: exactly these bytes. Empty: what the assets are
   /// now.
   std::vector<spec::PlannedInput> inputs{};
+  std::optional<OriginalCode> original{};  ///< of that run too
   std::string study_id{};  ///< that the run belongs to, or empty
   std::optional<std::uint64_t> study_point{};
   std::optional<spec::Place> place{};  ///< what the run has to itself
@@ -43,12 +52,13 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
 
 /// Resolves everything and writes the run directory: an exclusive mkdir of the id, the code,
 /// plan.json, status.json, the inbox note. `environment` and `inputs` are ready. Nothing is
-/// executed. Throws Error{storage}.
+/// executed. Throws Error{storage|interrupted}, and then there is no run.
 spec::RunPlan plan_run(const RunRequest& request,
                        const spec::BuiltEnvironment& environment,
                        const std::vector<spec::PlannedInput>& inputs,
                        const Folders& folders,
                        base::ProcessRunner& processes,
-                       base::Clock& clock);
+                       base::Clock& clock,
+                       const std::stop_token& stop);
 
 }  // namespace sabath::app

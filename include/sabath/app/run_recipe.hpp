@@ -47,7 +47,9 @@ class RecipeRunner {
   PreparedRecipe prepare(const RunRequest& request, base::Observer& observer, std::stop_token stop);
   /// Plans one run of what was prepared; `request` may differ from the prepared one in parameters,
   /// seed and place alone.
-  spec::RunPlan plan(const PreparedRecipe& prepared, const RunRequest& request);
+  spec::RunPlan plan(const PreparedRecipe& prepared,
+                     const RunRequest& request,
+                     const std::stop_token& stop);
   /// Starts what was planned.
   RunInFlight launch(const spec::RunPlan& plan);
   /// Follows a run that another process started, as process `job` of this node.

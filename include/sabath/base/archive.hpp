@@ -34,6 +34,10 @@ struct ArchiveEntry {
   bool operator==(const ArchiveEntry&) const = default;
 };
 
+/// Does a symbolic link at `path` within a folder stay beneath that? ".." may stand only in front:
+/// behind a name it would depend on where other links lead.
+bool link_stays_beneath(std::string_view target, std::string_view path);
+
 /// Unpacks tar (plain, gz, bz2, xz, zstd) or zip beneath `destination`, which exists and is empty.
 /// Only regular files, folders, symbolic links that stay beneath (".." only in front of a target),
 /// and hard links to earlier files are accepted, each name once and as printable UTF-8; owners,

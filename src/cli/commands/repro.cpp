@@ -38,7 +38,7 @@ app::RunOutcome run_again(const std::filesystem::path& original,
 int run_repro(const ReproOptions& options, Workspace& workspace) {
   const auto original = workspace.one_run(options.run).directory;
   const app::RunOutcome outcome = run_again(original, workspace, options.offline);
-  workspace.catalog();
+  workspace.index_runs();
   if (outcome.state != spec::RunState::ok) {
     const auto record = app::RunFiles(outcome.directory).read_record();
     workspace.answer(workspace.options().json ? json_answer({outcome})

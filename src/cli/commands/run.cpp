@@ -81,12 +81,7 @@ std::string text_answer(const app::RunOutcome& outcome) {
 int run_once(const app::RunRequest& request, Workspace& workspace) {
   const app::RunOutcome outcome =
       workspace.runner().run(request, workspace.observer(), workspace.stop());
-  try {
-    workspace.catalog();
-  } catch (const base::Error& error) {
-    // The run is recorded in files; the index can be made again at any time.
-    workspace.observer().warn(error.what(), error.hint());
-  }
+  workspace.index_runs();
   workspace.answer(workspace.options().json ? json_answer(std::vector{outcome})
                                             : text_answer(outcome));
   return exit_status(outcome.state);

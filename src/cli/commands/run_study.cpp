@@ -93,12 +93,7 @@ int conduct(const app::StudyFiles& files,
             Workspace& workspace) {
   const app::StudyOutcome outcome = app::run_study(
       files, plan, prepared, retry, tools_of(workspace), workspace.observer(), workspace.stop());
-  try {
-    workspace.catalog();
-  } catch (const Error& error) {
-    // The runs are recorded in files; the index can be made again at any time.
-    workspace.observer().warn(error.what(), error.hint());
-  }
+  workspace.index_runs();
   workspace.answer(study_answer(outcome, workspace.options().json));
   return study_status(outcome);
 }
