@@ -4,6 +4,7 @@
 #include "workspace.hpp"
 
 #include <sabath/app/collect_run.hpp>
+#include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
