@@ -48,6 +48,28 @@ std::pair<Code, std::string> compile(std::string_view pattern) {
   return {Code(), "at position " + std::to_string(position) + ": " + message_of(error)};
 }
 
+/// Throws Error{usage}.
+Code compiled(std::string_view pattern) {
+  auto [code, problem] = compile(pattern);
+  if (!code) throw Error(ErrorKind::usage, "'" + std::string(pattern) + "': " + problem);
+  // Without it searching is slower, and that is all.
+  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
+  return std::move(code);
+}
+
+Context limited() {
+  Context context(pcre2_match_context_create(nullptr));
+  if (!context) throw std::bad_alloc();
+  pcre2_set_match_limit(context.get(), step_limit);
+  return context;
+}
+
+Match match_for(const Code& code) {
+  Match match(pcre2_match_data_create_from_pattern(code.get(), nullptr));
+  if (!match) throw std::bad_alloc();
+  return match;
+}
+
 }  // namespace
 
 struct Regex::State {
@@ -58,15 +80,9 @@ struct Regex::State {
 };
 
 Regex::Regex(std::string_view pattern) : state_(std::make_unique<State>()) {
-  auto [code, problem] = compile(pattern);
-  if (!code) throw Error(ErrorKind::usage, "'" + std::string(pattern) + "': " + problem);
-  state_->code = std::move(code);
-  // Without it searching is slower, and that is all.
-  pcre2_jit_compile(state_->code.get(), PCRE2_JIT_COMPLETE);
-  state_->match.reset(pcre2_match_data_create_from_pattern(state_->code.get(), nullptr));
-  state_->context.reset(pcre2_match_context_create(nullptr));
-  if (!state_->match || !state_->context) throw std::bad_alloc();
-  pcre2_set_match_limit(state_->context.get(), step_limit);
+  state_->code = compiled(pattern);
+  state_->match = match_for(state_->code);
+  state_->context = limited();
 }
 
 Regex::~Regex() = default;
@@ -125,6 +141,38 @@ int Regex::group_count() const {
   std::uint32_t count = 0;
   pcre2_pattern_info(state_->code.get(), PCRE2_INFO_CAPTURECOUNT, &count);
   return static_cast<int>(count);
+}
+
+struct Form::State {
+  Code code;
+  Context context;
+};
+
+Form::Form(std::string_view pattern)
+    : state_(std::make_shared<const State>(
+          State{compiled("\\A(?:" + std::string(pattern) + ")\\z"), limited()})) {}
+
+bool Form::matches(std::string_view text) const {
+  return parts(text).has_value();
+}
+
+std::optional<std::vector<std::string>> Form::parts(std::string_view text) const {
+  const Match match = match_for(state_->code);
+  const int found = pcre2_match(state_->code.get(),
+                                reinterpret_cast<PCRE2_SPTR>(text.data()),
+                                text.size(),
+                                0,
+                                0,
+                                match.get(),
+                                state_->context.get());
+  if (found <= 0) return std::nullopt;
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(match.get());
+  std::vector<std::string> parts(pcre2_get_ovector_count(match.get()));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (offsets[2 * i] != PCRE2_UNSET)
+      parts[i] = text.substr(offsets[2 * i], offsets[2 * i + 1] - offsets[2 * i]);
+  }
+  return parts;
 }
 
 }  // namespace sabath::base

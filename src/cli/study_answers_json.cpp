@@ -1,7 +1,7 @@
 #include "answers.hpp"
 
+#include <sabath/app/collect_run.hpp>
 #include <sabath/app/expand_study.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -57,8 +57,9 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
     row.state = state_of(point);
     if (!point.run) continue;
     row.run_id = point.run->run_id;
-    const auto record = app::RunFiles(point.run->directory).read_record();
-    if (!record) continue;
+    const auto current = app::read_current(app::RunFiles(point.run->directory));
+    if (!current) continue;
+    const spec::RunRecord* const record = &current->record;
     row.wall_s = record->wall_s;
     if (record->seed.value) row.seed = std::to_string(*record->seed.value);
     if (table.metrics.empty()) table.metrics = shown_metrics(*record);

@@ -1,7 +1,8 @@
 #include "conda_package.hpp"
 
+#include <sabath/base/regex.hpp>
+
 #include <algorithm>
-#include <regex>
 
 #include <sys/utsname.h>
 
@@ -17,12 +18,12 @@ std::string CondaPackage::subdir() const {
 std::optional<CondaPackage> conda_package_at(std::string_view url) {
   // Names and builds have no '-' that could be mistaken: the last two are those before version and
   // build.
-  static const std::regex form(
+  static const base::Form form(
       "(?:https?|file)://[^\\s#?]+/(?:noarch|[a-z]+-[a-z0-9_]+)/"
       "([a-z0-9_][a-z0-9_.+-]*)-([A-Za-z0-9_.+!]+)-([A-Za-z0-9_.+]+)\\.(?:conda|tar\\.bz2)");
-  std::match_results<std::string_view::const_iterator> match;
-  if (!std::regex_match(url.begin(), url.end(), match, form)) return std::nullopt;
-  return CondaPackage{match.str(1), match.str(2), match.str(3), std::string(url), {}, {}};
+  const auto parts = form.parts(url);
+  if (!parts) return std::nullopt;
+  return CondaPackage{parts->at(1), parts->at(2), parts->at(3), std::string(url), {}, {}};
 }
 
 std::string conda_subdir(std::string_view platform) {

@@ -4,13 +4,13 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <sstream>
 
 namespace sabath::env {
@@ -25,11 +25,11 @@ constexpr const char* pip_hint =
 
 /// "numpy" of "conda-forge::numpy >=1.26", "numpy=1.26" or "numpy[version='>=1']".
 std::optional<std::string> name_in(const std::string& text) {
-  static const std::regex form(
+  static const base::Form form(
       "(?:[A-Za-z0-9_./:-]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\\s*(?:[=<>!~\\[ ][^\\x00-\\x1f]*)?");
-  std::smatch match;
-  if (!std::regex_match(text, match, form)) return std::nullopt;
-  std::string name = match.str(1);
+  const auto parts = form.parts(text);
+  if (!parts) return std::nullopt;
+  std::string name = parts->at(1);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return static_cast<char>(std::tolower(c));
   });

@@ -5,12 +5,12 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <regex>
 #include <sstream>
 
 namespace sabath::env {
@@ -87,8 +87,8 @@ base::Environment variables_of(const LayerErrand& errand, const base::Environmen
 }
 
 bool is_commit(const std::string& text) {
-  static const std::regex form("[0-9a-f]{40}");
-  return std::regex_match(text, form);
+  static const base::Form form("[0-9a-f]{40}");
+  return form.matches(text);
 }
 
 std::string scheme_of(const std::string& url) {
@@ -148,19 +148,19 @@ std::map<std::string, std::string> read_modules(const std::string& listing) {
 }  // namespace
 
 void require_repository_url(const std::string& url, const std::string& place) {
-  static const std::regex form("(https?|ssh|git|file)://([^/]*)(/.*)");
-  std::smatch match;
+  static const base::Form form("(https?|ssh|git|file)://([^/]*)(/.*)");
+  const auto parts = form.parts(url);
   const bool is_printable = base::printable(url) == url;
-  if (!is_printable || !std::regex_match(url, match, form) || match[2].str().starts_with('-') ||
-      match[2].str().find("@-") != std::string::npos) {
+  if (!is_printable || !parts || parts->at(2).starts_with('-') ||
+      parts->at(2).find("@-") != std::string::npos) {
     throw Error(ErrorKind::usage,
                 place + ": '" + base::printable(url) + "' is no URL of a git repository",
                 "it begins with https://, http://, ssh://, git:// or file://; for "
                 "'git@host:path' write ssh://git@host/path");
   }
-  const std::string authority = match[2].str();
+  const std::string authority = parts->at(2);
   const std::string user = authority.substr(0, authority.rfind('@') + 1);
-  if (user.find(':') == std::string::npos && (user.empty() || match[1].str() == "ssh")) return;
+  if (user.find(':') == std::string::npos && (user.empty() || parts->at(1) == "ssh")) return;
   throw Error(ErrorKind::usage,
               place + ": the URL of the repository holds a login",
               "recipes and locks are for others to read: use git's credential helper or ~/.netrc");

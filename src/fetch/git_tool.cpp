@@ -7,12 +7,12 @@
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
 
 namespace sabath::fetch {
 
@@ -30,16 +30,16 @@ struct Repository {
 };
 
 std::variant<Repository, Failure> repository_of(const ToolUrl& url) {
-  static const std::regex form("(.+)@([0-9a-f]{40})/?");
-  std::smatch match;
-  if (!std::regex_match(url.plain, match, form)) {
+  static const base::Form form("(.+)@([0-9a-f]{40})/?");
+  const auto parts = form.parts(url.plain);
+  if (!parts) {
     return Failure{.problem = "no commit is named",
                    .hint =
                        "end the URL with '@' and the commit's 40 hexadecimal digits: a branch "
                        "or a tag may change"};
   }
   Repository repository{
-      match[1].str().substr(prefix.size()), url.scheme.substr(prefix.size()), match[2].str()};
+      parts->at(1).substr(prefix.size()), url.scheme.substr(prefix.size()), parts->at(2)};
   if (!url.user.empty() && repository.scheme == "ssh") {
     repository.url.insert(repository.url.find("://") + 3, url.user + "@");
   }

@@ -3,6 +3,7 @@
 #include "builtin_tools.hpp"
 #include "file_tool.hpp"
 
+#include <sabath/base/regex.hpp>
 #include <sabath/spec/recipe.hpp>
 
 namespace sabath::fetch {
@@ -33,7 +34,7 @@ class OwnTool final : public FileTool {
       call.argv.push_back(spec::expand(argument, values, "fetcher '" + own_.name + "'"));
     call.grows = job.output;
     call.total_bytes = job.size_bytes;
-    if (!own_.progress.empty()) call.percentage.emplace(own_.progress);
+    call.percentage = own_.progress;
     return call;
   }
 

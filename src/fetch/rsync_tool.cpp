@@ -7,8 +7,8 @@
 #include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 
-#include <regex>
 #include <sstream>
 
 namespace sabath::fetch {
@@ -160,7 +160,7 @@ Listing RsyncTool::listed(const TreeJob& job,
     return *std::move(failure);
   }
   // "-rw-r--r--         12,345 2026/11/21 10:00:00 name"
-  static const std::regex form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
+  static const base::Form form(R"(-\S+ +([0-9,]+) [0-9/]+ [0-9:]+ (.*))");
   std::istringstream lines(base::read_file(call.output, 1ULL << 30U));
   std::vector<ListedFile> files;
   std::string base_url = source.plain + (source.plain.ends_with('/') ? "" : "/");
@@ -168,12 +168,12 @@ Listing RsyncTool::listed(const TreeJob& job,
     base_url.insert(base_url.find("://") + 3, encoded_path(source.user) + "@");
   }
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (!std::regex_match(line, match, form)) continue;
-    std::string digits = match[1].str();
+    const auto parts = form.parts(line);
+    if (!parts) continue;
+    std::string digits = parts->at(1);
     digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
     ListedFile& file = files.emplace_back();
-    file.path = match[2].str();
+    file.path = parts->at(2);
     file.url = base_url + encoded_path(file.path);
     file.size_bytes = std::stoull(digits);
   }

@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
@@ -96,7 +97,7 @@ class Watch {
     const std::uint64_t grown = call_.grows.empty() ? 0 : bytes_at(call_.grows, call_.has_holes);
     const std::uint64_t written = bytes_of(output_, false) + bytes_of(errors_, false);
     const bool changed = grown != grown_ || written != written_;
-    if (written != written_ && call_.percentage) percent_ = read_percentage();
+    if (written != written_ && !call_.percentage.empty()) percent_ = read_percentage();
     grown_ = grown;
     written_ = written;
     const auto cost = std::chrono::steady_clock::now() - began;
@@ -106,7 +107,7 @@ class Watch {
 
   std::chrono::nanoseconds pause() const { return pause_; }
   std::uint64_t done() const {
-    if (!call_.percentage) return grown_;
+    if (call_.percentage.empty()) return grown_;
     if (!call_.total_bytes) return static_cast<std::uint64_t>(percent_);
     return static_cast<std::uint64_t>(percent_ / 100.0 * static_cast<double>(*call_.total_bytes));
   }
@@ -115,11 +116,14 @@ class Watch {
   double read_percentage() const {
     const std::string text = tail_of(output_) + "\n" + tail_of(errors_);
     double percent = percent_;
-    for (std::sregex_iterator match(text.begin(), text.end(), *call_.percentage), none;
-         match != none;
-         ++match) {
+    base::Regex pattern(call_.percentage);
+    for (std::size_t at = 0;
+         at <= text.size() && pattern.search(text, at) == base::Regex::Outcome::found;) {
+      const std::string_view whole = *pattern.group(0);
+      at = static_cast<std::size_t>(whole.data() - text.data()) +
+           std::max<std::size_t>(1, whole.size());
       try {
-        percent = std::clamp(std::stod((*match)[1].str()), 0.0, 100.0);
+        percent = std::clamp(std::stod(std::string(pattern.group(1).value_or(""))), 0.0, 100.0);
       } catch (const std::exception&) {
         continue;  // the group held no number
       }

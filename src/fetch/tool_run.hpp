@@ -3,12 +3,12 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/regex.hpp>
 #include <sabath/fetch/tools.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -31,8 +31,9 @@ struct ToolCall {
   std::filesystem::path grows{};
   bool has_holes = false;  ///< the file is written in several places at once
   std::optional<std::uint64_t> total_bytes{};
-  std::optional<std::regex> percentage{};  ///< in what the program writes, instead of growth
-  std::filesystem::path output{};          ///< where stdout goes; empty: only its tail is kept
+  /// A pattern whose group is found in what the program writes, instead of growth; or empty.
+  std::string percentage{};
+  std::filesystem::path output{};  ///< where stdout goes; empty: only its tail is kept
 };
 
 struct ToolEnd {

@@ -1,8 +1,9 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
+#include <sabath/base/regex.hpp>
+
 #include <algorithm>
-#include <regex>
 #include <sstream>
 
 namespace sabath::probe {
@@ -64,10 +65,11 @@ fs::path find_library(const fs::path& root) {
 /// "libopenblasp-r0.3.21.so" and ".../mkl/2023.1.0/lib/libmkl_rt.so.2" tell their versions: the
 /// last number with a point in it.
 std::string version_in(const std::string& path) {
-  static const std::regex number(R"(\d+(\.\d+)+)");
+  base::Regex number(R"(.*?(\d+(?:\.\d+)+))");
   std::string version;
-  for (std::sregex_iterator it(path.begin(), path.end(), number), end; it != end; ++it) {
-    version = it->str();
+  for (std::size_t at = 0; number.search(path, at) == base::Regex::Outcome::found;
+       at += number.group(0)->size()) {
+    version = *number.group(1);
   }
   return version;
 }

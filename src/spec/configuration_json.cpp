@@ -3,11 +3,11 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 namespace sabath::spec {
@@ -21,8 +21,8 @@ constexpr int most_hours = 24 * 365;
 
 /// RFC 3986, in lower case as it is compared.
 void check_scheme(const std::string& scheme, const JsonReader& reader) {
-  static const std::regex form("[a-z][a-z0-9+.-]*");
-  if (std::regex_match(scheme, form)) return;
+  static const base::Form form("[a-z][a-z0-9+.-]*");
+  if (form.matches(scheme)) return;
   reader.problem("'" + scheme + "' is not a scheme",
                  "lower-case letters, digits, '+', '-' and '.', a letter first; without '://'");
 }
@@ -65,13 +65,11 @@ void check_command(const std::vector<std::string>& command, JsonReader& reader) 
 std::string read_progress(JsonReader reader) {
   if (!reader.exists()) return {};
   std::string pattern = reader.string();
-  try {
-    if (std::regex(pattern).mark_count() != 1) {
-      reader.problem("a pattern of progress has exactly one group: the percentage",
-                     "for example \"([0-9.]+)%\"");
-    }
-  } catch (const std::regex_error& error) {
-    reader.problem("'" + pattern + "' is not a regular expression: " + error.what());
+  if (const auto problem = base::Regex::problem_of(pattern)) {
+    reader.problem("'" + pattern + "' is not a regular expression: " + *problem);
+  } else if (base::Regex(pattern).group_count() != 1) {
+    reader.problem("a pattern of progress has exactly one group: the percentage",
+                   "for example \"([0-9.]+)%\"");
   }
   return pattern;
 }
@@ -99,12 +97,12 @@ std::vector<ToolFetcher> read_fetchers(JsonReader reader) {
 }
 
 GlobusSettings read_globus(JsonReader reader) {
-  static const std::regex uuid("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+  static const base::Form uuid("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
   GlobusSettings globus;
   if (!reader.exists()) return globus;
   JsonReader collection = reader.optional("local_collection");
   globus.local_collection = collection.string();
-  if (collection.is_string() && !std::regex_match(globus.local_collection, uuid)) {
+  if (collection.is_string() && !uuid.matches(globus.local_collection)) {
     collection.problem("'" + globus.local_collection + "' is not the UUID of a collection",
                        "'globus endpoint local-id' or the collection's page shows it");
   }

@@ -5,9 +5,9 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 
 #include <algorithm>
-#include <regex>
 
 namespace sabath::spec {
 namespace {
@@ -31,10 +31,10 @@ std::string read_option(const std::string& build, base::JsonReader reader) {
 void check_option_name(const std::string& build,
                        const std::string& name,
                        const base::JsonReader& reader) {
-  static const std::regex flag("[A-Za-z0-9][A-Za-z0-9_.+-]*");
+  static const base::Form flag("[A-Za-z0-9][A-Za-z0-9_.+-]*");
   if (build != "autotools") {
     check_variable_name(name, reader);
-  } else if (!std::regex_match(name, flag)) {
+  } else if (!flag.matches(name)) {
     reader.problem("'" + name + "' is not an option of configure", "write it without its '--'");
   }
 }
@@ -88,8 +88,8 @@ void read_origin(LayerSpec& layer, base::JsonReader& reader) {
     layer.origin.git = read_code_url(git, {"https", "http", "ssh", "git", "file"});
     base::JsonReader ref = reader.required("ref");
     layer.origin.ref = ref.string();
-    static const std::regex plain("[A-Za-z0-9][A-Za-z0-9._/+-]*");
-    if (ref.is_string() && !std::regex_match(layer.origin.ref, plain)) {
+    static const base::Form plain("[A-Za-z0-9][A-Za-z0-9._/+-]*");
+    if (ref.is_string() && !plain.matches(layer.origin.ref)) {
       ref.problem("'" + layer.origin.ref + "' is not a commit, tag or branch");
     }
   } else if (archive.exists()) {
@@ -106,15 +106,15 @@ void read_origin(LayerSpec& layer, base::JsonReader& reader) {
 }
 
 bool is_image_reference(const std::string& text) {
-  static const std::regex form(
+  static const base::Form form(
       "([A-Za-z0-9.-]+(:[0-9]+)?/)?[a-z0-9._-]+(/[a-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?"
       "(@sha256:[0-9a-f]{64})?");
-  return std::regex_match(text, form);
+  return form.matches(text);
 }
 
 void check_bind(const std::string& bind, const base::JsonReader& reader) {
-  static const std::regex form("/[^:]*(:/[^:]*(:(ro|rw))?)?");
-  if (!std::regex_match(bind, form)) {
+  static const base::Form form("/[^:]*(:/[^:]*(:(ro|rw))?)?");
+  if (!form.matches(bind)) {
     reader.problem("'" + bind + "' is not a bind", "\"/HOST\" or \"/HOST:/CONTAINER:ro\"");
   }
   check_argument(bind, reader);
@@ -154,18 +154,17 @@ std::vector<std::string> read_commands(base::JsonReader reader) {
 }
 
 std::string read_code_url(base::JsonReader reader, const std::vector<std::string>& schemes) {
-  static const std::regex form("([a-z]+)://([^/\\s]*)(/\\S*)?");
+  static const base::Form form("([a-z]+)://([^/\\s]*)(/\\S*)?");
   std::string url = reader.string();
-  std::smatch match;
   std::string known;
   for (const std::string& scheme : schemes)
     known += (known.empty() ? "" : ", ") + scheme;
   if (!reader.is_string()) return url;
-  if (!std::regex_match(url, match, form) ||
-      std::find(schemes.begin(), schemes.end(), match.str(1)) == schemes.end()) {
+  const auto parts = form.parts(url);
+  if (!parts || std::find(schemes.begin(), schemes.end(), parts->at(1)) == schemes.end()) {
     reader.problem("'" + url + "' is not a URL", "of one of these schemes: " + known);
-  } else if (match.str(2).find(':') < match.str(2).find('@') &&
-             match.str(2).find('@') != std::string::npos) {
+  } else if (parts->at(2).find(':') < parts->at(2).find('@') &&
+             parts->at(2).find('@') != std::string::npos) {
     reader.problem("a document holds no password", "logins stand in the credentials file");
   }
   check_argument(url, reader);

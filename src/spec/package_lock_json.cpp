@@ -1,10 +1,10 @@
 #include "document_json.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
 #include <sabath/spec/package_lock.hpp>
 
 #include <algorithm>
-#include <regex>
 
 namespace sabath::spec {
 
@@ -40,53 +40,51 @@ namespace {
 constexpr std::string_view lock_again = "'sabath env lock RECIPE' writes it anew";
 
 struct NameForms {
-  std::regex name;
-  std::regex file;
+  base::Form name;
+  base::Form file;
   std::string_view what_file;
 };
 
 /// Names become arguments and names of files.
 NameForms forms_of(LayerKind kind) {
   const std::string start = "[A-Za-z0-9_][A-Za-z0-9.!+_-]*";
-  const std::regex any_name("[A-Za-z0-9_][A-Za-z0-9._/:+-]*");
+  const base::Form any_name("[A-Za-z0-9_][A-Za-z0-9._/:+-]*");
   switch (kind) {
     case LayerKind::pip:
-      return {std::regex("[a-z0-9]+(-[a-z0-9]+)*"),
-              std::regex(start + "\\.(whl|tar\\.gz|zip)"),
+      return {base::Form("[a-z0-9]+(-[a-z0-9]+)*"),
+              base::Form(start + "\\.(whl|tar\\.gz|zip)"),
               "a wheel or source distribution"};
     case LayerKind::conda:
-      return {any_name, std::regex(start + "\\.(conda|tar\\.bz2)"), "a package of conda"};
+      return {any_name, base::Form(start + "\\.(conda|tar\\.bz2)"), "a package of conda"};
     case LayerKind::host:
     case LayerKind::modules:
     case LayerKind::source:
     case LayerKind::container:
       break;
   }
-  return {any_name, std::regex(start), "a file"};
+  return {any_name, base::Form(start), "a file"};
 }
 
 void check_package(LayerKind kind, const LockedPackage& package, const base::JsonReader& reader) {
-  static const std::regex version("[A-Za-z0-9_][A-Za-z0-9.!+_=-]*");
+  static const base::Form version("[A-Za-z0-9_][A-Za-z0-9.!+_=-]*");
   const NameForms forms = forms_of(kind);
-  if (!std::regex_match(package.name, forms.name)) {
+  if (!forms.name.matches(package.name)) {
     reader.problem("'" + package.name + "' is not a normalised name of a package");
   }
   const bool may_lack_version = kind == LayerKind::source || kind == LayerKind::container;
-  if (!(package.version.empty() && may_lack_version) &&
-      !std::regex_match(package.version, version)) {
+  if (!(package.version.empty() && may_lack_version) && !version.matches(package.version)) {
     reader.problem("'" + package.version + "' is not a version");
   }
-  if (package.build && !std::regex_match(*package.build, version)) {
+  if (package.build && !version.matches(*package.build)) {
     reader.problem("'" + *package.build + "' is not a build");
   }
-  if (!std::regex_match(package.file, forms.file)) {
+  if (!forms.file.matches(package.file)) {
     reader.problem("'" + package.file + "' is not the name of " + std::string(forms.what_file));
   }
-  static const std::regex url("(https?|ftp|file|ssh|git|oci)://[^\\s@]*(@sha256:[0-9a-f]+)?");
-  static const std::regex own("\\{recipe\\}/[^\\s@]+");
-  const bool is_own =
-      kind == LayerKind::conda && package.url && std::regex_match(*package.url, own);
-  if (package.url && !is_own && !std::regex_match(*package.url, url)) {
+  static const base::Form url("(https?|ftp|file|ssh|git|oci)://[^\\s@]*(@sha256:[0-9a-f]+)?");
+  static const base::Form own("\\{recipe\\}/[^\\s@]+");
+  const bool is_own = kind == LayerKind::conda && package.url && own.matches(*package.url);
+  if (package.url && !is_own && !url.matches(*package.url)) {
     reader.problem("'" + *package.url + "' is not a URL without a login");
   }
   if (package.digest.algorithm != base::DigestAlgorithm::sha256 || package.digest.hex.empty()) {
@@ -173,12 +171,12 @@ std::string normal_package_name(std::string_view name) {
 }
 
 std::optional<std::string> required_package(std::string_view requirement) {
-  static const std::regex form(
+  static const base::Form form(
       "\\s*([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)\\s*(\\[[A-Za-z0-9._, -]*\\])?"
       "\\s*(\\(?\\s*[<>=!~][<>=!~A-Za-z0-9.*+,_ -]*\\)?)?\\s*(;[^\\n]*)?");
-  std::match_results<std::string_view::const_iterator> match;
-  if (!std::regex_match(requirement.begin(), requirement.end(), match, form)) return std::nullopt;
-  return normal_package_name(match.str(1));
+  const auto parts = form.parts(requirement);
+  if (!parts) return std::nullopt;
+  return normal_package_name(parts->at(1));
 }
 
 }  // namespace sabath::spec

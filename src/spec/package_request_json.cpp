@@ -2,18 +2,17 @@
 #include "fields_json.hpp"
 #include "layer_spec_json.hpp"
 
+#include <sabath/base/regex.hpp>
 #include <sabath/spec/package_lock.hpp>
-
-#include <regex>
 
 namespace sabath::spec {
 namespace {
 
 std::string read_python(base::JsonReader reader) {
   if (!reader.exists()) return {};
-  static const std::regex version("3(\\.[0-9]+){0,2}");
+  static const base::Form version("3(\\.[0-9]+){0,2}");
   std::string python = reader.string();
-  if (reader.is_string() && !python.starts_with('/') && !std::regex_match(python, version)) {
+  if (reader.is_string() && !python.starts_with('/') && !version.matches(python)) {
     reader.problem("'" + python + "' is neither a version nor a path",
                    "such as \"3.11\", or leave it out for the first python3 on PATH");
   }
@@ -44,10 +43,10 @@ std::vector<std::string> read_package_names(base::JsonReader reader) {
 }
 
 std::vector<std::string> read_imports(base::JsonReader reader) {
-  static const std::regex module("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
+  static const base::Form module("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
   std::vector<std::string> imports = read_distinct(reader);
   for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || std::regex_match(item.string(), module)) continue;
+    if (!item.is_string() || module.matches(item.string())) continue;
     item.problem("'" + item.string() + "' is not the name of a module");
   }
   return imports;
@@ -55,11 +54,11 @@ std::vector<std::string> read_imports(base::JsonReader reader) {
 
 /// "numpy=1.26", "python >=3.10,<3.12", "conda-forge::libblas=*=*mkl".
 std::vector<std::string> read_match_specs(base::JsonReader reader) {
-  static const std::regex form(
+  static const base::Form form(
       "([A-Za-z0-9._/-]+::)?[A-Za-z0-9_][A-Za-z0-9._-]*[ \\[\\]A-Za-z0-9.*<>=!~,|_+'-]*");
   std::vector<std::string> specs = read_distinct(reader);
   for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || std::regex_match(item.string(), form)) continue;
+    if (!item.is_string() || form.matches(item.string())) continue;
     item.problem("'" + item.string() + "' is not a package with versions",
                  "such as \"numpy=1.26\" or \"python >=3.10,<3.12\"; pip's packages belong to a "
                  "pip layer of their own");
@@ -69,10 +68,10 @@ std::vector<std::string> read_match_specs(base::JsonReader reader) {
 
 /// Names of channels, URLs, or folders of the recipe.
 std::vector<std::string> read_channels(base::JsonReader reader) {
-  static const std::regex name("[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)*");
+  static const base::Form name("[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)*");
   std::vector<std::string> channels = read_distinct(reader);
   for (base::JsonReader& item : reader.items()) {
-    if (!item.is_string() || std::regex_match(item.string(), name)) continue;
+    if (!item.is_string() || name.matches(item.string())) continue;
     if (item.string().starts_with('{')) {
       read_recipe_path(item, "channel");
     } else {

@@ -1,10 +1,10 @@
 #include "checked_read.hpp"
 #include "document_json.hpp"
 
+#include <sabath/base/regex.hpp>
 #include <sabath/spec/secret.hpp>
 
 #include <algorithm>
-#include <regex>
 
 namespace sabath::spec {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 using base::JsonReader;
 
 void check_host(const std::string& host, const JsonReader& reader) {
-  static const std::regex form(
+  static const base::Form form(
       R"((\*\.)?[A-Za-z0-9]([A-Za-z0-9._-]*)(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?)");
-  if (std::regex_match(host, form)) return;
+  if (form.matches(host)) return;
   reader.problem("'" + host + "' is not a host",
                  "for example \"data.example.org\" or \"*.example.org\"");
 }
@@ -33,11 +33,11 @@ std::string read_line(JsonReader reader) {
 }
 
 std::pair<std::string, std::string> read_header(JsonReader reader) {
-  static const std::regex token("[A-Za-z0-9!#$%&'*+.^_`|~-]+");  // RFC 9110, section 5.6.2
+  static const base::Form token("[A-Za-z0-9!#$%&'*+.^_`|~-]+");  // RFC 9110, section 5.6.2
   if (!reader.exists()) return {};
   JsonReader name = reader.required("name");
   std::pair<std::string, std::string> header{name.string(), read_line(reader.required("value"))};
-  if (name.is_string() && !std::regex_match(header.first, token)) {
+  if (name.is_string() && !token.matches(header.first)) {
     name.problem("is not the name of a header");
   }
   reader.finish();

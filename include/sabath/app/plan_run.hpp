@@ -40,7 +40,7 @@ struct RunRequest {
   /// now.
   std::vector<spec::PlannedInput> inputs{};
   std::optional<OriginalCode> original{};  ///< of that run too
-  std::string study_id{};  ///< that the run belongs to, or empty
+  std::string study_id{};                  ///< that the run belongs to, or empty
   std::optional<std::uint64_t> study_point{};
   std::optional<spec::Place> place{};  ///< what the run has to itself
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/base/regex.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -37,6 +39,21 @@ class Regex {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// The form that a name, a version, a URL must have, as a whole. A text that takes too many steps
+/// is not of the form. From any thread.
+class Form {
+ public:
+  explicit Form(std::string_view pattern);
+
+  bool matches(std::string_view text) const;
+  /// The text and its groups, empty where one took no part; nothing for a text of another form.
+  std::optional<std::vector<std::string>> parts(std::string_view text) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
 };
 
 }  // namespace sabath::base

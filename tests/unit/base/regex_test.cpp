@@ -45,3 +45,23 @@ TEST_CASE("regex: characters beyond ASCII, in text of any bytes") {
   CHECK(regex.group(1) == "g");
   CHECK(Regex("a.b").search(std::string_view("a\0b", 3)) == Regex::Outcome::found);
 }
+
+TEST_CASE("form: the whole text has it, or none of it") {
+  const sabath::base::Form version("3(\\.[0-9]+){0,2}");
+  for (const char* good : {"3", "3.11", "3.11.2"})
+    CHECK(version.matches(good));
+  for (const char* bad : {"", "3.", "3.11\n", " 3", "3.11.2.1"})
+    CHECK_FALSE(version.matches(bad));
+  const sabath::base::Form either("a|b");  // and not "a" at the beginning or "b" at the end
+  CHECK_FALSE(either.matches("ax"));
+  CHECK_FALSE(either.matches("xb"));
+  const auto parts = sabath::base::Form("([a-z]+)(:[0-9]+)?(/.*)?").parts("host/x");
+  REQUIRE(parts);
+  CHECK(*parts == std::vector<std::string>{"host/x", "host", "", "/x"});
+}
+
+TEST_CASE("form: a text of a million letters is judged, and nothing overflows") {
+  const std::string text(1'000'000, 'a');
+  CHECK(sabath::base::Form("[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?").matches(text));
+  CHECK_FALSE(sabath::base::Form("(a|aa)+b").matches(text));
+}
