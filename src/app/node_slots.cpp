@@ -12,11 +12,16 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
+/// As CUDA reads CUDA_VISIBLE_DEVICES: up to the first entry that names no device ("-1").
 std::vector<std::string> listed(const std::string& text) {
   std::vector<std::string> items;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
-    if (to > from) items.push_back(text.substr(from, to - from));
+    const std::string item = text.substr(from, to - from);
+    const bool is_index =
+        !item.empty() && item.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_index && !item.starts_with("GPU-") && !item.starts_with("MIG-")) break;
+    if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
     from = to + 1;
   }
   return items;

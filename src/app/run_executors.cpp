@@ -28,13 +28,14 @@ std::vector<std::string> arguments_of(int pid) {
   return arguments;
 }
 
-/// Run directories that a process "sabath exec DIRECTORY" of this machine has.
+/// By run id: what a process "sabath exec DIRECTORY" of this machine has.
 std::map<std::string, launch::JobId> executed_here() {
   std::map<std::string, launch::JobId> executed;
   for (const int pid : base::numbered_entries("/proc")) {
     const std::vector<std::string> arguments = arguments_of(pid);
     if (arguments.size() == 3 && arguments[1] == "exec") {
-      executed[arguments[2]] = base::ProcessIdentity::of(pid).text();
+      // Ids are unique, but a folder has many names.
+      executed[fs::path(arguments[2]).filename()] = base::ProcessIdentity::of(pid).text();
     }
   }
   return executed;
@@ -56,6 +57,15 @@ std::optional<launch::JobId> executor_by_status(const RunFiles& files,
   return runs ? std::optional(process->text()) : std::nullopt;
 }
 
+/// Nothing for one that a power cut took.
+std::optional<spec::RunStatus> status_of(const RunFiles& files) {
+  try {
+    return files.read_status();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::map<std::string, launch::JobId> executors_of(const std::vector<fs::path>& runs) {
@@ -64,14 +74,15 @@ std::map<std::string, launch::JobId> executors_of(const std::vector<fs::path>& r
   for (const fs::path& directory : runs) {
     const RunFiles files(directory);
     std::error_code code;
-    if (!fs::exists(files.status(), code) || fs::exists(files.record(), code)) continue;
-    const spec::RunStatus status = files.read_status();
-    if (auto executor = executor_by_status(files, status)) {
+    if (fs::exists(files.record(), code)) continue;
+    const auto status = status_of(files);
+    auto executor = status ? executor_by_status(files, *status) : std::nullopt;
+    if (executor) {
       executors.emplace(directory.filename(), *std::move(executor));
       continue;
     }
     if (!here) here = executed_here();
-    const auto found = here->find(directory.string());
+    const auto found = here->find(directory.filename());
     if (found != here->end()) executors.emplace(directory.filename(), found->second);
   }
   return executors;

@@ -1,7 +1,24 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
+#include <sabath/base/error.hpp>
 
 namespace sabath::app {
+
+namespace {
+
+/// A status is not made durable: a power cut can take it, and with it what nobody executes now.
+spec::RunStatus status_or_lost(const RunFiles& files) {
+  try {
+    return files.read_status();
+  } catch (const base::Error& error) {
+    spec::RunStatus status;
+    status.state = spec::RunState::lost;
+    status.message = error.what();
+    return status;
+  }
+}
+
+}  // namespace
 
 bool RunInFlight::is_over() const {
   const launch::JobState state = launcher_->poll(job_);
@@ -11,7 +28,7 @@ bool RunInFlight::is_over() const {
 
 RunOutcome RunInFlight::outcome(bool cancelled) const {
   const RunFiles files(directory_);
-  spec::RunStatus status = files.read_status();
+  spec::RunStatus status = status_or_lost(files);
   if (cancelled && status.state == spec::RunState::planned) {
     status.state = spec::RunState::interrupted;
     status.message = "it was ended before its first stage";
@@ -23,13 +40,15 @@ RunOutcome RunInFlight::outcome(bool cancelled) const {
 RunOutcome outcome_of(const std::filesystem::path& run_directory) {
   const RunFiles files(run_directory);
   RunOutcome outcome{run_directory.filename().string(), run_directory, spec::RunState::lost, {}};
-  const spec::RunStatus status = files.read_status();
-  outcome.state = status.state;
-  outcome.message = status.message;
   if (const auto record = files.read_record()) {
     outcome.state = record->state;  // the record is written first, and is the truth
     outcome.message = record->message;
-  } else if (!spec::is_final(status.state)) {
+    return outcome;
+  }
+  const spec::RunStatus status = status_or_lost(files);
+  outcome.state = status.state;
+  outcome.message = status.message;
+  if (!spec::is_final(status.state)) {
     outcome.state = spec::RunState::lost;
     outcome.message =
         "its process ended without a record; see " + (files.directory() / "exec.log").string();
@@ -38,7 +57,7 @@ RunOutcome outcome_of(const std::filesystem::path& run_directory) {
 }
 
 RunOutcome look_at_run(const std::filesystem::path& run_directory) {
-  const spec::RunStatus before = RunFiles(run_directory).read_status();
+  const spec::RunStatus before = status_or_lost(RunFiles(run_directory));
   const bool ended = spec::is_final(before.state) && before.state != spec::RunState::lost;
   if (ended)
     return {run_directory.filename().string(), run_directory, before.state, before.message};

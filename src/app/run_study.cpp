@@ -184,6 +184,18 @@ class StudyDrive {
     }
   }
 
+  /// One that cannot be looked at ends the study, once the others are over.
+  RunOutcome outcome_of_flight(const Flight& flight) {
+    try {
+      return flight.run.outcome(cancelled_);
+    } catch (const Error& error) {
+      problem_ = std::current_exception();
+      waiting_.clear();
+      return {
+          flight.run.directory().filename(), flight.run.directory(), RunState::lost, error.what()};
+    }
+  }
+
   std::size_t collect() {
     const auto over =
         std::stable_partition(flights_.begin(), flights_.end(), [](const Flight& flight) {
@@ -192,7 +204,7 @@ class StudyDrive {
     const auto ended = static_cast<std::size_t>(flights_.end() - over);
     for (auto flight = over; flight != flights_.end(); ++flight) {
       slots_.give_back(flight->place);
-      const RunOutcome outcome = flight->run.outcome(cancelled_);
+      const RunOutcome outcome = outcome_of_flight(*flight);
       if (is_settled(outcome.state)) ++done_;
       if (outcome.state != RunState::ok) {
         observer_.note(name_of(flight->point) + ": " + std::string(to_string(outcome.state)) +

@@ -86,6 +86,7 @@ void StudyFiles::add_run(const Run& run) const {
   if (size > 0 && ::pread(fd.get(), &last, 1, size - 1) == 1 && last != '\n') line.insert(0, "\n");
   base::write_all(fd.get(), base::as_bytes(line), path);
   if (::fdatasync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
+  if (size == 0) base::sync_directory(directory_);
 }
 
 void StudyFiles::take_in_hand() const {

@@ -1,6 +1,7 @@
 #include "extractors.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace sabath::collect {
 namespace {
@@ -22,6 +23,36 @@ void merge(Extraction& all, Extraction&& one) {
   append(all.collected.notes, std::move(one.collected.notes));
 }
 
+/// Lets JSON lines pass but for metrics that are declared to come from elsewhere: two sources of
+/// one name must not become one series.
+class Unclaimed final : public base::SeriesSink {
+ public:
+  Unclaimed(const std::string& stage,
+            const std::vector<spec::MetricSpec>& declared,
+            base::SeriesSink& next)
+      : stage_(stage), declared_(declared), next_(next) {}
+
+  base::SeriesId open(std::string_view stream, std::string_view metric) override {
+    const bool is_claimed =
+        std::any_of(declared_.begin(), declared_.end(), [&](const spec::MetricSpec& one) {
+          const bool is_here = one.from.stage.empty() || one.from.stage == stage_;
+          const bool is_ours = one.from.kind == spec::SourceKind::jsonl;
+          return one.name == metric && is_here != is_ours;
+        });
+    return is_claimed ? claimed : next_.open(stream, metric);
+  }
+  void add(base::SeriesId series, const base::SeriesPoint& point) override {
+    if (series != claimed) next_.add(series, point);
+  }
+
+ private:
+  static constexpr base::SeriesId claimed{std::numeric_limits<std::size_t>::max()};
+
+  const std::string& stage_;
+  const std::vector<spec::MetricSpec>& declared_;
+  base::SeriesSink& next_;
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<Extractor>> builtin_extractors() {
@@ -39,14 +70,16 @@ Extraction extract_all(const StageFiles& files,
                        const std::vector<spec::MetricSpec>& declared,
                        base::SeriesSink& sink) {
   Extraction all;
+  Unclaimed unclaimed(files.stage, declared, sink);
   for (const auto& extractor : builtin_extractors()) {
     std::vector<spec::MetricSpec> wanted;
     for (const spec::MetricSpec& metric : declared) {
       const bool is_here = metric.from.stage.empty() || metric.from.stage == files.stage;
       if (is_here && metric.from.kind == extractor->kind()) wanted.push_back(metric);
     }
-    if (wanted.empty() && extractor->kind() != spec::SourceKind::jsonl) continue;
-    merge(all, extractor->extract(files, wanted, sink));
+    const bool is_jsonl = extractor->kind() == spec::SourceKind::jsonl;
+    if (wanted.empty() && !is_jsonl) continue;
+    merge(all, extractor->extract(files, wanted, is_jsonl ? unclaimed : sink));
   }
   return all;
 }

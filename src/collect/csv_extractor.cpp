@@ -47,6 +47,12 @@ bool is_absent(std::string_view cell) {
   return cell.find_first_not_of(" \t") == std::string_view::npos || cell == "NA";
 }
 
+std::string_view trimmed(std::string_view cell) {
+  const auto first = cell.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return cell.substr(first, cell.find_last_not_of(" \t\r") - first + 1);
+}
+
 /// Where the columns that count stand in a table.
 struct Columns {
   std::vector<std::pair<std::string, std::size_t>> metrics{};
@@ -59,7 +65,8 @@ struct Columns {
 Columns columns_of(const std::vector<std::string>& header,
                    const std::vector<const spec::MetricSpec*>& wanted) {
   const auto index_of = [&](std::string_view name) -> std::optional<std::size_t> {
-    const auto found = std::find(header.begin(), header.end(), name);
+    const auto found = std::find_if(
+        header.begin(), header.end(), [&](std::string_view cell) { return trimmed(cell) == name; });
     if (found == header.end()) return std::nullopt;
     return static_cast<std::size_t>(found - header.begin());
   };
@@ -102,6 +109,7 @@ class CsvExtractor final : public Extractor {
                    const PointTarget& target) {
     LineReader reader(source.path);
     std::optional<Columns> columns;
+    std::vector<std::string> header;
     char separator = ',';
     while (reader.next()) {
       std::string_view line = reader.line();
@@ -115,9 +123,10 @@ class CsvExtractor final : public Extractor {
       } else if (!fields) {
         problem = "has a quote that does not end";
       } else if (!columns) {
-        columns = columns_of(*fields, wanted);
+        header = *fields;
+        columns = columns_of(header, wanted);
         if (columns->metrics.size() < wanted.size()) tell_columns(source, *fields, target);
-      } else {
+      } else if (*fields != header) {  // what appends may write it again
         problem = read_row(*columns, *fields, source.rank, target);
       }
       if (!problem.empty()) note_bad(target.extraction, {source.path, reader.number(), problem});
@@ -161,6 +170,7 @@ class CsvExtractor final : public Extractor {
     read(columns.epoch, whole_number_of, point.epoch);
     read(columns.step, whole_number_of, point.step);
     read(columns.time, seconds_of, point.time_s);
+    problem.clear();  // nobody asked for these: where they are something else, it is not known
     std::vector<std::pair<const std::string*, double>> values;
     for (const auto& [metric, column] : columns.metrics) {
       double value = 0;

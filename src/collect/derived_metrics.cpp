@@ -21,6 +21,10 @@ struct Stream {
   base::SeriesPoint first{};
   base::SeriesPoint last{};
   double epoch_before_s = unknown;  ///< when the epoch before the last point's had ended
+  std::int64_t epoch_before = base::no_step;
+  std::uint64_t epoch_points = 0;  ///< of the last point's epoch, and the most that one has had
+  std::uint64_t most_epoch_points = 0;
+  bool is_restarted = false;  ///< its steps began anew: they do not count what was done
 };
 
 struct Series {
@@ -51,16 +55,24 @@ struct DerivedMetrics::State {
     next.add(next.open(stream.name, name), point);
   }
 
-  /// The last point's epoch is over.
+  /// The last point's epoch is over. Between two points there may be several epochs.
   void end_epoch(Stream& stream) {
     if (stream.last.epoch == base::no_step) return;
     const double seconds = stream.last.time_s - stream.epoch_before_s;
-    if (seconds >= 0) emit(stream, spec::seconds_per_epoch, stream.last, seconds);
+    if (stream.epoch_before != base::no_step && stream.last.epoch > stream.epoch_before &&
+        seconds >= 0) {
+      const auto epochs =
+          static_cast<double>(stream.last.epoch) - static_cast<double>(stream.epoch_before);
+      emit(stream, spec::seconds_per_epoch, stream.last, seconds / epochs);
+    }
     stream.epoch_before_s = stream.last.time_s;
+    stream.epoch_before = stream.last.epoch;
+    stream.most_epoch_points = std::max(stream.most_epoch_points, stream.epoch_points);
+    stream.epoch_points = 0;
   }
 
   void take_time(Stream& stream, base::SeriesId id, const base::SeriesPoint& point) {
-    if (std::isnan(stream.start_s)) stream.start_s = point.time_s;
+    if (!(stream.start_s <= point.time_s)) stream.start_s = point.time_s;
     if (!stream.has_reference) {
       stream.has_reference = true;
       stream.reference = id;
@@ -68,13 +80,17 @@ struct DerivedMetrics::State {
     }
     if (stream.reference != id || stream.first.rank != point.rank) return;
     if (point.epoch != stream.last.epoch) end_epoch(stream);
+    if (point.step != base::no_step && point.step < stream.last.step) stream.is_restarted = true;
+    ++stream.epoch_points;
     stream.last = point;
   }
 
   void finish(Stream& stream) {
     if (!stream.has_reference) return;
-    end_epoch(stream);
+    // One that has fewer points than others was cut off.
+    if (stream.epoch_points >= stream.most_epoch_points) end_epoch(stream);
     const double seconds = stream.last.time_s - stream.first.time_s;
+    if (stream.is_restarted) return;
     if (stream.first.step == base::no_step || stream.last.step <= stream.first.step) return;
     const auto steps = static_cast<double>(stream.last.step - stream.first.step);
     if (!(seconds > 0)) return;
@@ -87,6 +103,10 @@ struct DerivedMetrics::State {
     const std::string metric = "metric '" + one.target->name + "'";
     if (!one.is_reached) return metric + " did not reach its target";
     const double seconds = one.reached.time_s - stream.start_s;
+    constexpr double ten_years_s = 3e8;
+    if (seconds > ten_years_s) {
+      return metric + " reached its target, but the stage's points have times of different clocks";
+    }
     if (std::isnan(seconds)) {
       return metric +
              " reached its target, but its points have no time: how long it took is not known";

@@ -7,6 +7,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
@@ -41,6 +42,17 @@ std::int64_t whole_member(const Value& object, std::initializer_list<const char*
   return base::no_step;
 }
 
+/// How deeply brackets stand in one another, those in texts too: never less than it is.
+int depth_of(std::string_view json) {
+  int depth = 0;
+  int deepest = 0;
+  for (const char c : json) {
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
+
 void take_value(const Value& value, MllogEvent& event) {
   if (value.IsNull()) return;
   if (value.IsString()) {
@@ -67,6 +79,9 @@ std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& e
   if (at == std::string_view::npos) return std::nullopt;
   event = {};
   const std::string_view json = line.substr(at + marker.size());
+  // Writing a value again recurses into it.
+  constexpr int max_depth = 100;
+  if (depth_of(json) > max_depth) return "is no MLLOG event: nested too deeply";
   rapidjson::Document document;
   constexpr unsigned flags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseFullPrecisionFlag |
                              rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;

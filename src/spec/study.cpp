@@ -52,6 +52,8 @@ std::vector<std::uint64_t> parse_seeds(std::string_view text) {
   while (true) {
     const auto comma = rest.find(',');
     const SeedRange range = parse_range(rest.substr(0, comma));
+    if (seeds.size() + (range.last - range.first) >= most_study_runs)
+      refuse(text, ": a study has at most " + std::to_string(most_study_runs) + " runs");
     for (std::uint64_t i = 0; i <= range.last - range.first; ++i) {
       const std::uint64_t seed = range.first + i;
       if (!seen.insert(seed).second)
@@ -60,9 +62,6 @@ std::vector<std::uint64_t> parse_seeds(std::string_view text) {
     }
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
-  }
-  if (seeds.size() > most_study_runs) {
-    refuse(text, ": a study has at most " + std::to_string(most_study_runs) + " runs");
   }
   return seeds;
 }

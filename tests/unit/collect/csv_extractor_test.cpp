@@ -48,13 +48,25 @@ TEST_CASE("collect: a row that cannot be read is counted, and the others are tak
   left.file("outputs/log.csv",
             "epoch,loss\n0,1\n1\n2,abc\n3,1e999\n4,0,5\n5,\"0,5\"\n6,\"7\nx,8\n9,2\n");
   const auto got = left.collect({column("loss")});
-  CHECK(left.values("loss") == Values{1, 2});
-  CHECK(got.bad_lines == 7);
-  REQUIRE(got.examples.size() == 7);
+  CHECK(left.values("loss") == Values{1, 8, 2});
+  CHECK(left.point("loss", 1).epoch == base::no_step);  // nobody asked for the epoch
+  CHECK(got.bad_lines == 6);
+  REQUIRE(got.examples.size() == 6);
   CHECK(got.examples[0].line == 3);
   CHECK(got.examples[0].problem == "has 1 columns, the header has 2");
   CHECK(got.examples[1].problem == "has 'abc', which is no number");
   CHECK(got.examples[4].problem == "has '0,5', which is no number");
+}
+
+TEST_CASE("collect: a padded header counts, and one that was written again is no row") {
+  StageLeft left;
+  left.file("outputs/log.csv",
+            "   epoch,   loss, time\n 0, 1,00:12:30\n   epoch,   loss, time\n 1, 0.5,0.25\n");
+  const auto got = left.collect({column("loss")});
+  CHECK(left.values("loss") == Values{1, 0.5});
+  CHECK(left.point("loss", 1).epoch == 1);
+  CHECK(left.point("loss", 1).time_s == 0.25);
+  CHECK(got.bad_lines == 0);
 }
 
 TEST_CASE("collect: a column that is not there is told with those that are") {

@@ -61,10 +61,41 @@ TEST_CASE("derived: time per epoch, time per step and steps per second follow fr
   derived.add("loss", at(30, 2, 3, 111)).add("loss", at(40, 2, 2, 117));
   derived.add("loss", at(50, 3, 1, 120));
   CHECK(derived.finish().empty());
-  CHECK(derived.values(spec::seconds_per_epoch) == Values{12, 3});
+  // Epoch 1 has no beginning, epoch 3 was cut off.
+  CHECK(derived.values(spec::seconds_per_epoch) == Values{12});
   CHECK(derived.values(spec::seconds_per_step) == Values{0.5});
   CHECK(derived.values(spec::steps_per_second) == Values{2});
   CHECK(derived.values("loss") == Values{5, 4, 3, 2, 1});
+}
+
+TEST_CASE("derived: epochs between two points share the time, and one that goes back has none") {
+  Derived derived;
+  for (const int epoch : {4, 8, 12, 3, 4})
+    derived.add("acc", at(base::no_step, epoch, 1, 10 * epoch));
+  derived.finish();
+  CHECK(derived.values(spec::seconds_per_epoch) == Values{10, 10, 10});
+}
+
+TEST_CASE("derived: steps that begin anew in each epoch do not count what was done") {
+  Derived derived;
+  for (int i = 0; i < 30; ++i)
+    derived.add("loss", at(i % 10, i / 10, 1, i));
+  derived.finish();
+  CHECK(derived.values(spec::seconds_per_step).empty());
+  CHECK(derived.values(spec::steps_per_second).empty());
+  CHECK(derived.values(spec::seconds_per_epoch) == Values{10, 10});
+}
+
+TEST_CASE("derived: the time to a target begins at the earliest time, and not on another clock") {
+  Derived late({with_target(0.5, spec::Better::higher)});
+  late.add("acc", at(5, 1, 0.75, 108)).add("loss", at(1, 1, 9, 100));
+  CHECK(late.finish().empty());
+  CHECK(late.values(spec::seconds_to_target("acc")) == Values{8});
+  Derived mixed({with_target(0.5, spec::Better::higher)});
+  mixed.add("loss", at(1, 1, 9, 2)).add("acc", at(5, 1, 0.75, 1.7e9));
+  CHECK(mixed.finish() ==
+        std::vector<std::string>{"metric 'acc' reached its target, but the stage's points have "
+                                 "times of different clocks"});
 }
 
 TEST_CASE("derived: without times there is nothing") {

@@ -64,6 +64,31 @@ TEST_CASE("collect: MLLOG lines that cannot be read are counted") {
   CHECK_THAT(got.examples.at(0).problem, Contains("is no MLLOG event"));
 }
 
+TEST_CASE("collect: a value that is nested too deeply is no MLLOG event") {
+  StageLeft left;
+  const auto nested = [](std::size_t depth) {
+    return ":::MLLOG {\"key\": \"a\", \"value\": " + std::string(depth, '[') +
+           std::string(depth, ']') + "}\n";
+  };
+  left.out(nested(50) + nested(200) + nested(400'000));
+  const auto got = left.collect({metric_from("a", SourceKind::mllog)});
+  CHECK(got.bad_lines == 2);
+  CHECK_THAT(got.examples.at(0).problem, Contains("nested too deeply"));
+}
+
+TEST_CASE(
+    "collect: a metric that is declared to come from elsewhere is not taken from JSON lines") {
+  StageLeft left;
+  left.file("own/metrics-0.jsonl", "{\"loss\": 0.123456, \"other\": 1}\n{\"far\": 2}\n");
+  left.out("loss=0.12\n");
+  spec::MetricSpec far = metric_from("far", SourceKind::jsonl);
+  far.from.stage = "another";
+  left.collect({metric_from("loss", SourceKind::key_value), far});
+  CHECK(left.values("loss") == Values{0.12});
+  CHECK(left.values("other") == Values{1});
+  CHECK(left.values("far").empty());
+}
+
 TEST_CASE("collect: a stop without a start, and one without a time, are no interval") {
   StageLeft left;
   left.out(
