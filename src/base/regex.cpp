@@ -52,8 +52,6 @@ std::pair<Code, std::string> compile(std::string_view pattern) {
 Code compiled(std::string_view pattern) {
   auto [code, problem] = compile(pattern);
   if (!code) throw Error(ErrorKind::usage, "'" + std::string(pattern) + "': " + problem);
-  // Without it searching is slower, and that is all.
-  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
   return std::move(code);
 }
 
@@ -92,6 +90,9 @@ struct Regex::State {
 
 Regex::Regex(std::string_view pattern) : state_(std::make_unique<State>()) {
   state_->code = compiled(pattern);
+  // Without it searching is slower, and that is all. Not for a Form: it takes longer than to judge
+  // a hundred names.
+  pcre2_jit_compile(state_->code.get(), PCRE2_JIT_COMPLETE);
   state_->match = match_for(state_->code);
 }
 

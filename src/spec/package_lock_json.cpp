@@ -45,29 +45,33 @@ struct NameForms {
   std::string_view what_file;
 };
 
-/// Names become arguments and names of files.
-NameForms forms_of(LayerKind kind) {
-  const std::string start = "[A-Za-z0-9_][A-Za-z0-9.!+_-]*";
-  const base::Form any_name("[A-Za-z0-9_][A-Za-z0-9._/:+-]*");
+/// Names become arguments and names of files. Made once: a lock has hundreds of packages.
+const NameForms& forms_of(LayerKind kind) {
+  static const std::string start = "[A-Za-z0-9_][A-Za-z0-9.!+_-]*";
+  static const base::Form any_name("[A-Za-z0-9_][A-Za-z0-9._/:+-]*");
+  static const NameForms pip{base::Form("[a-z0-9]+(-[a-z0-9]+)*"),
+                             base::Form(start + "\\.(whl|tar\\.gz|zip)"),
+                             "a wheel or source distribution"};
+  static const NameForms conda{
+      any_name, base::Form(start + "\\.(conda|tar\\.bz2)"), "a package of conda"};
+  static const NameForms others{any_name, base::Form(start), "a file"};
   switch (kind) {
     case LayerKind::pip:
-      return {base::Form("[a-z0-9]+(-[a-z0-9]+)*"),
-              base::Form(start + "\\.(whl|tar\\.gz|zip)"),
-              "a wheel or source distribution"};
+      return pip;
     case LayerKind::conda:
-      return {any_name, base::Form(start + "\\.(conda|tar\\.bz2)"), "a package of conda"};
+      return conda;
     case LayerKind::host:
     case LayerKind::modules:
     case LayerKind::source:
     case LayerKind::container:
       break;
   }
-  return {any_name, base::Form(start), "a file"};
+  return others;
 }
 
 void check_package(LayerKind kind, const LockedPackage& package, const base::JsonReader& reader) {
   static const base::Form version("[A-Za-z0-9_][A-Za-z0-9.!+_=-]*");
-  const NameForms forms = forms_of(kind);
+  const NameForms& forms = forms_of(kind);
   if (!forms.name.matches(package.name)) {
     reader.problem("'" + package.name + "' is not a normalised name of a package");
   }
