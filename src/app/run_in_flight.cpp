@@ -2,6 +2,8 @@
 #include <sabath/app/run_in_flight.hpp>
 #include <sabath/base/error.hpp>
 
+#include <algorithm>
+
 namespace sabath::app {
 
 namespace {
@@ -19,6 +21,10 @@ spec::RunStatus status_or_lost(const RunFiles& files) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds longer_look(std::chrono::nanoseconds pause) {
+  return std::min<std::chrono::nanoseconds>(pause * 17 / 16, std::chrono::milliseconds(100));
+}
 
 bool RunInFlight::is_over() const {
   const launch::JobState state = launcher_->poll(job_);

@@ -13,9 +13,6 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-constexpr std::chrono::nanoseconds first_pause = std::chrono::milliseconds(1);
-constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(100);
-
 /// Tells the stages of a run as they begin, from its status.
 class StageTeller {
  public:
@@ -225,7 +222,7 @@ RunOutcome RecipeRunner::run(const RunRequest& request,
   const RunInFlight flight = launch(planned);
   const RunFiles files(flight.directory());
   StageTeller teller(files, observer);
-  std::chrono::nanoseconds pause = first_pause;
+  std::chrono::nanoseconds pause = first_look;
   bool cancelled = false;
   while (!flight.is_over()) {
     if (stop.stop_requested() && !cancelled) {
@@ -233,8 +230,7 @@ RunOutcome RecipeRunner::run(const RunRequest& request,
       cancelled = true;
     }
     tools_.clock.sleep_for(pause);
-    // A sixteenth of what it has taken: a short run is not waited for after its end.
-    pause = std::min(pause * 17 / 16, longest_pause);
+    pause = longer_look(pause);
     if (pause > std::chrono::milliseconds(20)) teller.look();
   }
   return flight.outcome(cancelled);

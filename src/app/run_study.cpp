@@ -18,9 +18,6 @@ using base::Error;
 using base::ErrorKind;
 using spec::RunState;
 
-constexpr std::chrono::nanoseconds first_pause = std::chrono::milliseconds(1);
-constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(100);
-
 struct Machine {
   NodeCapacity capacity{};
   Division division{};
@@ -82,7 +79,7 @@ class StudyDrive {
   }
 
   void run(std::stop_token stop) {
-    std::chrono::nanoseconds pause = first_pause;
+    std::chrono::nanoseconds pause = first_look;
     tell();
     while (true) {
       if (stop.stop_requested() && !cancelled_) {
@@ -94,7 +91,7 @@ class StudyDrive {
       const bool moved = collect() + launch_waiting(stop) > 0;
       if (flights_.empty() && waiting_.empty()) break;
       tools_.clock.sleep_for(pause);
-      pause = moved ? first_pause : std::min(pause * 17 / 16, longest_pause);
+      pause = moved ? first_look : longer_look(pause);
     }
     observer_.progress({task(), done_, plan_.points.size(), false, true});
     if (!problem_) return;

@@ -110,15 +110,13 @@ class MllogExtractor final : public Extractor {
   Extraction extract(const StageFiles& files,
                      const std::vector<spec::MetricSpec>& wanted,
                      base::SeriesSink& sink) override {
-    Extraction extraction;
-    const PointTarget target{files.stage, sink, extraction};
-    for (const auto& [file, metrics] : by_file(wanted)) {
-      for (const SourceFile& source : source_files(files, file)) {
-        extraction.searched.push_back({kind(), file, source.path});
-        MllogFile(source, metrics, target).read();
-      }
-    }
-    return extraction;
+    return read_each(kind(),
+                     files,
+                     wanted,
+                     sink,
+                     [](const auto& source, const auto& metrics, const auto& target) {
+                       MllogFile(source, metrics, target).read();
+                     });
   }
 };
 

@@ -69,4 +69,20 @@ std::map<std::string, std::vector<const spec::MetricSpec*>> by_file(
   return result;
 }
 
+Extraction read_each(spec::SourceKind kind,
+                     const StageFiles& files,
+                     const std::vector<spec::MetricSpec>& wanted,
+                     base::SeriesSink& sink,
+                     const ReadFile& read) {
+  Extraction extraction;
+  const PointTarget target{files.stage, sink, extraction};
+  for (const auto& [file, metrics] : by_file(wanted)) {
+    for (const SourceFile& source : source_files(files, file)) {
+      extraction.searched.push_back({kind, file, source.path});
+      read(source, metrics, target);
+    }
+  }
+  return extraction;
+}
+
 }  // namespace sabath::collect

@@ -1,9 +1,12 @@
 #pragma once
 
+#include "extraction.hpp"
+
 #include <sabath/collect/collect.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,5 +27,15 @@ std::vector<SourceFile> source_files(const StageFiles& files, const std::string&
 /// The wanted metrics by the file that they are read from.
 std::map<std::string, std::vector<const spec::MetricSpec*>> by_file(
     const std::vector<spec::MetricSpec>& wanted);
+
+/// Reads one file for the metrics that come from it.
+using ReadFile = std::function<void(
+    const SourceFile&, const std::vector<const spec::MetricSpec*>&, const PointTarget&)>;
+/// Calls `read` for each file that wanted metrics come from, and says that it was searched.
+Extraction read_each(spec::SourceKind kind,
+                     const StageFiles& files,
+                     const std::vector<spec::MetricSpec>& wanted,
+                     base::SeriesSink& sink,
+                     const ReadFile& read);
 
 }  // namespace sabath::collect

@@ -3,6 +3,7 @@
 #include <sabath/launch/launcher.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -21,6 +22,11 @@ RunOutcome outcome_of(const std::filesystem::path& run_directory);
 
 /// The same of a run that may be under way: then `planned` or `running`.
 RunOutcome look_at_run(const std::filesystem::path& run_directory);
+
+/// The first pause between two looks at runs that go on, and the one after `pause`: a sixteenth of
+/// what it has taken, at most 100 ms, so that a short run is not waited for after its end.
+inline constexpr std::chrono::nanoseconds first_look = std::chrono::milliseconds(1);
+std::chrono::nanoseconds longer_look(std::chrono::nanoseconds pause);
 
 /// A run that somebody executes, until it is over.
 class RunInFlight {
