@@ -30,6 +30,13 @@ void describe(Io& io, FieldRef<Io, MemoryFacts> memory) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, GpuProcess> process) {
+  io("pid", process.pid);
+  io("name", process.name);
+  io("memory_bytes", process.memory_bytes);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, GpuFacts> gpu) {
   io("name", gpu.name);
   io("uuid", gpu.uuid);
@@ -41,6 +48,10 @@ void describe(Io& io, FieldRef<Io, GpuFacts> gpu) {
   io("max_clock_mhz", gpu.max_clock_mhz);
   io("mig", gpu.mig);
   io("ecc", gpu.ecc);
+  io("vendor", gpu.vendor);
+  io("memory_clock_mhz", gpu.memory_clock_mhz);
+  io("temperature_c", gpu.temperature_c);
+  io("processes", gpu.processes);
 }
 
 template <class Io>
@@ -48,6 +59,19 @@ void describe(Io& io, FieldRef<Io, DeviceFacts> device) {
   io("kind", device.kind);
   io("name", device.name);
   io("model", device.model);
+  io("state", device.state);
+  io("speed_mbit_s", device.speed_mbit_s);
+  io("driver", device.driver);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, MountFacts> mount) {
+  io("role", mount.role);
+  io("path", mount.path);
+  io("mount_point", mount.mount_point);
+  io("type", mount.type);
+  io("source", mount.source);
+  io("options", mount.options);
 }
 
 template <class Io>
@@ -69,6 +93,9 @@ void describe(Io& io, FieldRef<Io, HostFacts> facts) {
   io("memory_available_bytes", facts.memory_available_bytes);
   io("governor", facts.governor);
   io("looked_at", facts.looked_at);
+  io("settings", facts.settings);
+  io("mounts", facts.mounts);
+  io("noise", facts.noise);
 }
 
 }  // namespace sabath::spec

@@ -57,12 +57,63 @@ void describe(Io& io, FieldRef<Io, StageRecord> stage) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, GpuUsage> gpu) {
+  io("uuid", gpu.uuid);
+  io("mean_utilisation", gpu.mean_utilisation);
+  io("max_memory_bytes", gpu.max_memory_bytes);
+  io("mean_power_w", gpu.mean_power_w);
+  io("max_temperature_c", gpu.max_temperature_c);
+  io("min_clock_mhz", gpu.min_clock_mhz);
+  io("max_clock_mhz", gpu.max_clock_mhz);
+  io("throttled", gpu.throttled);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, UsageSummary> usage) {
   io("samples", usage.samples);
   io("interval_s", usage.interval_s);
   io("mean_cpus", usage.mean_cpus);
   io("max_rss_bytes", usage.max_rss_bytes);
   io("sampler_cpu_s", usage.sampler_cpu_s);
+  io("scope", usage.scope);
+  io("read_bytes", usage.read_bytes);
+  io("write_bytes", usage.write_bytes);
+  io("max_threads", usage.max_threads);
+  io("max_processes", usage.max_processes);
+  io("gpus", usage.gpus);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, EnergyReading> reading) {
+  io("node", reading.node);
+  io("device", reading.device);
+  io("joules", reading.joules);
+  io("method", reading.method);
+  io("scope", reading.scope);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, LoadedLibrary> library) {
+  io("path", library.path);
+  io("size_bytes", library.size_bytes);
+  io("digest", library.digest);
+  io("build_id", library.build_id);
+  io("stages", library.stages);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, Software> software) {
+  io("libraries", software.libraries);
+  io("versions", software.versions);
+  io("notes", software.notes);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, Determinism> determinism) {
+  io("seeds", determinism.seeds);
+  io("switches", determinism.switches);
+  io("threads", determinism.threads);
+  io("sample_order", determinism.sample_order);
 }
 
 template <class Io>
@@ -104,6 +155,10 @@ void describe(Io& io, FieldRef<Io, RunRecord> record) {
   io("code_state", record.code_state);
   io("variant", record.variant);
   io("repeats", record.repeats);
+  io("energy_readings", record.energy_readings);
+  io("software", record.software);
+  io("determinism", record.determinism);
+  io("masked", record.masked);
 }
 
 }  // namespace sabath::spec

@@ -42,6 +42,15 @@ struct MemoryFacts {
   bool operator==(const MemoryFacts&) const = default;
 };
 
+/// A process that had a GPU before the run began.
+struct GpuProcess {
+  int pid = 0;
+  std::string name{};  ///< empty: of somebody else's container
+  std::uint64_t memory_bytes = 0;
+
+  bool operator==(const GpuProcess&) const = default;
+};
+
 struct GpuFacts {
   std::string name{};
   std::string uuid{};
@@ -53,6 +62,11 @@ struct GpuFacts {
   int max_clock_mhz = 0;
   bool mig = false;
   std::string ecc{};  ///< "on", "off" or "unknown"
+  std::optional<std::string>
+      vendor{};  ///< "nvidia" or "amd"; this and what follows: of later sabaths
+  std::optional<int> memory_clock_mhz{};
+  std::optional<double> temperature_c{};
+  std::optional<std::vector<GpuProcess>> processes{};
 
   bool operator==(const GpuFacts&) const = default;
 };
@@ -61,8 +75,23 @@ struct DeviceFacts {
   std::string kind{};  ///< "network", "storage", "openfabrics", "coprocessor", "gpu"
   std::string name{};
   std::string model{};
+  std::optional<std::string> state{};           ///< of a link: "up", "down", "active"
+  std::optional<std::uint64_t> speed_mbit_s{};  ///< of a link
+  std::optional<std::string> driver{};
 
   bool operator==(const DeviceFacts&) const = default;
+};
+
+/// Where a path of the run lies.
+struct MountFacts {
+  std::string role{};  ///< "input.train", "run", "cache", "environment"
+  std::string path{};
+  std::string mount_point{};
+  std::string type{};     ///< "ext4", "lustre", "nfs4", "tmpfs" ...
+  std::string source{};   ///< device, or "server:/export"
+  std::string options{};  ///< as mounted, without credentials
+
+  bool operator==(const MountFacts&) const = default;
 };
 
 /// What a node is (identity) and how it was when looked at (volatile). Absent facts are empty or
@@ -86,6 +115,10 @@ struct HostFacts {
   std::uint64_t memory_available_bytes = 0;
   std::string governor{};
   std::string looked_at{};  ///< RFC 3339
+  /// What the kernel is set to, by name: "smt", "numa_balancing", "boost", "clocksource" ...
+  std::optional<std::map<std::string, std::string>> settings{};
+  std::optional<std::vector<MountFacts>> mounts{};
+  std::optional<std::vector<std::string>> noise{};  ///< why this node is not quiet, in words
 
   bool operator==(const HostFacts&) const = default;
   /// What a device is, not its state: the items that the `host` facet digests.

@@ -4,6 +4,8 @@
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/metric.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_usage.hpp>
+#include <sabath/spec/software.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -82,17 +84,6 @@ struct StageRecord {
   bool operator==(const StageRecord&) const = default;
 };
 
-/// Resource use over time, summed up; the samples are in samples-<node>.jsonl.
-struct UsageSummary {
-  std::uint64_t samples = 0;
-  double interval_s = 0;
-  double mean_cpus = 0;             ///< mean number of busy CPUs of the run's processes
-  std::uint64_t max_rss_bytes = 0;  ///< peak over samples of the sum over processes
-  double sampler_cpu_s = 0;         ///< what sampling itself cost
-
-  bool operator==(const UsageSummary&) const = default;
-};
-
 /// record.json: written last, atomically; never changed again.
 struct RunRecord {
   std::string run_id{};
@@ -134,6 +125,10 @@ struct RunRecord {
   std::optional<CodeState> code_state{};  ///< this and the next two: as in RunPlan
   std::optional<std::string> variant{};
   std::optional<std::string> repeats{};
+  std::optional<std::vector<EnergyReading>> energy_readings{};  ///< behind `energy`
+  std::optional<Software> software{};
+  std::optional<Determinism> determinism{};
+  std::optional<std::uint64_t> masked{};  ///< known secrets that were masked in the code's output
 
   bool operator==(const RunRecord&) const = default;
   const Facet* facet(std::string_view name) const;

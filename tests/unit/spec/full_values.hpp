@@ -74,8 +74,12 @@ inline spec::HostFacts full_host() {
   facts.memory = {(63ULL << 30U) + (100U << 20U), 16ULL << 30U};
   facts.gpus = {
       {"Example GPU", "GPU-1", "550.1", "0000:01:00.0", 80ULL << 30U, 350, 1200, 1980, true, "on"}};
+  facts.gpus.front().vendor = "nvidia";
+  facts.gpus.front().memory_clock_mhz = 2619;
+  facts.gpus.front().temperature_c = 34.0;
+  facts.gpus.front().processes = {{4711, "python3", 1U << 30U}};
   facts.gpu_reason = "";
-  facts.devices = {{"network", "eth0", "Example 100G"}};
+  facts.devices = {{"network", "eth0", "Example 100G", "up", 100'000U, "mlx5_core"}};
   facts.os = "Debian GNU/Linux 12 (bookworm)";
   facts.kernel = "6.1.0-18-amd64";
   facts.libc = "glibc 2.36";
@@ -86,6 +90,9 @@ inline spec::HostFacts full_host() {
   facts.memory_available_bytes = 8ULL << 30U;
   facts.governor = "performance";
   facts.looked_at = "2026-11-20T10:32:05.123Z";
+  facts.settings.emplace()["smt"] = "on";
+  facts.mounts = {{"input.train", "/cache/trees/1", "/cache", "nfs4", "server:/export", "rw"}};
+  facts.noise = {"load 9.5 on 16 threads at the start"};
   return facts;
 }
 
@@ -279,8 +286,22 @@ inline spec::RunRecord full_record() {
       {"7"},
       {"metric 'accuracy' was not found: jsonl 'accuracy'; searched one/metrics-0.jsonl"}};
   record.hosts = {full_host()};
-  record.usage = {10, 0.1, 0.9, 1U << 20U, 0.01};
-  record.energy = "none: no device told its energy";
+  record.usage = {10, 0.1, 0.9, 1U << 20U, 0.01, "process tree", 4096U, 8192U, 4U, 2U, {}};
+  record.usage.gpus = {{"GPU-1", 0.5, 1U << 30U, 250.5, 61.0, 1200, 1980, {{"power cap", 3U}}}};
+  record.energy = "312.5 J on GPU-1 (nvml energy counter)";
+  record.energy_readings = {
+      {"node1", "GPU-1", 312.5, "nvml energy counter", "the whole device, from start to end"}};
+  spec::Software& software = record.software.emplace();
+  software.libraries = {
+      {"/usr/lib/libblas.so.3", 4096U, base::sha256_of("blas"), "1f3a", {"one"}}};
+  software.versions = {{"blas", "OpenBLAS 0.3.21 Haswell"}};
+  software.notes = {"stage two: ended before it was looked at"};
+  spec::Determinism& determinism = record.determinism.emplace();
+  determinism.seeds = {{"SABATH_SEED", "7"}};
+  determinism.switches = {{"OMP_DYNAMIC", "FALSE"}};
+  determinism.threads = {{"OMP_NUM_THREADS", "1"}};
+  determinism.sample_order = "sha256:0";
+  record.masked = 2U;
   record.facets = {{"seed", {{"seed", "7"}}}};
   record.reproduce = plan.reproduce;
   record.code_state = plan.code_state;
