@@ -292,8 +292,7 @@ inline spec::RunRecord full_record() {
   record.energy_readings = {
       {"node1", "GPU-1", 312.5, "nvml energy counter", "the whole device, from start to end"}};
   spec::Software& software = record.software.emplace();
-  software.libraries = {
-      {"/usr/lib/libblas.so.3", 4096U, base::sha256_of("blas"), "1f3a", {"one"}}};
+  software.libraries = {{"/usr/lib/libblas.so.3", 4096U, base::sha256_of("blas"), "1f3a", {"one"}}};
   software.versions = {{"blas", "OpenBLAS 0.3.21 Haswell"}};
   software.notes = {"stage two: ended before it was looked at"};
   spec::Determinism& determinism = record.determinism.emplace();
