@@ -1,11 +1,9 @@
 #include "asset_files_json.hpp"
+#include "asset_scripts_json.hpp"
 #include "checked_read.hpp"
 #include "document_json.hpp"
-#include "placeholder.hpp"
 
 #include <sabath/spec/asset.hpp>
-
-#include <set>
 
 namespace sabath::spec {
 namespace {
@@ -26,34 +24,6 @@ Access read_access(JsonReader reader) {
   }
   reader.finish();
   return access;
-}
-
-AssetScript read_script(JsonReader reader) {
-  AssetScript script;
-  script.name = reader.required("name").name();
-  script.description = reader.optional("description").string();
-  JsonReader command = reader.required("command");
-  for (JsonReader& item : command.items()) {
-    const std::string& text = script.command.emplace_back(item.string());
-    check_argument(text, item);
-    for (const TemplateProblem& problem : template_problems(text, {{"asset"}, {"arg."}}))
-      item.problem(problem.problem, problem.hint);
-  }
-  if (command.is_array() && script.command.empty()) command.problem("names no program");
-  reader.finish();
-  return script;
-}
-
-std::vector<AssetScript> read_scripts(JsonReader reader) {
-  std::vector<AssetScript> scripts;
-  std::set<std::string> names;
-  for (const JsonReader& item : reader.items()) {
-    const AssetScript& script = scripts.emplace_back(read_script(item));
-    if (!script.name.empty() && !names.insert(script.name).second) {
-      item.problem("two scripts are called '" + script.name + "'");
-    }
-  }
-  return scripts;
 }
 
 Generator read_generator(JsonReader reader) {
@@ -100,13 +70,6 @@ ordered_json json_of(const Access& access) {
   ordered_json json = {{"policy", access.policy}};
   put(json, "steps", access.steps);
   put(json, "credential", access.credential);
-  return json;
-}
-
-ordered_json json_of(const AssetScript& script) {
-  ordered_json json = {{"name", script.name}};
-  put(json, "description", script.description);
-  json["command"] = script.command;
   return json;
 }
 

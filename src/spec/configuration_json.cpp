@@ -1,6 +1,7 @@
 #include "checked_read.hpp"
 #include "document_json.hpp"
 #include "placeholder.hpp"
+#include "resources_json.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/regex.hpp>
@@ -129,6 +130,8 @@ CacheSettings read_cache(JsonReader reader) {
   }
   JsonReader shared = reader.optional("shared");
   if (shared.exists()) cache.shared = shared.boolean();
+  JsonReader largest = reader.optional("largest_output");
+  if (largest.exists()) cache.largest_output = read_size(largest);
   reader.finish();
   return cache;
 }
@@ -227,7 +230,8 @@ nlohmann::ordered_json to_json(const Configuration& configuration) {
   for (const ToolFetcher& fetcher : configuration.fetchers)
     json["fetchers"].push_back(json_of(fetcher));
   json["globus"] = json_of(configuration.globus);
-  json["cache"] = {{"shared", configuration.cache.shared}};
+  json["cache"] = {{"shared", configuration.cache.shared},
+                   {"largest_output", configuration.cache.largest_output}};
   if (!configuration.cache.lower.empty()) json["cache"]["lower"] = configuration.cache.lower;
   const EnvironmentSettings& environments = configuration.environments;
   if (!environments.variant.empty()) json["environments"]["variant"] = environments.variant;

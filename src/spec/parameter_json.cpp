@@ -102,6 +102,13 @@ ParameterValue read_typed(ParameterType type, base::JsonReader& reader) {
 
 }  // namespace
 
+std::string_view to_string(ParameterType type) {
+  for (const TypeWord& row : type_words) {
+    if (row.type == type) return row.word;
+  }
+  return "";
+}
+
 nlohmann::json to_json(const ParameterValue& value) {
   struct Json {
     nlohmann::json operator()(bool flag) const { return flag; }
@@ -153,6 +160,18 @@ Parameter read_parameter(const std::string& name, base::JsonReader reader) {
   parameter.description = reader.optional("description").string();
   reader.finish();
   return parameter;
+}
+
+nlohmann::ordered_json to_json(const Parameter& parameter) {
+  nlohmann::ordered_json json = {{"type", to_string(parameter.type)},
+                                 {"default", to_json(parameter.default_value)}};
+  if (parameter.min) json["min"] = base::json_number(*parameter.min);
+  if (parameter.max) json["max"] = base::json_number(*parameter.max);
+  if (!parameter.values.empty()) json["values"] = parameter.values;
+  if (!parameter.affects_result) json["affects"] = "execution";
+  if (!parameter.unit.empty()) json["unit"] = parameter.unit;
+  if (!parameter.description.empty()) json["description"] = parameter.description;
+  return json;
 }
 
 }  // namespace sabath::spec

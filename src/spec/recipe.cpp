@@ -82,4 +82,38 @@ std::vector<const Stage*> ordered_stages(const Recipe& recipe, std::string_view 
   return order.take();
 }
 
+std::vector<std::string> tasks_of(const Recipe& recipe) {
+  std::vector<std::string> tasks;
+  for (const Stage& stage : recipe.stages) {
+    const bool is_new = std::find(tasks.begin(), tasks.end(), stage.task) == tasks.end();
+    if (!stage.task.empty() && is_new) tasks.push_back(stage.task);
+  }
+  return tasks;
+}
+
+std::vector<const Stage*> stages_of_task(const Recipe& recipe, std::string_view task) {
+  StageOrder order(recipe);
+  for (const Stage& stage : recipe.stages) {
+    if (stage.task == task) order.visit(stage.name);
+  }
+  auto stages = order.take();
+  if (!stages.empty()) return stages;
+  const std::vector<std::string> tasks = tasks_of(recipe);
+  std::string listed;
+  for (const std::string& known : tasks)
+    listed += (listed.empty() ? "'" : ", '") + known + "'";
+  const std::string place = "recipe '" + recipe.name + "': ";
+  if (task.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      place + "each of its stages belongs to a task: " + listed,
+                      "choose one: --task " + tasks.front());
+  }
+  const std::string guess = base::nearest(task, tasks);
+  throw base::Error(base::ErrorKind::not_found,
+                    place + "no task '" + base::printable(task) + "'",
+                    tasks.empty()   ? "none of its stages belongs to a task"
+                    : guess.empty() ? "its tasks are " + listed
+                                    : "did you mean '" + guess + "'? Its tasks are " + listed);
+}
+
 }  // namespace sabath::spec

@@ -1,4 +1,5 @@
 #include "environment_spec_json.hpp"
+#include "parameter_json.hpp"
 
 #include <sabath/spec/recipe.hpp>
 
@@ -10,31 +11,17 @@ namespace {
 
 using nlohmann::json;
 
-const char* type_word(ParameterType type) {
-  switch (type) {
-    case ParameterType::integer:
-      return "int";
-    case ParameterType::real:
-      return "float";
-    case ParameterType::boolean:
-      return "bool";
-    case ParameterType::text:
-      return "string";
-    case ParameterType::enumeration:
-      return "enum";
-  }
-  return "";
-}
-
 /// What a stage does; not what it may use of a machine.
 json definition_of(const Stage& stage) {
-  return {{"name", stage.name},
-          {"needs", stage.needs},
-          {"cache", stage.cache},
-          {"run", stage.run},
-          {"shell", stage.shell},
-          {"outputs", stage.outputs},
-          {"copy_code", stage.copy_code}};
+  json definition = {{"name", stage.name},
+                     {"needs", stage.needs},
+                     {"cache", stage.cache},
+                     {"run", stage.run},
+                     {"shell", stage.shell},
+                     {"outputs", stage.outputs},
+                     {"copy_code", stage.copy_code}};
+  if (!stage.task.empty()) definition["task"] = stage.task;
+  return definition;
 }
 
 }  // namespace
@@ -47,7 +34,7 @@ base::Digest Recipe::definition_digest() const {
   definition["fixed"] = std::set<std::string>(fixed.begin(), fixed.end());
   for (const Parameter& parameter : parameters) {
     json& entry = definition["parameters"][parameter.name];
-    entry["type"] = type_word(parameter.type);
+    entry["type"] = to_string(parameter.type);
     if (is_fixed(parameter.name)) entry["value"] = to_json(parameter.default_value);
   }
   if (is_fixed("environment")) definition["environment"] = to_json(environment);

@@ -42,17 +42,6 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return std::nullopt;
 }
 
-std::uint64_t read_memory(base::JsonReader reader) {
-  if (!reader.exists()) return 0;
-  if (!reader.is_string()) return reader.unsigned_integer();
-  const auto size = parse_size(reader.string());
-  if (!size) {
-    reader.problem("'" + reader.string() + "' is not a size",
-                   "a number of bytes, or a text such as \"4 GiB\" or \"500 MB\"");
-  }
-  return size.value_or(0);
-}
-
 std::optional<std::chrono::seconds> read_limit(base::JsonReader reader) {
   if (!reader.exists()) return std::nullopt;
   std::optional<std::chrono::seconds> limit;
@@ -68,6 +57,17 @@ std::optional<std::chrono::seconds> read_limit(base::JsonReader reader) {
 
 }  // namespace
 
+std::uint64_t read_size(base::JsonReader reader) {
+  if (!reader.exists()) return 0;
+  if (!reader.is_string()) return reader.unsigned_integer();
+  const auto size = parse_size(reader.string());
+  if (!size) {
+    reader.problem("'" + reader.string() + "' is not a size",
+                   "a number of bytes, or a text such as \"4 GiB\" or \"500 MB\"");
+  }
+  return size.value_or(0);
+}
+
 Resources read_resources(base::JsonReader reader) {
   Resources resources;
   if (!reader.exists()) return resources;
@@ -75,7 +75,7 @@ Resources read_resources(base::JsonReader reader) {
   resources.tasks = read_count(reader.optional("tasks"), 1, 1);
   resources.cpus = read_count(reader.optional("cpus"), 0, 0);
   resources.gpus = read_count(reader.optional("gpus"), 0, 0);
-  resources.memory_bytes = read_memory(reader.optional("memory"));
+  resources.memory_bytes = read_size(reader.optional("memory"));
   resources.time = read_limit(reader.optional("time"));
   resources.silence = read_limit(reader.optional("silence"));
   reader.finish();

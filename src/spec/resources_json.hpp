@@ -7,6 +7,8 @@
 
 namespace sabath::spec {
 
+/// A number of bytes, or a text such as "4 GiB"; 0 where the member is missing.
+std::uint64_t read_size(base::JsonReader reader);
 /// "resources" of a stage as people write them: "4 GiB", "00:10:00".
 Resources read_resources(base::JsonReader reader);
 

@@ -77,6 +77,7 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("variant", plan.variant);
   io("repeats", plan.repeats);
   io("trusted", plan.trusted);
+  io("task", plan.task);
 }
 
 }  // namespace sabath::spec

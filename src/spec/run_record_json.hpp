@@ -33,6 +33,7 @@ void describe(Io& io, FieldRef<Io, OutputRecord> output) {
   io("path", output.path);
   io("size_bytes", output.size_bytes);
   io("digest", output.digest);
+  io("kept", output.kept);
 }
 
 template <class Io>
@@ -159,6 +160,7 @@ void describe(Io& io, FieldRef<Io, RunRecord> record) {
   io("software", record.software);
   io("determinism", record.determinism);
   io("masked", record.masked);
+  io("task", record.task);
 }
 
 }  // namespace sabath::spec

@@ -120,6 +120,8 @@ Stage read_stage(base::JsonReader reader) {
   Stage stage;
   stage.name = reader.required("name").name();
   stage.needs = read_distinct(reader.optional("needs"));
+  base::JsonReader task = reader.optional("task");
+  if (task.exists()) stage.task = task.name();
   stage.cache = reader.optional("cache").boolean();
   read_run(stage, reader.required("run"));
   stage.outputs = read_distinct_paths(reader.optional("outputs"));

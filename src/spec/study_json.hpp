@@ -33,6 +33,7 @@ void describe(Io& io, FieldRef<Io, StudyPlan> plan) {
   io("jobs", plan.jobs);
   io("command", plan.command);
   io("points", plan.points);
+  io("task", plan.task);
 }
 
 }  // namespace sabath::spec

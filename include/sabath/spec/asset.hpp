@@ -2,6 +2,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/spec/environment_spec.hpp>
+#include <sabath/spec/parameter.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -51,10 +52,14 @@ struct Generator {
   bool operator==(const Generator&) const = default;
 };
 
+/// What can be done with an asset once it is here: `sabath fetch ASSET --apply SCRIPT`.
 struct AssetScript {
   std::string name{};
   std::string description{};
-  std::vector<std::string> command{};
+  std::vector<std::string> command{};  ///< with {asset} {output} {arg.NAME} {script.NAME}
+  std::vector<Parameter> arguments{};  ///< by name; others that the command names must be given
+  std::vector<std::string> outputs{};  ///< relative to {output}
+  std::vector<std::string> needs{};    ///< scripts that run before
 
   bool operator==(const AssetScript&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct GlobusSettings {
 struct CacheSettings {
   std::vector<std::string> lower{};  ///< read-only caches beneath the own one, searched in order
   bool shared = false;               ///< may the group write?
+  /// Outputs of runs up to this size become objects; 0: only those of cached stages.
+  std::uint64_t largest_output = std::uint64_t{1} << 30U;
 
   bool operator==(const CacheSettings&) const = default;
 };

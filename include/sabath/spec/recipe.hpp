@@ -34,6 +34,7 @@ struct Resources {
 struct Stage {
   std::string name{};
   std::vector<std::string> needs{};
+  std::string task{};  ///< "infer": runs only when that is asked for, or needed; empty: always
   bool cache = false;
   std::vector<std::string>
       run{};           ///< argument vector with placeholders; {"/bin/sh","-c",text} for `shell`
@@ -106,6 +107,13 @@ Recipe parse_recipe(std::string_view text, const std::string& origin);
 /// Stages in an order in which every stage comes after those it needs; only `wanted` and its needs
 /// when given. Throws Error{not_found} for an unknown name.
 std::vector<const Stage*> ordered_stages(const Recipe& recipe, std::string_view wanted = {});
+
+/// The tasks of a recipe's stages, in document order, each once; "" is none of them.
+std::vector<std::string> tasks_of(const Recipe& recipe);
+/// The same order for the stages of a task and what they need; of those without a task where it is
+/// empty. Throws Error{not_found} for an unknown task, Error{usage} where all stages have one and
+/// none is asked for.
+std::vector<const Stage*> stages_of_task(const Recipe& recipe, std::string_view task);
 
 /// A placeholder that stands in a template: "param.epochs" of "--n={param.epochs}".
 std::vector<std::string> placeholders_of(std::string_view text);

@@ -99,6 +99,7 @@ struct RunPlan {
   std::optional<std::string> variant{};   ///< of the environment; nothing: it has none
   std::optional<std::string> repeats{};   ///< the run that this one does again
   std::optional<TrustSeen> trusted{};     ///< nothing: `exec` must look
+  std::optional<std::string> task{};      ///< whose stages run; nothing: of those without one
 
   bool operator==(const RunPlan&) const = default;
 };

@@ -57,6 +57,9 @@ struct OutputRecord {
   std::string path{};  ///< as declared
   std::uint64_t size_bytes = 0;
   base::Digest digest{};
+  /// "cache": an object of the cache has the same bytes; else why it was only hashed. Nothing: of
+  /// an earlier sabath.
+  std::optional<std::string> kept{};
 
   bool operator==(const OutputRecord&) const = default;
 };
@@ -128,6 +131,7 @@ struct RunRecord {
   std::optional<std::vector<EnergyReading>> energy_readings{};  ///< behind `energy`
   std::optional<Software> software{};
   std::optional<Determinism> determinism{};
+  std::optional<std::string> task{};      ///< as in RunPlan
   std::optional<std::uint64_t> masked{};  ///< known secrets that were masked in the code's output
 
   bool operator==(const RunRecord&) const = default;

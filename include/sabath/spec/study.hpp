@@ -37,6 +37,7 @@ struct StudyPlan {
   int jobs = 1;           ///< runs at a time; 0: as many as fit
   std::string command{};  ///< that makes such a study again
   std::vector<StudyPoint> points{};
+  std::optional<std::string> task{};  ///< of the recipe's tasks; nothing: stages without one
 
   bool operator==(const StudyPlan&) const = default;
 };

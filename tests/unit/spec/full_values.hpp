@@ -36,7 +36,22 @@ inline spec::Asset full_asset() {
                   {"https://example.org/weights.tar", "ftp://mirror.example.org/weights.tar"},
                   "tar"},
                  {"README", {}, {}, {"https://example.org/README"}, ""}};
-  asset.scripts = {{"convert", "to HDF5", {"{asset}/convert", "{arg.threads}"}}};
+  spec::Parameter threads;
+  threads.name = "threads";
+  threads.type = spec::ParameterType::integer;
+  threads.default_value = std::int64_t{1};
+  threads.min = 1;
+  threads.max = 64;
+  threads.affects_result = false;
+  threads.unit = "1";
+  threads.description = "at a time";
+  spec::Parameter layout;
+  layout.name = "layout";
+  layout.type = spec::ParameterType::enumeration;
+  layout.default_value = std::string("rows");
+  layout.values = {"rows", "columns"};
+  asset.scripts = {{"convert", "to HDF5", {"{asset}/convert"}, {layout, threads}, {"x.h5"}, {}},
+                   {"split", "", {"{asset}/split", "{script.convert}"}, {}, {}, {"convert"}}};
   asset.code =
       spec::CodeSource{"https://example.org/mlp.git", std::string(40, '1'), {"patches/fix.patch"}};
   asset.framework = "none";
@@ -237,6 +252,7 @@ inline spec::RunPlan full_plan() {
   plan.code_state = spec::CodeState{"code.tar.gz", "", base::sha256_of("code"), git, ""};
   plan.variant = "cpu";
   plan.repeats = "tiny-20261119-103205-abcdefgh";
+  plan.task = "infer";
   plan.trusted = spec::TrustSeen{"5a87687a-db74-4053-af48-56d0f0005513", 4711.5};
   return plan;
 }
@@ -272,7 +288,7 @@ inline spec::RunRecord full_record() {
   stage.exit_code = 0;
   stage.signal = 0;
   record.stages = {stage};
-  record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x")}};
+  record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache"}};
   spec::MetricSummary loss;
   loss.stream = "one";
   loss.name = "loss";
@@ -306,6 +322,7 @@ inline spec::RunRecord full_record() {
   record.code_state = plan.code_state;
   record.variant = plan.variant;
   record.repeats = plan.repeats;
+  record.task = plan.task;
   return record;
 }
 

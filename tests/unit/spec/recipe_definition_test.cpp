@@ -47,6 +47,7 @@ TEST_CASE("definition: what makes the benchmark changes it") {
   CHECK(redefines([](auto& d) { d["stages"][0]["run"][1] = "{output}/y.h5"; }));
   CHECK(redefines([](auto& d) { d["stages"][0]["outputs"] = {"y.h5"}; }));
   CHECK(redefines([](auto& d) { d["stages"][0]["cache"] = true; }));
+  CHECK(redefines([](auto& d) { d["stages"][0]["task"] = "make"; }));
   CHECK(redefines([](auto& d) { d["stages"].erase(1); }));
 }
 

@@ -174,3 +174,38 @@ TEST_CASE("recipe: ordering stages in a circle ends") {
   const auto recipe = with_needs({{"a", {"b"}}, {"b", {"a"}}}, {"a", "b"});
   CHECK(problem_of([&] { ordered_stages(recipe); }).says("needs itself"));
 }
+
+TEST_CASE("recipe: a task has its stages and what they need, whatever task that is of") {
+  auto document = small_recipe();
+  document["stages"].push_back(
+      {{"name", "predict"}, {"task", "infer"}, {"needs", {"train"}}, {"run", {"predict"}}});
+  document["stages"].push_back(
+      {{"name", "export"}, {"task", "serve"}, {"needs", {"predict"}}, {"run", {"export"}}});
+  const spec::Recipe recipe = parsed(document);
+  CHECK(tasks_of(recipe) == std::vector<std::string>{"infer", "serve"});
+  using Names = std::vector<std::string>;
+  CHECK(names_of(stages_of_task(recipe, "")) == Names{"simulate", "train"});
+  CHECK(names_of(stages_of_task(recipe, "infer")) == Names{"simulate", "train", "predict"});
+  CHECK(names_of(stages_of_task(recipe, "serve")) ==
+        Names{"simulate", "train", "predict", "export"});
+}
+
+TEST_CASE("recipe: an unknown task is not found, and those that there are are listed") {
+  auto document = small_recipe();
+  const auto none = problem_of([&] { stages_of_task(parsed(document), "infer"); });
+  CHECK(none.kind == base::ErrorKind::not_found);
+  CHECK(none.hint == "none of its stages belongs to a task");
+  document["stages"][1]["task"] = "infer";
+  const auto unknown = problem_of([&] { stages_of_task(parsed(document), "inferr"); });
+  CHECK(unknown.text == "recipe 'bubble': no task 'inferr'");
+  CHECK(unknown.hint == "did you mean 'infer'? Its tasks are 'infer'");
+}
+
+TEST_CASE("recipe: of one with nothing but tasks a task must be chosen") {
+  auto document = small_recipe();
+  document["stages"][0]["task"] = "make";
+  document["stages"][1]["task"] = "train";
+  const auto problem = problem_of([&] { stages_of_task(parsed(document), ""); });
+  CHECK(problem.text == "recipe 'bubble': each of its stages belongs to a task: 'make', 'train'");
+  CHECK(problem.hint == "choose one: --task make");
+}

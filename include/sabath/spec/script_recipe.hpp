@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sabath/spec/asset.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+struct ScriptArgument {
+  Parameter parameter{};
+  bool must_be_given = false;  ///< the command names it and no document declares it: a text
+
+  bool operator==(const ScriptArgument&) const = default;
+};
+
+/// What can be said to a script, and to those that it needs. Throws Error{not_found} for an unknown
+/// script, with the nearest as hint.
+std::vector<ScriptArgument> arguments_of(const Asset& asset, std::string_view script);
+
+/// The recipe that a script of an asset is: a cached stage for it and for each that it needs, the
+/// arguments as parameters, the asset as the data set of role "asset". Throws as `arguments_of`.
+Recipe script_recipe(const Asset& asset, std::string_view script);
+
+}  // namespace sabath::spec
