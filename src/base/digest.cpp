@@ -8,7 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <vector>
+#include <memory>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -136,13 +136,15 @@ Digest digest_file(const std::filesystem::path& path, DigestAlgorithm algorithm)
   }
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   Hasher hasher(algorithm);
-  std::vector<std::byte> buffer(1U << 20U);
+  // Not cleared: of a tree's many small files that would take longer than to hash them.
+  constexpr std::size_t buffer_bytes = 1U << 20U;
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
   while (true) {
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(fd.get(), buffer.get(), buffer_bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(path.string(), "cannot read", errno);
     if (got == 0) return hasher.finish();
-    hasher.update(ByteView(buffer).first(static_cast<std::size_t>(got)));
+    hasher.update({buffer.get(), static_cast<std::size_t>(got)});
   }
 }
 

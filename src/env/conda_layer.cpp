@@ -41,13 +41,11 @@ std::string without_recipe(const std::string& url, const LayerContext& context) 
 struct Locked {
   CondaRequest request{};
   std::vector<CondaPackage> packages{};
-  base::Digest file{};
 };
 
 Locked read_locked(const LayerContext& context) {
-  Locked found{read_conda_request(context), {}, {}};
-  const LockedLayer lock = read_locked_layer(context, found.request.digest);
-  found.file = lock.file;
+  Locked found{read_conda_request(context), {}};
+  const auto lock = read_locked_layer(context, found.request.digest);
   for (const spec::LockedPackage& one : packages_for(context, lock, platform_here()).packages) {
     auto package = conda_package_at(without_recipe(one.url.value_or(""), context));
     if (!package || package->file() != one.file || package->name != one.name ||
@@ -194,7 +192,7 @@ std::vector<PinnedFile> CondaLayer::fetch(const LayerErrand& errand, const Bring
 }
 
 void CondaLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
-  built.lock_file = read_locked_layer(context, read_conda_request(context).digest).file;
+  built.lock_file = locked_file(context);
   if (built.prefix.empty()) return;
   built.packages = conda_packages_in(built.prefix);
   built.modules = activation_of(built.prefix);

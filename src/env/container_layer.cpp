@@ -32,7 +32,6 @@ struct Locked {
   base::Digest manifest{};
   base::Digest config{};
   std::vector<PinnedFile> blobs{};
-  base::Digest file{};  ///< of the whole lock
 };
 
 ImageReference reference_in(const LayerContext& context) {
@@ -50,9 +49,9 @@ std::string this_platform() {
 }
 
 Locked locked(const LayerContext& context) {
-  const LockedLayer lock = read_locked_layer(context, request_digest(context));
+  const auto lock = read_locked_layer(context, request_digest(context));
   const auto& packages = packages_for(context, lock, this_platform()).packages;
-  Locked found{reference_in(context), {}, {}, pinned_files(packages), lock.file};
+  Locked found{reference_in(context), {}, {}, pinned_files(packages)};
   for (const spec::LockedPackage& package : packages) {
     if (package.requested) found.manifest = package.digest;
     if (package.name == config_name) found.config = package.digest;
@@ -211,7 +210,7 @@ std::vector<PinnedFile> ContainerLayer::fetch(const LayerErrand& errand, const B
 void ContainerLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
   const Locked found = locked(context);
   const ContainerEngine engine = find_engine(context, toolchain_);
-  built.lock_file = found.file;
+  built.lock_file = locked_file(context);
   if (built.prefix.empty()) return;
   const fs::path image = engine.runs_files() ? fs::path(built.prefix) / sif_name
                                              : layout_in(built.prefix, found.manifest.text());

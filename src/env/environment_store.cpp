@@ -78,6 +78,28 @@ spec::LayerLock resolve(const LayerContext& context, EnvironmentLayer& layer) {
   return lock;
 }
 
+/// Packages that the layer certainly has once it is resolved. One for some platforms only need not
+/// be in the lock of this.
+bool has_required_packages(const spec::LayerSpec& wanted, const spec::LayerLock& layer) {
+  const auto& requirements = wanted.packages.requirements;
+  return std::all_of(requirements.begin(), requirements.end(), [&](const std::string& one) {
+    const auto name = spec::required_package(one);
+    return !name || one.find(';') != std::string::npos || layer.facts.contains("package." + *name);
+  });
+}
+
+/// False only where resolving cannot lead to the layer.
+bool may_be(const spec::LayerLock& layer, const spec::LayerSpec& wanted, bool is_first) {
+  if (wanted.kind != layer.kind || is_first == layer.facts.contains("before")) return false;
+  std::map<std::string, std::string> variables;
+  for (const auto& [name, value] : wanted.variables)
+    variables["variable." + name] = value;
+  const auto from = layer.facts.lower_bound("variable.");
+  const auto to = layer.facts.lower_bound("variable/");  // '/' comes after '.'
+  if (!std::equal(from, to, variables.begin(), variables.end())) return false;
+  return wanted.kind != spec::LayerKind::pip || has_required_packages(wanted, layer);
+}
+
 }  // namespace
 
 struct EnvironmentStore::State {
@@ -298,6 +320,25 @@ spec::EnvironmentLock EnvironmentStore::lock(const spec::EnvironmentSpec& spec,
              recipe_directory,
              [&](const ResolvedLayer& layer) { return builder.find(layer.lock).value_or(""); })
       ->lock();
+}
+
+bool EnvironmentStore::resolves_to(const spec::LayerLock& layer,
+                                   const spec::EnvironmentSpec& spec,
+                                   const fs::path& recipe_directory) {
+  const spec::LayerSpec* const first = spec.layers.data();
+  if (std::none_of(spec.layers.begin(), spec.layers.end(), [&](const spec::LayerSpec& one) {
+        return may_be(layer, one, &one == first);
+      })) {
+    return false;
+  }
+  try {
+    const spec::EnvironmentLock resolved = lock(spec, recipe_directory);
+    return std::any_of(resolved.layers.begin(), resolved.layers.end(), [&](const auto& one) {
+      return one.key == layer.key;
+    });
+  } catch (const base::Error&) {
+    return false;
+  }
 }
 
 spec::BuiltEnvironment EnvironmentStore::build(const spec::EnvironmentSpec& spec,

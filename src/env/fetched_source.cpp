@@ -103,7 +103,7 @@ spec::LockedPackage FetchedSource::locked(const LayerContext& context) {
     package.url = context.spec.origin.archive;
     return package;
   }
-  const LockedLayer lock = read_locked_layer(context, source_request(context.spec.origin));
+  const auto lock = read_locked_layer(context, source_request(context.spec.origin));
   const auto& packages = packages_for(context, lock, any_platform).packages;
   if (packages.size() == 1) return packages.front();
   throw Error(ErrorKind::environment,

@@ -24,13 +24,13 @@ std::optional<spec::PackageLock> read_lock_file(const fs::path& recipe_directory
   return spec::parse_package_lock(*text, path.string());
 }
 
-LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& request) {
+spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base::Digest& request) {
   const std::string place = place_of(context.spec.name);
   const std::string recipe = fs::absolute(context.recipe_directory).string();
   const fs::path path = lock_file_of(context.recipe_directory);
   if (context.locked != nullptr) {
     const auto* const fresh = context.locked->find(context.spec.name, request);
-    if (fresh != nullptr && fresh->request == request) return {*fresh, context.locked->digest()};
+    if (fresh != nullptr && fresh->request == request) return *fresh;
   }
   const auto lock = read_lock_file(context.recipe_directory);
   const std::string hint = "'sabath env lock " + recipe + "' resolves what the recipe asks for";
@@ -49,20 +49,26 @@ LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& r
                     ", the recipe asks for " + request.hex.substr(0, 12),
                 hint);
   }
-  return {*layer, lock->digest()};
+  return *layer;
+}
+
+base::Digest locked_file(const LayerContext& context) {
+  if (context.locked != nullptr) return context.locked->digest();
+  const auto lock = read_lock_file(context.recipe_directory);
+  return lock ? lock->digest() : base::Digest{};
 }
 
 const spec::PlatformPackages& packages_for(const LayerContext& context,
-                                           const LockedLayer& lock,
+                                           const spec::PackageLayerLock& lock,
                                            std::string_view platform,
                                            std::string_view python) {
-  const auto* const packages = lock.layer.find(platform, python);
+  const auto* const packages = lock.find(platform, python);
   if (packages != nullptr) return *packages;
   const auto in_words = [](std::string_view one, std::string_view other) {
     return std::string(one) + (other.empty() ? "" : " ") + std::string(other);
   };
   std::string known;
-  for (const spec::PlatformPackages& one : lock.layer.platforms)
+  for (const spec::PlatformPackages& one : lock.platforms)
     known += (known.empty() ? "" : ", ") + in_words(one.platform, one.python);
   throw Error(ErrorKind::environment,
               place_of(context.spec.name) + ": the lock has nothing for " +

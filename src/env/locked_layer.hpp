@@ -10,23 +10,20 @@
 
 namespace sabath::env {
 
-/// What the lock file beside the recipe says of a layer.
-struct LockedLayer {
-  spec::PackageLayerLock layer{};
-  base::Digest file{};  ///< PackageLock::digest of the whole
-};
-
 /// Nothing where there is none. Throws Error{usage} for a file that was edited.
 std::optional<spec::PackageLock> read_lock_file(const std::filesystem::path& recipe_directory);
 
 /// From `context.locked` where that has the answer, else from the file. Throws Error{environment}
 /// where there is none, or where it is not the answer to `request`, the
 /// digest of what the recipe asks for; Error{usage} for a file that was edited.
-LockedLayer read_locked_layer(const LayerContext& context, const base::Digest& request);
+spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base::Digest& request);
+
+/// PackageLock::digest of the whole that `read_locked_layer` found a layer in.
+base::Digest locked_file(const LayerContext& context);
 
 /// What the lock has for a machine. Throws Error{environment} that names what it has instead.
 const spec::PlatformPackages& packages_for(const LayerContext& context,
-                                           const LockedLayer& lock,
+                                           const spec::PackageLayerLock& lock,
                                            std::string_view platform,
                                            std::string_view python = {});
 

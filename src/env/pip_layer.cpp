@@ -65,10 +65,10 @@ PipLayer::PipLayer(base::ProcessRunner& processes,
     : processes_(processes), memo_(memo), toolchain_(processes, memo), user_(std::move(user)) {}
 
 PipLayer::Locked PipLayer::locked(const LayerContext& context) {
-  const LockedLayer lock = read_locked_layer(context, read_packages(context).digest);
+  const auto lock = read_locked_layer(context, read_packages(context).digest);
   Python python = find_python(context, processes_, *memo_);
   spec::PlatformPackages packages = packages_for(context, lock, python.platform, python.tag);
-  return {std::move(python), std::move(packages), lock.file};
+  return {std::move(python), std::move(packages)};
 }
 
 std::map<std::string, std::string> PipLayer::resolve(const LayerContext& context) {
@@ -162,7 +162,7 @@ std::vector<PinnedFile> PipLayer::fetch(const LayerErrand& errand, const BringFi
 }
 
 void PipLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
-  built.lock_file = read_locked_layer(context, read_packages(context).digest).file;
+  built.lock_file = locked_file(context);
   if (!built.prefix.empty()) built.packages = packages_in(built.prefix);
 }
 

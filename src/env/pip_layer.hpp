@@ -34,7 +34,6 @@ class PipLayer final : public EnvironmentLayer {
   struct Locked {
     Python python{};
     spec::PlatformPackages packages{};
-    base::Digest file{};
   };
   Locked locked(const LayerContext& context);
   std::vector<std::filesystem::path> files_of(const LayerErrand& errand,

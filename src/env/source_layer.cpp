@@ -230,7 +230,7 @@ std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
 
 void SourceLayer::describe(const LayerContext& context, spec::BuiltLayer& built) {
   if (!is_locked(context.spec)) return;
-  built.lock_file = read_locked_layer(context, source_request(context.spec.origin)).file;
+  built.lock_file = locked_file(context);
 }
 
 /// The patches that the key was made with.

@@ -94,6 +94,11 @@ class EnvironmentStore {
   /// Resolves all layers without building any prefix. Throws as `build` does for what is missing.
   spec::EnvironmentLock lock(const spec::EnvironmentSpec& spec,
                              const std::filesystem::path& recipe_directory);
+  /// Does `lock` have `layer`? False also for what cannot be resolved here. Nothing is resolved,
+  /// and no code looked at, where what is asked for tells already that it cannot be that layer.
+  bool resolves_to(const spec::LayerLock& layer,
+                   const spec::EnvironmentSpec& spec,
+                   const std::filesystem::path& recipe_directory);
   /// The environment, built where it is not ready yet. Throws Error{environment} for a build that
   /// failed before for the same key, unless it is to be tried again; for a missing compiler or
   /// command

@@ -138,32 +138,24 @@ std::string entry_text(const EnvironmentReport& report) {
          entry.state + "\n" + lines.text() + packages_text(entry.lock);
 }
 
-bool has_layer(const spec::EnvironmentSpec& environment,
-               const spec::Recipe& recipe,
-               const base::Digest& key,
-               Workspace& workspace) {
-  try {
-    const auto lock = workspace.environments().lock(environment, recipe.directory);
-    return std::any_of(lock.layers.begin(), lock.layers.end(), [&](const spec::LayerLock& layer) {
-      return layer.key == key;
-    });
-  } catch (const base::Error&) {
-    return false;  // it cannot be resolved here, so that it has no key
-  }
-}
-
-/// The recipes whose environment has the layer, as they stand now.
-std::vector<std::string> recipes_with(const base::Digest& key, Workspace& workspace) {
+/// The recipes whose environment has the layer, as they stand now. `shown` was found to have it.
+std::vector<std::string> recipes_with(const spec::LayerLock& layer,
+                                      const std::vector<app::RecipeDocument>& documents,
+                                      const std::optional<spec::Recipe>& shown,
+                                      Workspace& workspace) {
   std::vector<std::string> names;
-  std::vector<app::BadDocument> bad;
-  for (const app::RecipeDocument& document : workspace.documents().recipes(bad)) {
-    const spec::EnvironmentSpec all = workspace.runner().environments_of(document.recipe);
+  for (const app::RecipeDocument& document : documents) {
+    const spec::Recipe& recipe = document.recipe;
+    const spec::EnvironmentSpec all = workspace.runner().environments_of(recipe);
     std::vector<std::string> variants = all.variants;
     if (variants.empty()) variants.emplace_back();
-    const bool has_it = std::any_of(variants.begin(), variants.end(), [&](const auto& variant) {
-      return has_layer(all.select(variant), document.recipe, key, workspace);
-    });
-    if (has_it) names.push_back(document.recipe.name);
+    const auto has_it = [&](const std::string& variant) {
+      return workspace.environments().resolves_to(layer, all.select(variant), recipe.directory);
+    };
+    const bool is_shown =
+        shown && shown->name == recipe.name && shown->directory == recipe.directory;
+    if (is_shown || std::any_of(variants.begin(), variants.end(), has_it))
+      names.push_back(recipe.name);
   }
   return names;
 }
@@ -179,14 +171,6 @@ std::vector<std::string> runs_with(const base::Digest& key, Workspace& workspace
     workspace.observer().warn(error.what(), error.hint());
   }
   return runs;
-}
-
-EnvironmentReport report_of(env::EnvironmentEntry entry, Workspace& workspace) {
-  EnvironmentReport report;
-  report.recipes = recipes_with(entry.lock.key, workspace);
-  report.runs = runs_with(entry.lock.key, workspace);
-  report.entry = std::move(entry);
-  return report;
 }
 
 /// The layers of a recipe that are there.
@@ -227,11 +211,17 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
     entries.push_back(workspace.environments().show(name));
   }
   if (recipe) entries = entries_of(*recipe, options.variant, workspace);
+  std::vector<app::BadDocument> bad;
+  const std::vector<app::RecipeDocument> documents = workspace.documents().recipes(bad);
   std::vector<EnvironmentReport> reports;
   std::string text;
   for (env::EnvironmentEntry& entry : entries) {
-    reports.push_back(report_of(std::move(entry), workspace));
-    text += entry_text(reports.back());
+    EnvironmentReport report;
+    report.recipes = recipes_with(entry.lock, documents, recipe, workspace);
+    report.runs = runs_with(entry.lock.key, workspace);
+    report.entry = std::move(entry);
+    text += entry_text(report);
+    reports.push_back(std::move(report));
   }
   workspace.answer(workspace.options().json ? json_answer(reports) : text);
   return exit_done;

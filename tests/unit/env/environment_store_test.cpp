@@ -230,3 +230,27 @@ TEST_CASE(
   CHECK(contains(error.hint(), "another folder"));
   CHECK_FALSE(fs::exists(shop.home / folder));
 }
+
+TEST_CASE("store: whether an environment has a layer is told from what it asks for where it can") {
+  Shop shop;
+  const auto code = shop.build(scripts).lock().layers.at(0);
+  auto renamed = scripts;
+  renamed.layers[0].name = "other";
+  const spec::EnvironmentSpec second{{}, {test::host_layer({}), scripts.layers[0]}};
+  auto set = scripts;
+  set.layers[0].variables["A"] = "1";
+  const auto has = [&](const spec::EnvironmentSpec& spec, const spec::LayerLock& layer) {
+    return shop.store().resolves_to(layer, spec, shop.recipe());
+  };
+  CHECK(has(scripts, code));
+  CHECK(has(renamed, code));
+  CHECK_FALSE(has(second, code));  // it depends on what comes before
+  CHECK(has(second, shop.build(second).lock().layers.at(1)));
+  CHECK_FALSE(has(set, code));
+  CHECK(has(set, shop.build(set).lock().layers.at(0)));
+
+  shop.write("code/Makefile", test::script_makefile("@echo another"));
+  CHECK_FALSE(has(scripts, code));
+  fs::remove_all(shop.recipe() / "code");
+  CHECK_FALSE(has(scripts, code));
+}

@@ -178,6 +178,19 @@ TEST_CASE("pip: a lock has several platforms, and one without this machine's is 
   CHECK_NOTHROW(shop.build(spec));
 }
 
+TEST_CASE("pip: whether a recipe has a layer is told by its packages, markers left aside") {
+  test::PipWorkshop shop;
+  shop.package("one", "1.0");
+  shop.package("two", "1.0");
+  const auto spec = shop.asks_for({"One>=1", "two; python_version < '3'"});
+  shop.lock(spec);
+  const auto layer = shop.build(spec).lock().layers.at(0);
+  CHECK_FALSE(layer.facts.contains("package.two"));
+  CHECK(shop.store().resolves_to(layer, spec, shop.recipe()));
+  CHECK_FALSE(shop.store().resolves_to(layer, shop.asks_for({"one", "two"}), shop.recipe()));
+  CHECK_FALSE(shop.store().resolves_to(layer, shop.asks_for({"one"}), shop.recipe()));
+}
+
 TEST_CASE("pip: packages that cannot be used fail the build, which is not tried again by itself") {
   PipWorkshop shop;
   auto spec = PipWorkshop::asks_for({"apple"});
