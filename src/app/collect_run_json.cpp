@@ -5,6 +5,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/version.hpp>
+#include <sabath/spec/run_summary.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,11 @@ int newest_in(const fs::path& folder) {
     if (error == std::errc{} && end == name.data() + name.size()) newest = std::max(newest, number);
   }
   return newest;
+}
+
+spec::Collection read_collection(const fs::path& folder) {
+  const fs::path summary = folder / "summary.json";
+  return spec::parse_collection(base::read_file(summary), summary.string());
 }
 
 std::vector<collect::StageFiles> stages_of(const RunFiles& files, const spec::RunRecord& record) {
@@ -66,9 +72,8 @@ std::optional<CurrentRecord> read_current(const RunFiles& files) {
     return current;
   }
   const fs::path folder = files.collections() / std::to_string(newest);
-  const fs::path summary = folder / "summary.json";
   const fs::path patterns = folder / "patterns.json";
-  spec::Collection collection = spec::parse_collection(base::read_file(summary), summary.string());
+  spec::Collection collection = read_collection(folder);
   current.collection = newest;
   current.collected_at = collection.created;
   current.series = folder / "series.h5";
@@ -76,6 +81,15 @@ std::optional<CurrentRecord> read_current(const RunFiles& files) {
   current.record.metrics = std::move(collection.metrics);
   current.record.collected = std::move(collection.collected);
   return current;
+}
+
+std::optional<spec::RunRecord> read_current_summary(const RunFiles& files) {
+  const auto text = base::read_file_if_exists(files.record());
+  if (!text) return std::nullopt;
+  spec::RunRecord record = spec::parse_run_summary(*text, files.record().string());
+  if (const int newest = newest_in(files.collections()); newest > 0)
+    record.metrics = read_collection(files.collections() / std::to_string(newest)).metrics;
+  return record;
 }
 
 spec::Collection collect_run(const RunFiles& files,

@@ -2,9 +2,11 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <optional>
 
 #include <unistd.h>
@@ -25,10 +27,7 @@ struct FoundRun {
 FoundRun read_run(const fs::path& directory) {
   const RunFiles files(directory);
   FoundRun run;
-  if (auto current = read_current(files)) {
-    run.record = std::move(current->record);
-    return run;
-  }
+  if ((run.record = read_current_summary(files))) return run;
   run.plan = files.read_plan();
   run.status = files.read_status();
   spec::parse_recipe(run.plan.recipe_text, files.plan().string() + ":/recipe");
@@ -110,17 +109,85 @@ std::optional<FoundRun> telling_problems(base::Observer& observer,
   }
 }
 
+std::vector<fs::path> run_folders(const fs::path& runs) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : folders_in(runs)) {
+    if (spec::is_run_id(entry.path().filename().string())) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+/// Nothing of both: no run yet.
+struct ReadRun {
+  std::optional<FoundRun> run{};
+  std::optional<Error> problem{};
+};
+
+using Batch = std::vector<ReadRun>;
+
+/// By all cores: most of the time of indexing is spent here.
+Batch read_batch(const fs::path* folders, std::size_t count) {
+  Batch batch(count);
+  base::for_each_in_parallel(count, [&](std::size_t i) {
+    try {
+      if (is_run(folders[i])) batch[i].run = read_run(folders[i]);
+    } catch (const Error& error) {
+      batch[i].problem = error;
+    }
+  });
+  return batch;
+}
+
+/// Puts all runs that there are in the place of those that the catalog has. While one batch is put
+/// there the next is read.
+ReindexReport fill(catalog::Catalog& catalog,
+                   const fs::path& runs,
+                   base::Observer& observer,
+                   const std::stop_token& stop) {
+  const std::vector<fs::path> folders = run_folders(runs);
+  ReindexReport report;
+  catalog.forget_all_runs();
+  constexpr std::size_t batch_size = 256;
+  const auto read_from = [&](std::size_t first) {
+    const std::size_t count = std::min(batch_size, folders.size() - first);
+    return std::async(std::launch::async, read_batch, folders.data() + first, count);
+  };
+  std::future<Batch> next = read_from(0);
+  for (std::size_t first = 0; first < folders.size(); first += batch_size) {
+    if (stop.stop_requested()) {
+      throw Error(base::ErrorKind::interrupted, "reindex: stopped, the catalog is as it was");
+    }
+    const Batch batch = next.get();
+    if (first + batch_size < folders.size()) next = read_from(first + batch_size);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (batch[i].problem) {
+        observer.warn(batch[i].problem->what(), batch[i].problem->hint());
+        ++report.unreadable;
+      } else if (batch[i].run) {
+        put_run(catalog, *batch[i].run, folders[first + i]);
+        ++report.indexed;
+      }
+    }
+    observer.progress({"indexing runs", report.indexed, folders.size(), false, false});
+  }
+  catalog.set_filled();
+  if (!folders.empty())
+    observer.progress({"indexing runs", report.indexed, report.indexed, false, true});
+  return report;
+}
+
 }  // namespace
 
 void index_inbox(catalog::Catalog& catalog,
                  const fs::path& runs,
                  base::Clock& clock,
                  base::Observer& observer) {
-  const std::vector<fs::path> notes = notes_in(runs / ".inbox");
-  if (!notes.empty()) {
+  const fs::path inbox = runs / ".inbox";
+  if (!notes_in(inbox).empty()) {
     catalog::Catalog::Transaction transaction(catalog);
     std::vector<fs::path> taken;
-    for (const fs::path& note : notes) {
+    // Whoever was here before took what there was: of many runs that end at once each is read once.
+    for (const fs::path& note : notes_in(inbox)) {
       const fs::path directory = runs / note.stem();
       std::error_code code;
       if (fs::exists(directory, code)) {
@@ -152,31 +219,37 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       base::Clock& clock,
                       base::Observer& observer,
                       std::stop_token stop) {
-  ReindexReport report;
-  {
-    catalog::Catalog::Transaction transaction(catalog);
-    catalog.forget_all_runs();
-    for (const auto& entry : folders_in(runs)) {
-      if (!is_run(entry.path())) continue;
-      if (stop.stop_requested()) {
-        throw Error(base::ErrorKind::interrupted, "reindex: stopped, the catalog is as it was");
-      }
-      const auto run = telling_problems(observer, [&] { return read_run(entry.path()); });
-      if (!run) {
-        ++report.unreadable;
-        continue;
-      }
-      put_run(catalog, *run, entry.path());
-      ++report.indexed;
-      if (report.indexed % 100 == 0) {
-        observer.progress({"indexing runs", report.indexed, {}, false, false});
-      }
-    }
-    transaction.commit();
-  }
-  observer.progress({"indexing runs", report.indexed, report.indexed, false, true});
+  catalog::Catalog::Transaction transaction(catalog);
+  const ReindexReport report = fill(catalog, runs, observer, stop);
+  transaction.commit();
   index_inbox(catalog, runs, clock, observer);
   return report;
+}
+
+std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
+                                               const fs::path& runs,
+                                               base::Clock& clock,
+                                               base::Observer& observer,
+                                               std::stop_token stop) {
+  const auto open = [&] {
+    auto catalog = std::make_unique<catalog::Catalog>(file);
+    if (!catalog->is_filled()) {
+      catalog::Catalog::Transaction transaction(*catalog);
+      // Somebody else may have filled it while this process waited for the lock.
+      if (!catalog->is_filled()) fill(*catalog, runs, observer, stop);
+      transaction.commit();
+    }
+    index_inbox(*catalog, runs, clock, observer);
+    return catalog;
+  };
+  try {
+    return open();
+  } catch (const Error& error) {
+    std::error_code code;
+    if (error.kind() != base::ErrorKind::catalog || fs::exists(file, code)) throw;
+    observer.warn(error.what(), "it is made again from the runs that there are");
+    return open();
+  }
 }
 
 void index_documents(catalog::Catalog& catalog,

@@ -300,8 +300,35 @@ void Catalog::forget_run(const std::string& run_id) {
 }
 
 void Catalog::forget_all_runs() {
-  write(state_->database,
-        [&] { state_->database.handle().exec("delete from run_search; delete from run;"); });
+  write(state_->database, [&] {
+    // All will be written again, in no order: with SQLite's 2 MB its pages would come and go.
+    state_->database.handle().exec("pragma cache_size = -262144");
+    // The parts first: to empty a table is quick as long as nothing refers to it.
+    for (const char* part : {"run_search",
+                             "run_tag",
+                             "run_parameter",
+                             "run_facet",
+                             "run_metric",
+                             "run_input",
+                             "run_output",
+                             "run_host",
+                             "run_layer",
+                             "run"}) {
+      state_->database.handle().exec(std::string("delete from ") + part);
+    }
+  });
+}
+
+bool Catalog::is_filled() const {
+  Database& database = state_->database;
+  return database.guarded(
+      [&] { return database.handle().execAndGet("select count(*) from filled").getInt() > 0; });
+}
+
+void Catalog::set_filled() {
+  write(state_->database, [&] {
+    state_->database.handle().exec("delete from filled; insert into filled values (1)");
+  });
 }
 
 void Catalog::put_asset(const spec::Asset& asset, const std::string& path) {

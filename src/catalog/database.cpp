@@ -4,6 +4,8 @@
 
 #include <sqlite3.h>
 
+#include <sys/stat.h>
+
 namespace sabath::catalog {
 namespace {
 
@@ -14,6 +16,23 @@ constexpr int busy_timeout_ms = 30'000;
 constexpr const char* rebuild_hint =
     "it is only an index: remove it, and 'sabath catalog reindex' makes it again";
 
+/// Which file lies there; 0: none.
+std::uint64_t file_at(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+/// With the journal that belongs to it, which must not get into another database. False where the
+/// folder may not be written.
+bool set_aside(const std::filesystem::path& path) {
+  std::error_code code;
+  const std::filesystem::path journal = path.string() + "-journal";
+  std::filesystem::rename(path, path.string() + ".damaged", code);
+  if (code) return false;
+  std::filesystem::rename(journal, path.string() + ".damaged-journal", code);
+  return true;
+}
+
 }  // namespace
 
 Database::Database(const std::filesystem::path& path) : path_(path) {
@@ -23,6 +42,7 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
 void Database::open() {
   handle_ = std::make_unique<SQLite::Database>(
       path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
+  file_ = file_at(path_);
   handle_->exec("pragma foreign_keys = on");
   // An index that can be made again needs no more: a power cut leaves it whole, at worst without
   // its last entries.
@@ -73,7 +93,15 @@ void Database::rethrow(const SQLite::Exception& error) const {
                   "SABATH_HOME chooses another place");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      throw Error(ErrorKind::catalog, place + ": is damaged: " + error.getErrorStr(), rebuild_hint);
+      // Another process may have found that too, and have made a new one.
+      if (file_at(path_) == file_ && !set_aside(path_)) {
+        throw Error(
+            ErrorKind::catalog, place + ": is damaged: " + error.getErrorStr(), rebuild_hint);
+      }
+      throw Error(ErrorKind::catalog,
+                  place + ": is damaged: " + error.getErrorStr() + "; it was set aside as " +
+                      path_.filename().string() + ".damaged",
+                  "it is only an index: the next command makes it again");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw Error(ErrorKind::catalog,

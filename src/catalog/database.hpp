@@ -4,6 +4,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -38,6 +39,7 @@ class Database {
   void migrate();
 
   std::filesystem::path path_;
+  std::uint64_t file_ = 0;  ///< its inode
   std::unique_ptr<SQLite::Database> handle_;
   std::map<std::string, std::unique_ptr<SQLite::Statement>> statements_;
 };

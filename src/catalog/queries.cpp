@@ -125,13 +125,28 @@ std::vector<RunRow> resolve_range(Database& database, const Selection& selection
 
 }  // namespace
 
-std::vector<RunRow> Catalog::runs(std::size_t limit) const {
+std::vector<RunRow> Catalog::runs(std::size_t limit,
+                                  std::string_view text,
+                                  base::WallTime now) const {
+  Selection selection;
+  selection.terms.emplace();
+  if (!text.empty()) selection = parse_selection(text, now);
+  if (!selection.terms) {
+    std::vector<RunRow> rows = select(text, now);
+    std::reverse(rows.begin(), rows.end());
+    if (limit > 0 && rows.size() > limit) rows.resize(limit);
+    return rows;
+  }
   Database& database = state_->database;
   return database.guarded([&] {
-    auto& statement =
-        database.statement(std::string(run_columns) + "order by created desc, id desc limit ?");
-    return read_runs(
-        bound(statement, limit == 0 ? std::int64_t{-1} : static_cast<std::int64_t>(limit)));
+    const std::string where = text.empty() ? "" : "where " + selection.terms->sql;
+    auto& statement = database.statement(std::string(run_columns) + where +
+                                         " order by created desc, id desc limit ?");
+    int index = 0;
+    for (const std::string& value : selection.terms->texts)
+      statement.bind(++index, value);
+    statement.bind(++index, limit == 0 ? std::int64_t{-1} : static_cast<std::int64_t>(limit));
+    return read_runs(statement);
   });
 }
 

@@ -54,23 +54,34 @@ std::string glob_of(std::string_view text) {
   return pattern;
 }
 
+/// A term's SQL: `before`, a comparison with the value, `after`. Parts of runs are looked for by
+/// their indexes and not run by run.
 struct Column {
   std::string_view key;
-  std::string_view sql;
+  std::string_view before;
+  std::string_view after;
 };
 constexpr std::array<Column, 9> columns{{
-    {"id", "run.id glob ?"},
-    {"recipe", "run.recipe glob ?"},
-    {"seed", "run.seed glob ?"},
-    {"study", "run.study glob ?"},
-    {"user", "run.user glob ?"},
-    {"node", "run.node glob ?"},
-    {"host", "run.node glob ?"},
-    {"environment",
-     "exists (select 1 from run_layer where run_layer.run = run.n and run_layer.key glob ? || "
-     "'*')"},
-    {"tag", "exists (select 1 from run_tag where run_tag.run = run.n and run_tag.tag glob ?)"},
+    {"id", "run.id", ""},
+    {"recipe", "run.recipe", ""},
+    {"seed", "run.seed", ""},
+    {"study", "run.study", ""},
+    {"user", "run.user", ""},
+    {"node", "run.node", ""},
+    {"host", "run.node", ""},
+    {"environment", "run.n in (select run from run_layer where key", ")"},
+    {"tag", "run.n in (select run from run_tag where tag", ")"},
 }};
+constexpr Column parameter{
+    "", "run.n in (select run from run_parameter where name = ? and value", ")"};
+
+void add_comparison(Condition& condition, const Column& column, std::string_view value) {
+  const bool is_text = value.find('*') == std::string_view::npos;
+  condition.sql += column.before;
+  condition.sql += is_text ? " = ?" : " glob ?";
+  condition.sql += column.after;
+  condition.texts.push_back(is_text ? std::string(value) : glob_of(value));
+}
 
 std::string since_text(std::string_view value, std::string_view whole, base::WallTime now) {
   if (const auto age = base::parse_duration(value)) {
@@ -115,18 +126,18 @@ void add_term(Condition& condition,
     condition.texts.emplace_back(value);
     return;
   }
-  const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& candidate) {
-    return candidate.key == key;
-  });
-  if (column != columns.end()) {
-    condition.sql += column->sql;
-  } else {
-    condition.sql +=
-        "exists (select 1 from run_parameter where run_parameter.run = run.n and "
-        "run_parameter.name = ? and run_parameter.value glob ?)";
+  const auto* const column =
+      std::find_if(columns.begin(), columns.end(), [&](const Column& candidate) {
+        return candidate.key == key;
+      });
+  if (column == columns.end()) {
     condition.texts.push_back(key);
+    add_comparison(condition, parameter, value);
+  } else {
+    // Of the key of an environment its beginning is enough.
+    const bool is_beginning = key == "environment";
+    add_comparison(condition, *column, std::string(value) + (is_beginning ? "*" : ""));
   }
-  condition.texts.push_back(glob_of(value));
 }
 
 }  // namespace

@@ -194,10 +194,11 @@ catalog::Catalog& Workspace::catalog_as_it_is() {
 }
 
 catalog::Catalog& Workspace::catalog() {
-  const bool first = !catalog_;
-  catalog::Catalog& catalog = catalog_as_it_is();
-  if (first) app::index_inbox(catalog, folders().runs(), clock_, observer_);
-  return catalog;
+  if (!catalog_) {
+    base::make_directories(folders().home);
+    catalog_ = app::open_catalog(folders().catalog(), folders().runs(), clock_, observer_);
+  }
+  return *catalog_;
 }
 
 void Workspace::index_runs() {

@@ -1,6 +1,5 @@
 """The measurements of run.sh: pairs of commands, started alternately, compared by their medians."""
 
-import json
 import os
 import pathlib
 import platform
@@ -12,14 +11,6 @@ import tempfile
 import time
 
 import fetch_bench
-
-RECIPE = {
-    "schema": 1,
-    "name": "bench",
-    "stages": [{"name": "one", "run": ["true"]}],
-}
-RUNS_LISTED = 10_000
-
 
 def start(argv, environment):
     """Runs argv to its end, output to nowhere; returns seconds of wall time."""
@@ -92,58 +83,6 @@ def cache_hit(sabath, environment, repetitions):
     tell("fetch of what is there", ours, reference, times, "ratio to curl: " + against(2, a / b, "x"))
 
 
-def one_run(sabath, environment, repetitions):
-    ours, reference = [sabath, "--quiet", "run", "bench"], ["sh", "-c", "true"]
-    times = alternate(ours, reference, environment, repetitions)
-    a, b = medians(times)
-    tell(
-        "a whole run of 'true', recorded and indexed",
-        ours,
-        reference,
-        times,
-        f"own time beyond sh's: {against(60, a - b, 'ms')}; ratio to sh {a / b:.1f}x",
-    )
-
-
-def multiply(runs, wanted):
-    """Copies of one real record under other ids and times, so that `wanted` runs lie in `runs`."""
-    original = next(path for path in runs.iterdir() if (path / "record.json").exists())
-    present = sum(1 for path in runs.iterdir() if not path.name.startswith("."))
-    record = (original / "record.json").read_text()
-    status = (original / "status.json").read_text()
-    created = json.loads(record)["created"]
-    for number in range(wanted - present):
-        hours, rest = divmod(number, 3600)
-        clock = f"{hours:02}{rest // 60:02}{rest % 60:02}"
-        run_id = f"bench-20250101-{clock}-abcdefgh"
-        stamp = f"2025-01-01T{clock[:2]}:{clock[2:4]}:{clock[4:]}.000Z"
-        folder = runs / run_id
-        folder.mkdir()
-        text = record.replace(original.name, run_id).replace(created, stamp)
-        (folder / "record.json").write_text(text)
-        (folder / "status.json").write_text(status)
-
-
-def listing(sabath, environment, repetitions):
-    multiply(pathlib.Path(environment["SABATH_HOME"]) / "runs", RUNS_LISTED)
-    seconds = start([sabath, "--quiet", "catalog", "reindex"], environment)
-    counted = subprocess.run(
-        [sabath, "--json", "catalog", "stats"], env=environment, capture_output=True, check=True
-    )
-    runs = json.loads(counted.stdout)["runs"]
-    ours, reference = [sabath, "list", "runs"], ["sh", "-c", "true"]
-    times = alternate(ours, reference, environment, repetitions)
-    a, b = medians(times)
-    tell(
-        f"a listing, with {runs} runs in the index",
-        ours,
-        reference,
-        times,
-        f"own time: {against(50, a, 'ms')}; ratio to sh {a / b:.1f}x",
-    )
-    print(f"  reindex of all: {seconds:.2f} s, {runs / seconds:.0f} runs a second")
-
-
 def processor():
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -163,15 +102,11 @@ def main():
     print(f"{version.stdout.strip()}, {repetitions} repetitions, medians (least to greatest)")
     with tempfile.TemporaryDirectory(prefix="sabath-bench-") as folder:
         home = pathlib.Path(folder)
-        (home / "recipes" / "bench").mkdir(parents=True)
-        (home / "recipes" / "bench" / "recipe.json").write_text(json.dumps(RECIPE))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SABATH_")}
         environment["SABATH_HOME"] = folder
         environment["SABATH_CONFIG"] = str(home / "config")
         start_up(sabath, environment, repetitions)
         cache_hit(sabath, environment, repetitions)
-        one_run(sabath, environment, repetitions)
-        listing(sabath, environment, repetitions)
         fetch_bench.measure(sabath, home, environment, max(3, repetitions // 10))
 
 

@@ -3,7 +3,14 @@
 #   run.sh SABATH [N]      SABATH: the program to measure; N: repetitions of each side (20 or more)
 set -euo pipefail
 here=$(dirname "$0")
+if [[ -z ${REFERENCE_TOOLS:-} ]]; then
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  export REFERENCE_TOOLS=$folder/references
+fi
 python3 "$here/bench.py" "$@"
+python3 "$here/run_bench.py" "$@"
+python3 "$here/catalog_bench.py" "$@"
 python3 "$here/verify.py" "$1"
 python3 "$here/env_bench.py" "$1"
 python3 "$here/collect_bench.py" "$1"

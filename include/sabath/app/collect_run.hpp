@@ -24,6 +24,9 @@ struct CurrentRecord {
 /// Nothing while the run is not finished.
 std::optional<CurrentRecord> read_current(const RunFiles& files);
 
+/// Of that what spec::parse_run_summary reads.
+std::optional<spec::RunRecord> read_current_summary(const RunFiles& files);
+
 /// Collects the metrics of a finished run again, with `patterns` (see spec::parse_patterns), into
 /// collect/<next>/: patterns.json, summary.json, series.h5. The record is not changed. Appears as a
 /// whole or not at all. Throws Error{usage} where something that was written for programs cannot be

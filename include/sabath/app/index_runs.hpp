@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <stop_token>
 
 namespace sabath::app {
@@ -29,6 +30,14 @@ ReindexReport reindex(catalog::Catalog& catalog,
                       base::Clock& clock,
                       base::Observer& observer,
                       std::stop_token stop);
+
+/// The catalog with all runs, up to date. One that was removed, or that SQLite finds damaged, is
+/// made again from the run directories.
+std::unique_ptr<catalog::Catalog> open_catalog(const std::filesystem::path& file,
+                                               const std::filesystem::path& runs,
+                                               base::Clock& clock,
+                                               base::Observer& observer,
+                                               std::stop_token stop = {});
 
 /// Tells the catalog of all documents, so that `search` finds them. Unreadable ones are told to
 /// `observer`.

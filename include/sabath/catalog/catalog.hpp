@@ -48,8 +48,9 @@ struct CatalogStats {
 };
 
 /// The SQLite index. A cache of files, never the truth: it may be deleted at any time. Opening
-/// applies migrations; a catalog of a newer version is refused with both numbers (Error{catalog});
-/// a damaged one says how to rebuild it.
+/// applies migrations; a catalog of a newer version is refused with both numbers (Error{catalog}).
+/// One that is found to be damaged, now or by any member later, is set aside as FILE.damaged and
+/// that is an Error{catalog}: the next one is new.
 class Catalog {
  public:
   explicit Catalog(const std::filesystem::path& database);
@@ -63,6 +64,9 @@ class Catalog {
   void put_state(const std::string& run_id, spec::RunState state, const std::string& message);
   void forget_run(const std::string& run_id);
   void forget_all_runs();
+  /// Have all run directories been read since the file was made?
+  bool is_filled() const;
+  void set_filled();
   /// Replaces what is known of documents whose file changed (`stamp` is its digest), keeps the
   /// rest, drops those not `seen` since `begin_documents`.
   void put_asset(const spec::Asset& asset, const std::string& path);
@@ -82,8 +86,10 @@ class Catalog {
     std::unique_ptr<State> state_;
   };
 
-  /// Newest first.
-  std::vector<RunRow> runs(std::size_t limit = 0) const;
+  /// Newest first, of a selection as of `select` where there is one; 0: all.
+  std::vector<RunRow> runs(std::size_t limit = 0,
+                           std::string_view selection = {},
+                           base::WallTime now = {}) const;
   /// A selection, oldest first: an id or unique prefix, "@last", "@last~3", "A..B", or "key=value"
   /// terms joined by commas (recipe, tag, host, status, seed, since=7d, any parameter by name; `*`
   /// matches any text). Throws Error{usage} for one that cannot be read, Error{not_found} (with the

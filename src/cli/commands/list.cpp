@@ -20,6 +20,7 @@ using base::TextTable;
 
 struct ListOptions {
   std::string what = "runs";
+  std::string selection{};
   std::size_t limit = 50;
   bool all = false;
 };
@@ -55,15 +56,18 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows) {
 int list_runs(const ListOptions& options, Workspace& workspace) {
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
-  auto rows = workspace.catalog().runs(limit == 0 ? 0 : limit + 1);
+  auto rows = workspace.catalog().runs(
+      limit == 0 ? 0 : limit + 1, options.selection, workspace.clock().now());
   const bool more = limit != 0 && rows.size() > limit;
   if (more) rows.pop_back();
   if (workspace.options().json) {
     workspace.answer(json_answer(rows));
     return exit_done;
   }
-  workspace.answer(rows.empty() ? "no runs yet; 'sabath run RECIPE' makes one\n"
-                                : runs_table(rows));
+  const char* const none = options.selection.empty()
+                               ? "no runs yet; 'sabath run RECIPE' makes one\n"
+                               : "no run matches\n";
+  workspace.answer(rows.empty() ? none : runs_table(rows));
   if (more) workspace.observer().note("... and older ones: --all shows them");
   return exit_done;
 }
@@ -133,6 +137,11 @@ int list_documents(const std::string& what, Workspace& workspace) {
 }
 
 int run_list(const ListOptions& options, Workspace& workspace) {
+  if (options.what != "runs" && !options.selection.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      "list " + options.what + ": takes no selection",
+                      "'sabath list runs SELECTION' does");
+  }
   if (options.what == "runs") return list_runs(options, workspace);
   if (options.what == "studies") return list_studies(workspace);
   if (options.what == "envs") return list_environments(workspace);
@@ -148,6 +157,7 @@ void setup_list(CLI::App& app, Action& action) {
   command->add_option("what", options->what, "runs, studies, assets, recipes or envs")
       ->check(CLI::IsMember({"runs", "studies", "assets", "recipes", "envs"}))
       ->capture_default_str();
+  command->add_option("selection", options->selection, "of runs: as 'sabath help selections' says");
   command->add_option("--limit", options->limit, "at most so many runs, newest first")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -11,11 +11,16 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/process_identity.hpp>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <fstream>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace sabath;
 using app::RunEvent;
@@ -291,6 +296,80 @@ TEST_CASE("reindex: when it is stopped the catalog is as it was") {
   const base::Error error = test::error_of([&] { site.reindex(stop.get_token()); });
   CHECK(error.kind() == base::ErrorKind::interrupted);
   CHECK(site.catalog.stats().runs == 1);
+}
+
+TEST_CASE("catalog: one that was removed or damaged comes back by itself with all runs") {
+  Site site;
+  const fs::path file = site.runs().parent_path() / "other.db";
+  const auto open = [&] { return app::open_catalog(file, site.runs(), site.clock, site.observer); };
+  for (const std::string& id : {one, two}) {
+    site.plan(id, alive());
+    site.finish(id);
+  }
+  CHECK(open()->stats().runs == 2);
+  CHECK(site.notes() == 0);  // nothing else names these runs any more
+  REQUIRE(site.observer.warnings.empty());
+  const auto size = fs::file_size(file);
+  const std::string how = GENERATE("removed", "truncated", "no database", "overwritten");
+  if (how == "removed") fs::remove(file);
+  if (how == "truncated") fs::resize_file(file, size / 3);
+  if (how == "no database") Site::write(file, std::string(size, 'x'));
+  if (how == "overwritten") {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(4096);
+    stream << std::string(size - 4096, 'x');
+  }
+  INFO(how);
+  const std::string three = "tiny-20261120-103203-abcdefgh";
+  site.plan(three, alive());
+  CHECK(open()->stats().runs == 3);
+  CHECK(open()->select(two, {}).front().state == RunState::ok);
+  CHECK(open()->select(three, {}).front().state == RunState::running);
+  CHECK(site.observer.warnings.size() == (how == "removed" ? 0 : 1));
+  CHECK(fs::exists(file.string() + ".damaged") == (how != "removed"));
+}
+
+TEST_CASE("catalog: 500 runs that end at the same time are all in it, once, and no lock is lost") {
+  Site site;
+  constexpr int count = 500;
+  const fs::path file = site.runs().parent_path() / "other.db";
+  std::array<int, 2> gate{};
+  REQUIRE(::pipe2(gate.data(), O_CLOEXEC) == 0);
+  std::vector<pid_t> processes;
+  for (int n = 0; n < count; ++n) {
+    const std::string id = "tiny-20261120-10" + std::to_string(1000 + n) + "-abcdefgh";
+    site.plan(id, alive());
+    const pid_t pid = ::fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0) {
+      ::close(gate[1]);
+      char nothing = 0;
+      while (::read(gate[0], &nothing, 1) > 0) {
+      }  // until all are there
+      try {
+        site.finish(id);
+        app::open_catalog(file, site.runs(), site.clock, site.observer);
+      } catch (...) {
+        ::_exit(1);
+      }
+      ::_exit(site.observer.warnings.empty() ? 0 : 2);
+    }
+    processes.push_back(pid);
+  }
+  ::close(gate[0]);
+  ::close(gate[1]);
+  int failures = 0;
+  for (const pid_t pid : processes) {
+    int status = -1;
+    ::waitpid(pid, &status, 0);
+    failures += status == 0 ? 0 : 1;
+  }
+  CHECK(failures == 0);
+  const auto rows = app::open_catalog(file, site.runs(), site.clock, site.observer)->runs();
+  CHECK(rows.size() == count);
+  CHECK(std::all_of(
+      rows.begin(), rows.end(), [](const auto& row) { return row.state == RunState::ok; }));
+  CHECK(site.notes() == 0);
 }
 
 TEST_CASE("index: documents that are gone are forgotten, wrong ones are told") {

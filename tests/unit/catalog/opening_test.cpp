@@ -5,6 +5,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <fstream>
+#include <memory>
 
 using namespace sabath;
 using base::ErrorKind;
@@ -25,6 +26,15 @@ bool says_how_to_rebuild(const base::Error& error, const fs::path& file) {
          contains(error.hint(), "sabath catalog reindex");
 }
 
+void check_set_aside(const base::Error& error, const CatalogHome& home) {
+  CHECK(error.kind() == ErrorKind::catalog);
+  CHECK(contains(error.what(), "damaged"));
+  CHECK(contains(error.what(), "set aside as catalog.db.damaged"));
+  CHECK(contains(error.hint(), "makes it again"));
+  CHECK_FALSE(fs::exists(home.file()));
+  CHECK(Catalog(home.file()).runs().empty());
+}
+
 }  // namespace
 
 TEST_CASE("catalog: a missing file and an empty one become a catalog of the newest version") {
@@ -33,7 +43,7 @@ TEST_CASE("catalog: a missing file and an empty one become a catalog of the newe
   if (empty) write_text(home.file(), "");
   const Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 2);
+  CHECK(stats.schema_version == 3);
   CHECK(stats.runs == 0);
   CHECK(stats.documents == 0);
   CHECK(stats.size_bytes == fs::file_size(home.file()));
@@ -52,13 +62,14 @@ TEST_CASE("catalog: what was written is there when it is opened again") {
   CHECK(catalog.runs().front().id == "tiny-20261120-103201-abcdefgh");
 }
 
-TEST_CASE("catalog: a kept catalog of version 1 opens, is searched and takes new runs") {
+TEST_CASE("catalog: a kept catalog of an older version opens, is searched and takes new runs") {
   const CatalogHome home;
-  fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog" / "v1.db", home.file());
+  const std::string version = GENERATE("v1.db", "v2.db");
+  fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog" / version, home.file());
   fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
   Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 2);
+  CHECK(stats.schema_version == 3);
   CHECK(stats.runs == 2);
   CHECK(stats.metrics == 1);
   CHECK(stats.documents == 1);
@@ -66,8 +77,29 @@ TEST_CASE("catalog: a kept catalog of version 1 opens, is searched and takes new
   CHECK(newest.id == "tiny-20261120-103202-abcdefgh");
   CHECK(newest.state == spec::RunState::planned);
   CHECK(catalog.search("thermals").front().name == "thermals");
+  CHECK(catalog.select("environment=abab", {}).size() == (version == "v2.db" ? 1 : 0));
+  CHECK(catalog.is_filled());  // its runs were indexed as they came
   test::put(catalog, test::numbered_record(3));
   CHECK(catalog.runs().size() == 3);
+}
+
+TEST_CASE("catalog: a new one has not been filled until somebody says so") {
+  const CatalogHome home;
+  {
+    Catalog catalog(home.file());
+    CHECK_FALSE(catalog.is_filled());
+    test::put(catalog, test::numbered_record(1));
+  }
+  Catalog catalog(home.file());
+  CHECK_FALSE(catalog.is_filled());
+  {
+    const Catalog::Transaction transaction(catalog);
+    catalog.set_filled();
+  }
+  CHECK_FALSE(catalog.is_filled());
+  catalog.set_filled();
+  catalog.set_filled();
+  CHECK(Catalog(home.file()).is_filled());
 }
 
 TEST_CASE("catalog: one of a newer version is refused with both numbers, and left as it is") {
@@ -79,17 +111,16 @@ TEST_CASE("catalog: one of a newer version is refused with both numbers, and lef
   const base::Error error = error_of([&] { Catalog catalog(home.file()); });
   CHECK(error.kind() == ErrorKind::catalog);
   CHECK(contains(error.what(), "is of version 97"));
-  CHECK(contains(error.what(), "versions up to 2"));
+  CHECK(contains(error.what(), "versions up to 3"));
   CHECK(contains(error.hint(), "newer sabath"));
   CHECK(SQLite::Database(home.file().string()).execAndGet("pragma user_version").getInt() == 97);
 }
 
-TEST_CASE("catalog: a file that is no database says how to rebuild it") {
+TEST_CASE("catalog: a file that is no database is set aside, and the next one is new") {
   const CatalogHome home;
   write_text(home.file(), std::string(5000, 'x'));
-  const base::Error error = error_of([&] { Catalog catalog(home.file()); });
-  CHECK(contains(error.what(), "damaged"));
-  CHECK(says_how_to_rebuild(error, home.file()));
+  check_set_aside(error_of([&] { Catalog catalog(home.file()); }), home);
+  CHECK(fs::file_size(home.file().string() + ".damaged") == 5000);
 }
 
 TEST_CASE("catalog: a database of another program says how to rebuild it") {
@@ -101,7 +132,7 @@ TEST_CASE("catalog: a database of another program says how to rebuild it") {
   CHECK(says_how_to_rebuild(error_of([&] { Catalog(home.file()).runs(); }), home.file()));
 }
 
-TEST_CASE("catalog: a truncated file says how to rebuild it, at the latest when it is asked") {
+TEST_CASE("catalog: a truncated file is set aside, at the latest when it is asked") {
   const CatalogHome home;
   {
     Catalog catalog(home.file());
@@ -110,9 +141,29 @@ TEST_CASE("catalog: a truncated file says how to rebuild it, at the latest when 
   }
   const auto size = fs::file_size(home.file());
   fs::resize_file(home.file(), GENERATE_COPY(std::uintmax_t{60}, std::uintmax_t{4096}, size / 3));
-  const base::Error error = error_of([&] { Catalog(home.file()).runs(); });
-  CHECK(contains(error.what(), "damaged"));
-  CHECK(says_how_to_rebuild(error, home.file()));
+  write_text(home.file().string() + "-journal", "of that file");
+  check_set_aside(error_of([&] { Catalog(home.file()).runs(); }), home);
+  CHECK_FALSE(fs::exists(home.file().string() + "-journal"));
+}
+
+TEST_CASE("catalog: of a damaged one that was replaced meanwhile the new one stays") {
+  const CatalogHome home;
+  {
+    Catalog catalog(home.file());
+    for (int n = 0; n < 30; ++n)
+      test::put(catalog, test::numbered_record(n));
+  }
+  const Catalog damaged(home.file());
+  {
+    std::fstream file(home.file(), std::ios::in | std::ios::out | std::ios::binary);
+    const std::string rubbish(fs::file_size(home.file()) - 4096, 'x');
+    file.seekp(4096);
+    file << rubbish;
+  }
+  fs::rename(home.file(), home.folder() / "elsewhere");
+  test::put(*std::make_unique<Catalog>(home.file()), test::numbered_record(1));
+  CHECK(error_of([&] { damaged.runs(); }).kind() == ErrorKind::catalog);
+  CHECK(Catalog(home.file()).runs().size() == 1);
 }
 
 TEST_CASE("catalog: a folder in its place is an error of storage") {

@@ -84,6 +84,21 @@ TEST_CASE("catalog: runs are listed newest first, no more than asked for") {
   CHECK(catalog.runs().size() == 3);
 }
 
+TEST_CASE("catalog: runs of a selection are listed newest first, no more than asked for") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  for (const int n : {2, 1, 3, 4}) {
+    spec::RunRecord record = test::numbered_record(n);
+    record.parameters["epochs"] = std::int64_t{n == 4 ? 9 : 7};
+    test::put(catalog, record);
+  }
+  const std::string third = "tiny-20261120-103203-abcdefgh";
+  CHECK(test::ids_of(catalog.runs(2, "epochs=7")) == Ids{third, "tiny-20261120-103202-abcdefgh"});
+  CHECK(catalog.runs(0, "epochs=7").size() == 3);
+  CHECK(test::ids_of(catalog.runs(1, "tiny-20261120-103201..@last~1")) == Ids{third});
+  CHECK(catalog.runs(5, "epochs=8").empty());
+}
+
 TEST_CASE("catalog: tags are kept whatever they hold, each once") {
   const CatalogHome home;
   Catalog catalog(home.file());

@@ -2,7 +2,7 @@
 #include "problem_text.hpp"
 
 #include <sabath/base/json_reader.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/spec/run_summary.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -77,6 +77,45 @@ TEST_CASE("record: a missing member, a wrong type and an unknown state are told 
   CHECK(problem.says("record.json:/metrics/0/points: must be an integer that is not negative"));
   CHECK(problem.says("record.json:/hosts/0/cpu/cores: 5000000000 is out of range"));
   CHECK(problem.says("record.json:/extra: unknown key 'extra'"));
+}
+
+TEST_CASE(
+    "record: a summary is what an index wants of it, and the rest is neither read nor checked") {
+  const spec::RunRecord full = test::full_record();
+  spec::RunRecord expected;
+  expected.run_id = full.run_id;
+  expected.study_id = full.study_id;
+  expected.state = full.state;
+  expected.message = full.message;
+  expected.created = full.created;
+  expected.started = full.started;
+  expected.ended = full.ended;
+  expected.wall_s = full.wall_s;
+  expected.user = full.user;
+  expected.recipe_name = full.recipe_name;
+  expected.recipe_digest = full.recipe_digest;
+  expected.model = full.model;
+  expected.parameters = full.parameters;
+  expected.seed = full.seed;
+  expected.tags = full.tags;
+  expected.inputs = full.inputs;
+  expected.environment = full.environment;
+  expected.outputs = full.outputs;
+  expected.metrics = full.metrics;
+  expected.hosts = full.hosts;
+  expected.facets = full.facets;
+  auto document = to_json(full);
+  CHECK(spec::parse_run_summary(base::pretty_json(document), "r") == expected);
+  document["stages"] = "of tomorrow";
+  CHECK(spec::parse_run_summary(document.dump(), "r") == expected);
+  document["state"] = "done";
+  document["metrics"][0]["points"] = -1;
+  document.erase("user");
+  const auto problem = problem_of([&] { spec::parse_run_summary(document.dump(), "r"); });
+  CHECK(problem.lines() == 3);
+  CHECK(problem.says("r:/state: 'done' is none of planned, running, ok"));
+  CHECK(problem.says("r:/: 'user' is missing"));
+  CHECK(problem_of([&] { spec::parse_run_summary("{\"schema\": 1, \"run_id", "r"); }).says("r:1:"));
 }
 
 TEST_CASE("record: of a newer sabath it says that") {

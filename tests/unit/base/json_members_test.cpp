@@ -1,0 +1,50 @@
+#include <sabath/base/json_members.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <array>
+
+using nlohmann::json;
+using sabath::base::json_members;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> wanted{"a", "b", "quo\\\"te"};
+
+}  // namespace
+
+TEST_CASE("json members: those that are wanted are kept as they stand, the others left out") {
+  struct Row {
+    std::string text;
+    std::string kept;
+  };
+  const std::vector<Row> rows{
+      {"{}", "{}"},
+      {" { \n} \n", "{}"},
+      {R"({"a": 1, "x": 2, "b": [3, {"a": "4"}]})", R"({"a": 1, "b": [3, {"a": "4"}]})"},
+      {R"({"x": {"a": [1, "}]\\\"", {}]}, "a": "x, \"b\": {" , "y": "\\"})",
+       R"({"a": "x, \"b\": {"})"},
+      {R"({"x":[],"a":null})", R"({"a": null})"},
+      {R"({"quo\"te": 1.5e3, "quo": 1})", R"({"quo\"te": 1500})"},
+      {R"({"x": 1})", "{}"},
+      {"{\"a\" : \"\xc3\xa4, \\u0022\"\n}", "{\"a\": \"\xc3\xa4, \\u0022\"}"}};
+  for (const Row& row : rows) {
+    const auto kept = json_members(row.text, wanted);
+    INFO(row.text);
+    REQUIRE(kept);
+    CHECK(json::parse(*kept) == json::parse(row.kept));
+  }
+  CHECK(json_members(R"({"a": 1, "a": 2})", wanted) == R"({"a": 1,"a": 2})");
+}
+
+TEST_CASE("json members: what does not end as an object is left to a parser") {
+  const std::string whole = R"({"a": ["x", {"y": "\\"}], "b": "c"})";
+  REQUIRE(json_members(whole, wanted));
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    INFO(whole.substr(0, length));
+    CHECK_FALSE(json_members(whole.substr(0, length), wanted));
+  }
+  for (const char* text : {"[]", "1", "{1: 2}", "{\"a\": 1} {}", "{\"a\" 1}", "{\"a\": 1,}", "{,}"})
+    CHECK_FALSE(json_members(text, wanted));
+}
