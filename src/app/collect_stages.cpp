@@ -1,8 +1,7 @@
 #include "collect_stages.hpp"
 
-#include "redact.hpp"
-
 #include <sabath/arrays/series_file.hpp>
+#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/collect/derived_metrics.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -28,7 +27,7 @@ std::string wanted_text(const spec::MetricSpec& metric) {
 }
 
 void append(std::vector<std::string>& notes, const std::string& note) {
-  if (notes.size() < max_notes) notes.push_back(redact(note));
+  if (notes.size() < max_notes) notes.push_back(base::redact(note));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ spec::Collected CollectedStages::collected() const {
   spec::Collected all;
   for (const auto& [stage, extraction] : stages) {
     for (const auto& [name, value] : extraction.collected.parameters)
-      all.parameters.emplace(name, redact(value));
+      all.parameters.emplace(name, base::redact(value));
     const auto& seeds = extraction.collected.seeds;
     all.seeds.insert(all.seeds.end(), seeds.begin(), seeds.end());
     for (const std::string& note : extraction.collected.notes)

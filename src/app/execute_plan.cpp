@@ -40,7 +40,8 @@ class Execution {
         processes_(processes),
         clock_(clock),
         observer_(observer),
-        node_(node) {}
+        node_(node),
+        secrets_(known_secrets(base::current_environment(), node.secrets)) {}
 
   spec::RunRecord execute(std::stop_token stop) {
     begin();
@@ -82,6 +83,8 @@ class Execution {
     recipe_ = spec::parse_recipe(plan_.recipe_text, files_.plan().string() + ":/recipe");
     started_ = clock_.steady();
     record_.started = now();
+    if (plan_.code_state && plan_.code_state->git && !plan_.code_state->git->diff.empty())
+      masked_ += secrets_.mask_file(files_.directory() / plan_.code_state->git->diff);
     ++status_.attempt;
     base::make_directories(files_.attempt(status_.attempt));
     stamp_process(status_);
@@ -135,10 +138,11 @@ class Execution {
         sample_interval,
         clock_);
     cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
-    StageRunner runner({processes_, cache, clock_, observer_, node_.program, local, trust},
-                       plan_,
-                       files_,
-                       status_.attempt);
+    StageRunner runner(
+        {processes_, cache, clock_, observer_, secrets_, node_.program, local, trust},
+        plan_,
+        files_,
+        status_.attempt);
     for (const spec::PlannedStage& stage : plan_.stages) {
       if (record_.state != spec::RunState::ok || stop.stop_requested()) {
         if (record_.state == spec::RunState::ok) record_.state = spec::RunState::interrupted;
@@ -169,6 +173,7 @@ class Execution {
       record_.message = "stage " + result.record.name + ": " + result.record.message;
     }
     record_.stages.push_back(std::move(result.record));
+    masked_ += result.masked;
     for (spec::OutputRecord& output : result.outputs)
       record_.outputs.push_back(std::move(output));
   }
@@ -262,8 +267,7 @@ class Execution {
     record_.code_state = plan_.code_state;
     record_.variant = plan_.variant;
     record_.repeats = plan_.repeats;
-    for (spec::StageRecord& stage : record_.stages)
-      stage.log_tail = redact(stage.log_tail);
+    if (masked_ > 0) record_.masked = masked_;
   }
 
   RunFiles files_;
@@ -271,12 +275,14 @@ class Execution {
   base::Clock& clock_;
   base::Observer& observer_;
   const NodeSettings& node_;
+  const base::KnownSecrets secrets_;
   spec::RunPlan plan_{};
   spec::Recipe recipe_{};
   spec::RunStatus status_{};
   spec::RunRecord record_{};
   base::SteadyTime started_{};
   std::vector<collect::StageFiles> stages_to_collect_{};
+  std::uint64_t masked_ = 0;
 };
 
 }  // namespace

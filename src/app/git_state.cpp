@@ -1,9 +1,8 @@
 #include "git_state.hpp"
 
-#include "redact.hpp"
-
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/redact.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -150,7 +149,7 @@ void read_settings(spec::GitState& state, WorkTree& tree, std::string_view text)
       tree.switch_off_filter(key);
     } else if (key.size() > head.size() + tail.size()) {
       const auto name = key.substr(head.size(), key.size() - head.size() - tail.size());
-      state.remotes[std::string(name)] = redact(value);
+      state.remotes[std::string(name)] = base::redact(value);
     }
   }
 }

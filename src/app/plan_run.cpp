@@ -1,5 +1,6 @@
 #include "code_state.hpp"
 #include "dated_folder.hpp"
+#include "redact.hpp"
 #include "stage_template.hpp"
 
 #include <sabath/app/plan_run.hpp>
@@ -97,6 +98,7 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
     }
   }
   if (!problems.empty()) throw Error(ErrorKind::usage, problems, hint);
+  refuse_secrets(recipe, values);
   return values;
 }
 

@@ -1,4 +1,5 @@
 #include "record_files.hpp"
+#include "redact.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
@@ -8,12 +9,12 @@
 namespace sabath::app {
 
 std::string record_text(const spec::RunRecord& record) {
-  return base::pretty_json(spec::to_json(record));
+  return base::pretty_json(redacted(spec::to_json(record)));
 }
 
 void write_host_facts(const std::filesystem::path& file, const spec::HostFacts& facts) {
   base::write_file_atomically(
-      file, base::pretty_json(spec::to_json(facts)), base::Durability::ordered_only);
+      file, base::pretty_json(redacted(spec::to_json(facts))), base::Durability::ordered_only);
 }
 
 }  // namespace sabath::app

@@ -1,13 +1,14 @@
 #include "redact.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace sabath::app {
 namespace {
-
-constexpr std::string_view mask = "[redacted]";
 
 /// Beginnings of variables of the libraries and runtimes that a run's result or time can depend on.
 constexpr std::array<std::string_view, 38> prefixes{
@@ -17,73 +18,34 @@ constexpr std::array<std::string_view, 38> prefixes{
     "MPICH_",   "NCCL_",  "NUMEXPR_", "NVIDIA_", "OMPI_",   "OMP_",  "OPENBLAS_", "PYTHON",
     "PYTORCH_", "ROCR_",  "SLURM_",   "TF_",     "UCX_",    "XLA_"};
 
-/// A token's beginning and how many characters of [A-Za-z0-9_-] must follow.
-struct TokenForm {
-  std::string_view head;
-  std::size_t least;
-};
-constexpr std::array<TokenForm, 8> token_forms{{{"ghp_", 20},
-                                                {"gho_", 20},
-                                                {"github_pat_", 20},
-                                                {"glpat-", 16},
-                                                {"hf_", 20},
-                                                {"sk-", 20},
-                                                {"AKIA", 16},
-                                                {"xoxb-", 16}}};
-
-bool is_token_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+/// Of variables also what ends in "key" alone is taken for one: "WANDB_KEY".
+bool is_secret_variable(std::string_view name) {
+  return base::names_a_secret(name) || name.ends_with("_KEY") || name.ends_with("_key");
 }
 
-std::string upper(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
-  return result;
+/// "recipe.json:12", or the recipe's name where it was not read from a file.
+std::string place_of(const spec::Recipe& recipe, std::size_t at) {
+  const auto lines =
+      std::count(recipe.text.begin(), recipe.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const std::string file = recipe.directory.empty() ? "recipe '" + recipe.name + "'"
+                                                    : (recipe.directory / "recipe.json").string();
+  return file + ":" + std::to_string(lines + 1);
 }
 
-bool names_a_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 7> words{
-      "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "_KEY", "_JWT"};
-  const std::string loud = upper(name);
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return loud.find(word) != std::string::npos;
-  });
+[[noreturn]] void throw_secret(const std::string& place, std::string_view what) {
+  throw base::Error(base::ErrorKind::usage,
+                    place + ": looks like a secret (" + std::string(what) + ")",
+                    "plans and records are read by others: give it in an environment variable, "
+                    "which the stages inherit and nothing records");
 }
 
-void redact_urls(std::string& text) {
-  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
-    const std::size_t begin = at + 3;
-    const std::size_t end = std::min(text.find_first_of("/?# \t\n\"'", begin), text.size());
-    const std::size_t sign = text.rfind('@', end);
-    if (sign == std::string::npos || sign < begin || sign >= end) continue;
-    text.replace(begin, sign - begin, mask);
-  }
-}
-
-void redact_tokens(std::string& text) {
-  for (const TokenForm& form : token_forms) {
-    for (std::size_t at = text.find(form.head); at != std::string::npos;
-         at = text.find(form.head, at + 1)) {
-      if (at > 0 && is_token_char(text[at - 1])) continue;
-      std::size_t end = at + form.head.size();
-      while (end < text.size() && is_token_char(text[end]))
-        ++end;
-      if (end - at - form.head.size() < form.least) continue;
-      text.replace(at, end - at, mask);
-    }
+void refuse_in(const std::string& text, const std::string& place) {
+  for (const base::SecretSpan& span : base::find_secrets(text)) {
+    if (span.is_certain) throw_secret(place, span.what);
   }
 }
 
 }  // namespace
-
-std::string redact(std::string_view text) {
-  std::string result(text);
-  redact_urls(result);
-  redact_tokens(result);
-  return result;
-}
 
 std::map<std::string, std::string> variables_that_matter(const base::Environment& environment) {
   std::map<std::string, std::string> kept;
@@ -92,9 +54,33 @@ std::map<std::string, std::string> variables_that_matter(const base::Environment
         std::any_of(prefixes.begin(), prefixes.end(), [&name = name](std::string_view prefix) {
           return name.starts_with(prefix);
         });
-    if (matters) kept[name] = names_a_secret(name) ? std::string(mask) : redact(value);
+    if (matters)
+      kept[name] =
+          is_secret_variable(name) ? std::string(base::redacted_mark) : base::redact(value);
   }
   return kept;
+}
+
+base::KnownSecrets known_secrets(const base::Environment& environment,
+                                 const std::vector<std::string>& others) {
+  std::vector<std::string> values = others;
+  for (const auto& [name, value] : environment) {
+    if (is_secret_variable(name) && base::can_be_secret(value)) values.push_back(value);
+  }
+  return base::KnownSecrets(values);
+}
+
+void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values) {
+  for (const base::SecretSpan& span : base::find_secrets(recipe.text)) {
+    if (span.is_certain) throw_secret(place_of(recipe, span.begin), span.what);
+  }
+  for (const spec::Stage& stage : recipe.stages) {
+    for (std::size_t i = 0; i + 1 < stage.run.size(); ++i)
+      refuse_in(stage.run[i] + " " + stage.run[i + 1],
+                "recipe '" + recipe.name + "', stage '" + stage.name + "'");
+  }
+  for (const auto& [name, value] : values)
+    refuse_in(name + "=" + spec::to_string(value), "parameter '" + name + "'");
 }
 
 }  // namespace sabath::app

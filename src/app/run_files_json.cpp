@@ -1,3 +1,5 @@
+#include "redact.hpp"
+
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -26,8 +28,9 @@ std::optional<spec::RunRecord> RunFiles::read_record() const {
 void RunFiles::write_status(const spec::RunStatus& status) const {
   // It need not survive a power cut: a finished run has its record, and one that was cut off is
   // found out by its process being gone.
-  base::write_file_atomically(
-      this->status(), base::pretty_json(spec::to_json(status)), base::Durability::ordered_only);
+  base::write_file_atomically(this->status(),
+                              base::pretty_json(redacted(spec::to_json(status))),
+                              base::Durability::ordered_only);
 }
 
 void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event) {

@@ -213,6 +213,8 @@ void StageRunner::execute(const spec::PlannedStage& stage,
   tools_.observer.note("stage " + stage.name);
   tools_.trust.get();
   const base::ProcessResult process = run_command(stage, stop);
+  for (const char* log : {"stdout.log", "stderr.log"})
+    result.masked += tools_.secrets.mask_file(own / log);
   spec::StageRecord& record = result.record;
   record.wall_s = seconds(process.wall);
   record.user_s = seconds(process.user);

@@ -2,6 +2,7 @@
 
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/known_secrets.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/cache/cache.hpp>
@@ -21,6 +22,7 @@ namespace sabath::app {
 struct StageResult {
   spec::StageRecord record{};
   std::vector<spec::OutputRecord> outputs{};
+  std::uint64_t masked = 0;  ///< known secrets in its logs
 
   bool ok() const { return record.state == "ok" || record.state == "reused"; }
 };
@@ -33,6 +35,7 @@ class StageRunner {
     cache::Cache& cache;
     base::Clock& clock;
     base::Observer& observer;
+    const base::KnownSecrets& secrets;      ///< not to be shown by the logs
     std::filesystem::path program{};        ///< this sabath
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
     std::shared_future<void> trust{};       ///< throws where others could change what would be run

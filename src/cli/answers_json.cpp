@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/json_reader.hpp>
+#include <sabath/base/redact.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -215,9 +216,10 @@ std::string json_answer(const spec::RunRecord& record) {
 }
 
 std::string json_error(const base::Error& error) {
-  return base::pretty_json(
-      {{"error",
-        {{"kind", kind_name(error.kind())}, {"message", error.what()}, {"hint", error.hint()}}}});
+  return base::pretty_json({{"error",
+                             {{"kind", kind_name(error.kind())},
+                              {"message", base::redact(error.what())},
+                              {"hint", base::redact(error.hint())}}}});
 }
 
 }  // namespace sabath::cli

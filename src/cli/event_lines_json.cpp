@@ -1,6 +1,7 @@
 #include "event_lines.hpp"
 #include "log.hpp"
 
+#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <nlohmann/json.hpp>
@@ -22,13 +23,14 @@ std::string line_of(const ordered_json& event) {
 void EventLines::note(std::string_view text) {
   const std::lock_guard lock(mutex_);
   log_event("note", base::printable(text));
-  write_(line_of({{"type", "note"}, {"text", text}}));
+  write_(line_of({{"type", "note"}, {"text", base::redact(text)}}));
 }
 
 void EventLines::warn(std::string_view text, std::string_view hint) {
   const std::lock_guard lock(mutex_);
   log_event("warning", base::printable(text));
-  write_(line_of({{"type", "warning"}, {"text", text}, {"hint", hint}}));
+  write_(
+      line_of({{"type", "warning"}, {"text", base::redact(text)}, {"hint", base::redact(hint)}}));
 }
 
 void EventLines::progress(const base::Progress& progress) {

@@ -1,5 +1,7 @@
 #include "log.hpp"
 
+#include <sabath/base/redact.hpp>
+
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -27,7 +29,7 @@ void open_log(const std::filesystem::path& folder) {
 }
 
 void log_event(std::string_view kind, std::string_view text) {
-  if (const auto logger = spdlog::get(logger_name)) logger->info("{} {}", kind, text);
+  if (const auto logger = spdlog::get(logger_name)) logger->info("{} {}", kind, base::redact(text));
 }
 
 }  // namespace sabath::cli

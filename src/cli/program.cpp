@@ -10,6 +10,7 @@
 #include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 
@@ -50,7 +51,7 @@ constexpr std::array<Setup, 17> commands{setup_fetch,
 
 void tell(const std::string& message, const std::string& hint) {
   const auto shown = [](const std::string& text) {
-    return cut_long_words(base::printable(text, true)) + "\n";
+    return cut_long_words(base::printable(base::redact(text), true)) + "\n";
   };
   std::fputs(("sabath: error: " + shown(message)).c_str(), stderr);
   if (!hint.empty()) std::fputs(("  hint: " + shown(hint)).c_str(), stderr);

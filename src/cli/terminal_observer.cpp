@@ -3,6 +3,7 @@
 #include "display_width.hpp"
 #include "log.hpp"
 
+#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
@@ -71,14 +72,15 @@ void TerminalObserver::write_line(const std::string& line) {
 void TerminalObserver::note(std::string_view text) {
   const std::lock_guard lock(mutex_);
   log_event("note", base::printable(text));
-  if (!quiet_) write_line(base::printable(text));
+  if (!quiet_) write_line(base::printable(base::redact(text)));
 }
 
 void TerminalObserver::warn(std::string_view text, std::string_view hint) {
   const std::lock_guard lock(mutex_);
   log_event("warning", base::printable(text));
-  write_line("sabath: warning: " + base::printable(text, true));
-  if (!hint.empty()) write_line("  hint: " + base::printable(hint, true));
+  const std::string safe = base::redact(text);
+  write_line("sabath: warning: " + base::printable(safe, true));
+  if (!hint.empty()) write_line("  hint: " + base::printable(base::redact(hint), true));
 }
 
 TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress,

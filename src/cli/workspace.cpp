@@ -109,9 +109,22 @@ cache::CacheOptions Workspace::cache_options() {
   return read_cache_options(base::current_environment(), configuration().cache);
 }
 
+std::vector<std::string> Workspace::known_secrets() {
+  std::vector<std::string> values;
+  try {
+    for (const spec::Secret& secret :
+         fetch::load_secrets(folders().configuration / "credentials.json")) {
+      values.insert(values.end(), {secret.bearer, secret.header.second, secret.password});
+    }
+  } catch (const base::Error& error) {
+    observer().warn(error.what(), error.hint());  // no run fails for what it has no need of
+  }
+  return values;
+}
+
 app::NodeSettings Workspace::node_settings() {
   const spec::EnvironmentSettings& settings = configuration().environments;
-  return {cache_options(), settings.packed, settings.local, program_path()};
+  return {cache_options(), settings.packed, settings.local, program_path(), known_secrets()};
 }
 
 env::EnvironmentStore& Workspace::environments() {

@@ -65,6 +65,8 @@ class Workspace {
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
   app::NodeSettings node_settings();
+  /// Those of credentials.json; none, with a warning, where it cannot be read.
+  std::vector<std::string> known_secrets();
   /// Files of environments that are not in the cache are an error from now on.
   void stay_offline() { offline_ = true; }
   /// The one run that a selection names. Throws Error{usage} when it names several.

@@ -8,15 +8,18 @@
 
 #include <filesystem>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 namespace sabath::app {
 
 /// What is settled on the node where a plan is executed.
 struct NodeSettings {
   cache::CacheOptions cache{};
-  bool packed = false;              ///< use the images of environments where there are some
-  std::filesystem::path local{};    ///< where they are unpacked
-  std::filesystem::path program{};  ///< this sabath
+  bool packed = false;                 ///< use the images of environments where there are some
+  std::filesystem::path local{};       ///< where they are unpacked
+  std::filesystem::path program{};     ///< this sabath
+  std::vector<std::string> secrets{};  ///< what the stages' logs must not show
 };
 
 /// What `sabath exec RUN_DIR` does, everywhere the same: runs the stages of the plan, records, and
