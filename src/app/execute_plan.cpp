@@ -1,8 +1,10 @@
 #include "collect_stages.hpp"
+#include "determinism.hpp"
 #include "recent_trust.hpp"
 #include "record_files.hpp"
 #include "redact.hpp"
 #include "run_facets.hpp"
+#include "run_software.hpp"
 #include "stage_runner.hpp"
 
 #include <sabath/app/execute_plan.hpp>
@@ -138,8 +140,9 @@ class Execution {
         sample_interval,
         clock_);
     cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
+    RunSoftware software(plan_, files_.directory());
     StageRunner runner(
-        {processes_, cache, clock_, observer_, secrets_, node_.program, local, trust},
+        {processes_, cache, clock_, observer_, secrets_, software, node_.program, local, trust},
         plan_,
         files_,
         status_.attempt);
@@ -156,6 +159,8 @@ class Execution {
           {stage.name, runner.directory(stage.name), files_.outputs(stage.name)});
     }
     record_.usage = sampler.finish();
+    software_ = software.finish(processes_, node_.program, record_.hosts.front().cpu, stop);
+    record_.usage.sampler_cpu_s += software_.cpu_s;
   }
 
   static spec::StageRecord skipped(const spec::PlannedStage& stage) {
@@ -200,6 +205,8 @@ class Execution {
     for (const std::string& note : collected.notes)
       observer_.warn(note);
     if (!collected.empty()) record_.collected = std::move(collected);
+    record_.determinism =
+        determinism_of(plan_, recipe_, base::current_environment(), found, software_.threads);
   }
 
   void fail(const Error& error) {
@@ -262,12 +269,21 @@ class Execution {
     record_.variables = variables_that_matter(stage_variables());
     record_.energy = "none: energy counters are not read";
     record_.facets = make_facets(plan_, record_.hosts);
+    add_software();
     record_.only_stage = plan_.only_stage;
     record_.reproduce = plan_.reproduce;
     record_.code_state = plan_.code_state;
     record_.variant = plan_.variant;
     record_.repeats = plan_.repeats;
     if (masked_ > 0) record_.masked = masked_;
+  }
+
+  /// What was found while the stages ran; a run that failed before has none.
+  void add_software() {
+    if (!record_.determinism) return;
+    record_.software = software_.software;
+    record_.facets.push_back(libraries_facet(software_, plan_, files_.directory()));
+    record_.facets.push_back(determinism_facet(*record_.determinism, plan_, software_.threads));
   }
 
   RunFiles files_;
@@ -281,6 +297,7 @@ class Execution {
   spec::RunStatus status_{};
   spec::RunRecord record_{};
   base::SteadyTime started_{};
+  FoundSoftware software_{};
   std::vector<collect::StageFiles> stages_to_collect_{};
   std::uint64_t masked_ = 0;
 };

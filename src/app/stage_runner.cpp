@@ -163,7 +163,8 @@ base::Environment StageRunner::own_variables(const spec::PlannedStage& stage) co
 base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
                                              std::stop_token stop) const {
   base::Command command = command_for(stage);
-  if (env::container_of(plan_.environment) == nullptr) return tools_.processes.run(command, stop);
+  if (env::container_of(plan_.environment) == nullptr)
+    return tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
   env::ContainerUse use;
   use.argv = stage.argv;
   use.variables = own_variables(stage);
@@ -182,7 +183,8 @@ base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
       plan_.environment, use, base::current_environment(), tools_.processes, stop);
   command.argv = container.argv;
   command.environment = container.environment;
-  base::ProcessResult result = tools_.processes.run(command, stop);
+  base::ProcessResult result =
+      tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
   const auto remains = env::remove_container(container, tools_.processes);
   if (remains) {
     tools_.observer.warn("stage " + stage.name + ": container " + *remains + " may still run",

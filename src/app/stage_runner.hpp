@@ -1,5 +1,7 @@
 #pragma once
 
+#include "run_software.hpp"
+
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/known_secrets.hpp>
@@ -35,7 +37,8 @@ class StageRunner {
     cache::Cache& cache;
     base::Clock& clock;
     base::Observer& observer;
-    const base::KnownSecrets& secrets;      ///< not to be shown by the logs
+    const base::KnownSecrets& secrets;  ///< not to be shown by the logs
+    RunSoftware& software;
     std::filesystem::path program{};        ///< this sabath
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
     std::shared_future<void> trust{};       ///< throws where others could change what would be run

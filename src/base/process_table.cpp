@@ -59,6 +59,8 @@ std::optional<ProcessStat> process_stat(int pid, const fs::path& proc) {
   stat.threads = number_in<int>(field(20));
   stat.start_ticks = count(22);
   stat.resident_pages = count(24);
+  stat.virtual_bytes = count(23);
+  stat.child_faults = count(11);
   return stat;
 }
 

@@ -32,6 +32,7 @@ void setup_catalog(CLI::App& app, Action& action);
 void setup_completion(CLI::App& app, Action& action);
 void setup_doctor(CLI::App& app, Action& action);
 void setup_help(CLI::App& app, Action& action);
+void setup_ask_library(CLI::App& app, Action& action);
 
 /// `env list`, which `list envs` is too.
 int list_environments(Workspace& workspace);

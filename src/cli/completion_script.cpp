@@ -18,6 +18,7 @@ struct Node {
 void collect_nodes(const CLI::App& app, const std::string& path, std::vector<Node>& nodes) {
   Node node{path, {}};
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_group().empty()) continue;  // not for people
     node.words.emplace_back(sub->get_name(), sub->get_description());
     collect_nodes(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), nodes);
   }

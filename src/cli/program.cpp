@@ -31,7 +31,7 @@ namespace {
 using Setup = void (*)(CLI::App&, Action&);
 
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 17> commands{setup_fetch,
+constexpr std::array<Setup, 18> commands{setup_fetch,
                                          setup_run,
                                          setup_collect,
                                          setup_compare,
@@ -47,7 +47,8 @@ constexpr std::array<Setup, 17> commands{setup_fetch,
                                          setup_doctor,
                                          setup_completion,
                                          setup_help,
-                                         setup_exec};
+                                         setup_exec,
+                                         setup_ask_library};
 
 void tell(const std::string& message, const std::string& hint) {
   const auto shown = [](const std::string& text) {
@@ -97,8 +98,9 @@ int tell_parse_error(const CLI::App& app,
   const std::string typed = typed_command(words);
   if (!typed.empty()) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({}))
-      names.push_back(command->get_name());
+    for (const CLI::App* command : app.get_subcommands({})) {
+      if (!command->get_group().empty()) names.push_back(command->get_name());
+    }
     const bool known = std::find(names.begin(), names.end(), typed) != names.end();
     const std::string guess = base::nearest(typed, names);
     if (!known) message = "there is no command '" + typed + "'";

@@ -21,6 +21,8 @@ void merge(Extraction& all, Extraction&& one) {
   all.collected.parameters.merge(one.collected.parameters);
   append(all.collected.seeds, std::move(one.collected.seeds));
   append(all.collected.notes, std::move(one.collected.notes));
+  all.reported.seeds.merge(one.reported.seeds);
+  append(all.reported.orders, std::move(one.reported.orders));
 }
 
 /// Lets JSON lines pass but for metrics that are declared to come from elsewhere: two sources of

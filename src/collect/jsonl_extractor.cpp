@@ -2,6 +2,7 @@
 #include "extractors.hpp"
 #include "line_reader.hpp"
 #include "metric_line.hpp"
+#include "sample_hash.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -66,6 +67,7 @@ class JsonlExtractor final : public Extractor {
   void read(const fs::path& file, std::int32_t rank, const PointTarget& target) {
     LineReader reader(file);
     MetricLine parsed;
+    SampleHash samples;
     while (reader.next()) {
       std::string& line = reader.line();
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -76,6 +78,11 @@ class JsonlExtractor final : public Extractor {
         note_bad(target.extraction, {file, reader.number(), problem});
         continue;
       }
+      if (parsed.has_report) {
+        samples.add(parsed);
+        for (const auto& [name, seed] : parsed.seeds)
+          target.extraction.reported.seeds.insert_or_assign(name, seed);
+      }
       base::SeriesPoint point = parsed.where;
       point.rank = rank;
       for (std::size_t i = 0; i < parsed.values.size(); ++i) {
@@ -84,6 +91,8 @@ class JsonlExtractor final : public Extractor {
       }
       target.extraction.points += parsed.values.size();
     }
+    if (auto digest = samples.finish())
+      target.extraction.reported.orders.push_back({rank, *std::move(digest)});
   }
 
   /// Puts the series of a line's values into `shape_`: most lines have the names of the line

@@ -36,7 +36,7 @@ bool is_metric_name(std::string_view name) {
          });
 }
 
-/// RapidJSON's handler: one flat object of numbers, nothing nested.
+/// RapidJSON's handler: one flat object of numbers; nested only in the members that are a report.
 class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineHandler> {
  public:
   explicit LineHandler(MetricLine& line) : line_(line) {}
@@ -47,34 +47,58 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   bool Uint(unsigned value) { return integer(value); }
   bool Int64(std::int64_t value) { return integer(value); }
   bool Uint64(std::uint64_t value) {
+    if (part_ != Part::metrics) return report(std::to_string(value));
     if (is_index()) return refuse("is too large");
     return number(static_cast<double>(value));
   }
   bool Double(double value) {
+    if (part_ != Part::metrics) return refuse("holds a number that is not whole");
     if (!is_index()) return number(value);
     const auto whole = static_cast<std::int64_t>(std::abs(value) < 9e15 ? value : 0);
     if (static_cast<double>(whole) != value) return refuse("is not a whole number");
     return integer(whole);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
+    if (part_ != Part::metrics) return report({text, length});
+    if (key_ == "sample_order") return order({text, length});
     double value = 0;
     if (is_index() || !number_of({text, length}, value)) return refuse("is a string, not a number");
     return number(value);
   }
-  bool StartObject() { return ++depth_ == 1 ? true : refuse("is an object, not a number"); }
-  bool EndObject(rapidjson::SizeType) { return true; }
-  bool StartArray() {
-    return depth_ == 0 ? refuse_line("is not a JSON object") : refuse("is an array, not a number");
+  bool StartObject() {
+    if (++depth_ == 1) return true;
+    if (part_ != Part::metrics || key_ != "seeds") return refuse("is an object, not a number");
+    part_ = Part::seeds;
+    return true;
   }
-  bool EndArray(rapidjson::SizeType) { return true; }
+  bool EndObject(rapidjson::SizeType) {
+    --depth_;
+    part_ = Part::metrics;
+    return true;
+  }
+  bool StartArray() {
+    if (depth_ == 0) return refuse_line("is not a JSON object");
+    if (part_ != Part::metrics || key_ != "sample_ids") return refuse("is an array, not a number");
+    part_ = Part::sample_ids;
+    line_.has_report = true;
+    return true;
+  }
+  bool EndArray(rapidjson::SizeType) {
+    part_ = Part::metrics;
+    return true;
+  }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
-    key_ = {text, length};
-    if (!is_metric_name(key_)) return refuse_line("has an empty, overlong or unprintable name");
+    (part_ == Part::seeds ? seed_ : key_) = {text, length};
+    if (!is_metric_name({text, length}))
+      return refuse_line("has an empty, overlong or unprintable name");
     return true;
   }
   const std::string& problem() const { return problem_; }
 
  private:
+  /// Which member's value it is in.
+  enum class Part { metrics, sample_ids, seeds };
+
   bool is_index() const { return key_ == "step" || key_ == "epoch"; }
 
   bool refuse(std::string_view what) {
@@ -87,7 +111,28 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
     return false;
   }
 
+  /// A sample's id, or a seed.
+  bool report(std::string_view text) {
+    if (!is_metric_name(text)) return refuse("holds an empty, overlong or unprintable text");
+    line_.has_report = true;
+    if (part_ == Part::sample_ids) {
+      line_.sample_ids.append(text);
+      line_.sample_ids += '\n';
+    } else {
+      line_.seeds.emplace_back(seed_, text);
+    }
+    return true;
+  }
+
+  bool order(std::string_view text) {
+    if (!is_metric_name(text)) return refuse("is empty, overlong or unprintable");
+    line_.has_report = true;
+    line_.sample_order = text;
+    return true;
+  }
+
   bool integer(std::int64_t value) {
+    if (part_ != Part::metrics) return report(std::to_string(value));
     if (depth_ == 0) return refuse_line("is not a JSON object");
     if (key_ == "step") {
       line_.where.step = value;
@@ -111,7 +156,9 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
 
   MetricLine& line_;
   int depth_ = 0;
-  std::string_view key_;  ///< in the line, which was parsed in place
+  Part part_ = Part::metrics;
+  std::string_view key_;   ///< in the line, which was parsed in place
+  std::string_view seed_;  ///< the same: the name of a seed
   std::string problem_;
 };
 
@@ -120,6 +167,12 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
 std::string parse_metric_line(std::string& line, MetricLine& result) {
   result.values.clear();
   result.where = {};
+  if (result.has_report) {
+    result.has_report = false;
+    result.sample_ids.clear();
+    result.sample_order.clear();
+    result.seeds.clear();
+  }
   constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseNanAndInfFlag |
                              rapidjson::kParseFullPrecisionFlag |
                              rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;

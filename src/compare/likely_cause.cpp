@@ -39,6 +39,13 @@ std::vector<Group> groups_of(const std::vector<spec::FacetDifference>& differenc
     if (group == groups.end()) group = groups.insert(group, {noun, {}});
     group->items.push_back(difference.item);
   }
+  // "blas" says more than the names of ten files.
+  for (Group& group : groups) {
+    if (group.noun != "libraries") continue;
+    std::stable_partition(group.items.begin(), group.items.end(), [](const std::string& item) {
+      return item.find(".so") == std::string::npos;
+    });
+  }
   return groups;
 }
 
@@ -99,6 +106,13 @@ bool has(const std::vector<Group>& groups, std::string_view noun) {
       groups.begin(), groups.end(), [&](const Group& group) { return group.noun == noun; });
 }
 
+bool has_item(const std::vector<Group>& groups, std::string_view noun, std::string_view item) {
+  return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+    return group.noun == noun &&
+           std::find(group.items.begin(), group.items.end(), item) != group.items.end();
+  });
+}
+
 std::string conclusion(const std::vector<Group>& groups, bool from_start) {
   if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
     return "the runs were asked for different things, which is cause enough";
@@ -109,6 +123,16 @@ std::string conclusion(const std::vector<Group>& groups, bool from_start) {
     return from_start ? "what the seed decides before the first step, initial weights or the order "
                         "of the data, is the likely cause"
                       : "what the seed decides, such as the order of the data, is the likely cause";
+  }
+  if (has_item(groups, "determinism", "sample_order")) {
+    return "the order of the data is the likely cause";
+  }
+  if (has(groups, "libraries")) {
+    return "other libraries compute in another order, or with other code, which is the likely "
+           "cause";
+  }
+  if (has(groups, "determinism")) {
+    return "the switches and numbers of threads that were set are the likely cause";
   }
   if (has(groups, "execution parameters")) {
     return from_start ? "another order of floating-point operations in the very first value is the "

@@ -23,8 +23,15 @@ const std::string& item_or_empty(const Items& items, const std::string& key) {
 
 /// The usual facets in the order of the cascade, then others by name.
 std::vector<std::string> facet_names(const spec::RunRecord& a, const spec::RunRecord& b) {
-  std::vector<std::string> names{
-      "data", "parameters", "code", "environment", "seed", "launch", "host"};
+  std::vector<std::string> names{"data",
+                                 "parameters",
+                                 "code",
+                                 "environment",
+                                 "libraries",
+                                 "determinism",
+                                 "seed",
+                                 "launch",
+                                 "host"};
   std::set<std::string> others;
   for (const auto* record : {&a, &b}) {
     for (const spec::Facet& facet : record->facets) {
@@ -60,6 +67,31 @@ void add_facet(std::vector<spec::FacetDifference>& differences,
   }
 }
 
+/// "a; b" and "b" are the same as far as both were seen.
+bool is_among(const std::string& one, const std::string& other) {
+  for (std::size_t at = 0; at <= one.size();) {
+    const std::size_t end = std::min(one.find("; ", at), one.size());
+    if (("; " + other + "; ").find("; " + one.substr(at, end - at) + "; ") == std::string::npos)
+      return false;
+    at = end + 2;
+  }
+  return true;
+}
+
+/// What a run loaded is seen by looking now and then. That a short-lived process was seen in one
+/// run and missed in the other is no difference of theirs, so only what was seen in both is held
+/// against each other.
+void add_libraries(std::vector<spec::FacetDifference>& differences,
+                   const Items& a,
+                   const Items& b) {
+  for (const auto& [key, value] : a) {
+    const auto other = b.find(key);
+    if (other == b.end() || is_among(value, other->second) || is_among(other->second, value))
+      continue;
+    differences.push_back({"libraries", key, value, other->second});
+  }
+}
+
 bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
   const auto& names = record.execution_parameters;
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -87,7 +119,13 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
       of_a.emplace("user", a.user);
       of_b.emplace("user", b.user);
     }
-    add_facet(differences, facet, of_a, of_b);
+    const bool is_known = a.facet(facet) != nullptr && b.facet(facet) != nullptr;
+    if (facet == "libraries") {
+      add_libraries(differences, of_a, of_b);
+    } else if (facet != "determinism" || is_known) {
+      // Of an earlier sabath that did not look: nothing is known to differ.
+      add_facet(differences, facet, of_a, of_b);
+    }
   }
   return differences;
 }
@@ -103,7 +141,11 @@ Bearing bearing_of(const spec::FacetDifference& difference,
     return execution ? Bearing::environment : Bearing::result;
   }
   if (facet == "code") return Bearing::code;
-  if (facet == "host" || facet == "launch") return Bearing::host;
+  if (facet == "host" || facet == "launch" || facet == "libraries") return Bearing::host;
+  if (facet == "determinism") {
+    const bool is_seed = difference.item == "sample_order" || difference.item.starts_with("seed.");
+    return is_seed ? Bearing::seed : Bearing::environment;
+  }
   if (facet == "seed") return Bearing::seed;
   return Bearing::environment;
 }

@@ -1,4 +1,5 @@
 #include "labelled_lines.hpp"
+#include "provenance_text.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text_table.hpp>
@@ -80,22 +81,17 @@ std::string failure_text(const RunRecord& record) {
   return text;
 }
 
-std::string parameters_text(const RunRecord& record) {
-  std::string text;
-  for (const auto& [name, value] : record.parameters) {
-    text += (text.empty() ? "" : ", ") + name + " = " + spec::to_string(value);
-  }
-  return text;
-}
-
-std::string outputs_text(const RunRecord& record) {
-  TextTable table({{"output", Align::left}, {"size", Align::right}, {"digest", Align::left}});
+std::string outputs_text(const RunRecord& record, std::size_t columns) {
+  LabelledLines lines(14, columns);
   for (const spec::OutputRecord& output : record.outputs) {
-    table.add({output.stage + "/" + output.path,
-               base::format_bytes(output.size_bytes),
-               output.digest.text()});
+    lines.add("output",
+              fmt::format("{}/{}, {}  {}",
+                          output.stage,
+                          output.path,
+                          base::format_bytes(output.size_bytes),
+                          output.digest.text()));
   }
-  return table.empty() ? "" : table.text();
+  return lines.text();
 }
 
 /// Processes that stages left behind: a person should know that they were ended.
@@ -139,79 +135,43 @@ std::string stages_line(const RunRecord& record) {
   return text;
 }
 
-std::string packages_text(const spec::BuiltLayer& layer) {
-  if (!layer.packages || !layer.lock_file) return {};
-  return fmt::format(
-      ", {} package(s), lock {}", layer.packages->size(), layer.lock_file->hex.substr(0, 16));
-}
-
-void add_code(LabelledLines& lines, const spec::CodeState& code) {
-  if (code.git) {
-    const spec::GitState& git = *code.git;
-    lines.add("commit",
-              fmt::format("{}{}{}",
-                          git.commit.empty() ? "none yet" : git.commit,
-                          git.branch.empty() ? "" : " on " + git.branch,
-                          git.dirty_files == 0
-                              ? ", nothing changed"
-                              : fmt::format(", {} file(s) not as committed", git.dirty_files)));
-    for (const auto& [name, url] : git.remotes)
-      lines.add("remote", name + "  " + url);
-    if (!git.no_diff.empty()) lines.add("changes", "not kept: " + git.no_diff);
-  }
-  if (!code.no_git.empty()) lines.add("commit", "unknown: " + code.no_git);
-  lines.add("code",
-            code.kept.empty() ? "not kept: " + code.not_kept : code.kept + "  " + code.tree.text());
-}
-
-std::string head_text(const RunRecord& record) {
-  LabelledLines lines(14);
+std::string head_text(const RunRecord& record, std::size_t columns) {
+  LabelledLines lines(14, columns);
   lines.add("run", record.run_id);
   lines.add("state", std::string(spec::to_string(record.state)));
-  lines.add("recipe", record.recipe_name + "  " + record.recipe_digest.text());
   lines.add("model", record.model);
   if (record.repeats) lines.add("repeats", *record.repeats);
-  lines.add("started", record.started + ", took " + duration_text(record.wall_s));
-  lines.add("parameters", parameters_text(record));
-  if (record.seed.value) {
-    lines.add("seed",
-              fmt::format("{} ({})",
-                          *record.seed.value,
-                          record.seed.origin == "drawn" ? "drawn from the system" : "given"));
-  }
-  if (record.code_state) add_code(lines, *record.code_state);
-  for (const spec::PlannedInput& input : record.inputs) {
-    lines.add("data",
-              input.role + ": " + input.asset + " " + input.version + "  " + input.digest.text());
-  }
-  for (const spec::BuiltLayer& layer : record.environment.layers) {
-    lines.add("environment",
-              fmt::format("{} ({})  {}{}",
-                          layer.lock.name,
-                          spec::to_string(layer.lock.kind),
-                          layer.lock.key.hex.substr(0, 16),
-                          packages_text(layer)));
-    for (const std::string& drift : layer.drift())
-      lines.add("drift", drift);
-  }
+  lines.add("study", record.study_id);
+  lines.add("started",
+            record.started + ", took " + duration_text(record.wall_s) +
+                (record.user.empty() ? "" : ", by " + record.user));
   for (const std::string& tag : record.tags)
     lines.add("tag", tag);
   return lines.text();
 }
 
-std::string tail_text(const RunRecord& record) {
-  LabelledLines lines(14);
+using AddLines = void (*)(LabelledLines&, const RunRecord&);
+
+std::string part_text(AddLines add, const RunRecord& record, std::size_t columns) {
+  LabelledLines lines(14, columns);
+  add(lines, record);
+  return lines.text();
+}
+
+std::string tail_text(const RunRecord& record, std::size_t columns) {
+  LabelledLines lines(14, columns);
   lines.add("busy CPUs",
             fmt::format("{:.2f} on average, {} at most, {} samples",
                         record.usage.mean_cpus,
                         base::format_bytes(record.usage.max_rss_bytes),
                         record.usage.samples));
   lines.add("energy", record.energy);
-  for (const spec::Facet& facet : record.facets) {
-    lines.add("facet", fmt::format("{:<12}{}", facet.name, facet.digest().hex.substr(0, 16)));
-  }
+  std::vector<std::string> facets;
+  for (const spec::Facet& facet : record.facets)
+    facets.push_back(facet.name + " " + facet.digest().hex.substr(0, 12));
+  lines.add_list("facets", facets);
   lines.add("sabath", record.sabath_version);
-  lines.add("again", record.reproduce);
+  lines.add_whole("again", record.reproduce);
   return lines.text();
 }
 
@@ -221,16 +181,20 @@ void append_part(std::string& text, const std::string& part) {
 
 }  // namespace
 
-std::string record_text(const RunRecord& record) {
-  std::string text = head_text(record);
+std::string record_text(const RunRecord& record, const RecordView& view) {
+  const std::size_t columns = view.columns;
+  std::string text = head_text(record, columns);
+  for (const AddLines add : {add_code, add_knobs, add_software})
+    append_part(text, part_text(add, record, columns));
   append_part(text, failure_text(record));
   append_part(text, stages_text(record) + leftovers_text(record));
   append_part(text, metrics_text(record.metrics) + notes_text(record.collected));
   append_part(text, reported_text(record.collected));
-  append_part(text, outputs_text(record));
+  append_part(text, outputs_text(record, columns));
   for (const spec::HostFacts& host : record.hosts)
     append_part(text, host_text(host));
-  append_part(text, tail_text(record));
+  if (view.libraries && record.software) append_part(text, libraries_text(*record.software));
+  append_part(text, tail_text(record, columns));
   return text;
 }
 

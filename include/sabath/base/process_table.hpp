@@ -18,6 +18,8 @@ struct ProcessStat {
   int threads = 0;
   std::uint64_t start_ticks = 0;  ///< between boot and its start
   std::uint64_t resident_pages = 0;
+  std::uint64_t virtual_bytes = 0;  ///< all that is mapped
+  std::uint64_t child_faults = 0;   ///< minor page faults of children that it has waited for
 
   /// It runs no more and waits for its parent, at most.
   bool has_ended() const { return state == 'Z' || state == 'X'; }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,12 +35,25 @@ struct Searched {
   std::filesystem::path path{};
 };
 
+/// In which order one rank of a stage took its samples, as far as the code told.
+struct SampleOrder {
+  std::int32_t rank = 0;
+  std::string digest{};
+};
+
+/// What the code told of what decides its results.
+struct Reported {
+  std::map<std::string, std::string> seeds{};  ///< by what they seed
+  std::vector<SampleOrder> orders{};
+};
+
 struct Extraction {
   std::uint64_t points = 0;
   std::uint64_t bad_lines = 0;
   std::vector<BadLine> examples{};  ///< the first ten
   std::vector<Searched> searched{};
   spec::Collected collected{};  ///< what else was found or should be told
+  Reported reported{};
 };
 
 /// Gets metrics out of what a stage left in its folders.

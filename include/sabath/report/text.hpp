@@ -14,8 +14,12 @@ namespace sabath::report {
 /// For a terminal, at most about 100 columns, ended by a newline; text from outside is made
 /// printable.
 std::string comparison_text(const spec::Comparison& comparison);
+struct RecordView {
+  bool libraries = false;  ///< list all that were loaded
+  std::size_t columns = 100;
+};
 /// What a run was, as a person would put it into a paper's appendix.
-std::string record_text(const spec::RunRecord& record);
+std::string record_text(const spec::RunRecord& record, const RecordView& view = {});
 /// The metrics of a later collection, and what was found beside them.
 std::string collection_text(const spec::Collection& collection);
 /// A few lines when a run has ended: state, metrics, and where it went wrong.

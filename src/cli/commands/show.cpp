@@ -15,11 +15,15 @@
 #include <algorithm>
 #include <memory>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 namespace sabath::cli {
 namespace {
 
 struct ShowOptions {
   std::string name{};
+  bool libraries = false;
 };
 
 std::string line(std::string_view label, const std::string& text) {
@@ -137,8 +141,17 @@ std::string asset_text(const spec::Asset& asset) {
   return text + origin_text(asset);
 }
 
-int show_run(const std::string& name, Workspace& workspace) {
-  const catalog::RunRow row = workspace.one_run(name);
+/// Of the terminal that the answer goes to; elsewhere as the page of a paper.
+std::size_t answer_columns() {
+  constexpr std::size_t usual = 100;
+  constexpr std::size_t least = 40;
+  struct winsize size {};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual;
+  return std::max<std::size_t>(size.ws_col, least);
+}
+
+int show_run(const ShowOptions& options, Workspace& workspace) {
+  const catalog::RunRow row = workspace.one_run(options.name);
   const app::RunFiles files(row.directory);
   if (const auto current = app::read_current(files)) {
     std::string collection;
@@ -146,10 +159,11 @@ int show_run(const std::string& name, Workspace& workspace) {
       collection = std::to_string(current->collection) + ", made " + current->collected_at +
                    "; the metrics are its, and not the record's";
     }
-    workspace.answer(workspace.options().json
-                         ? json_answer(current->record)
-                         : report::record_text(current->record) + line("collection", collection) +
-                               line("folder", row.directory));
+    workspace.answer(
+        workspace.options().json
+            ? json_answer(current->record)
+            : report::record_text(current->record, {options.libraries, answer_columns()}) +
+                  line("collection", collection) + line("folder", row.directory));
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.
@@ -175,7 +189,7 @@ bool show_study(const std::string& name, Workspace& workspace) {
 }
 
 int run_show(const ShowOptions& options, Workspace& workspace) {
-  if (names_a_run(options.name)) return show_run(options.name, workspace);
+  if (names_a_run(options.name)) return show_run(options, workspace);
   if (show_study(options.name, workspace)) return exit_done;
   try {
     const spec::Recipe recipe = workspace.documents().recipe(options.name);
@@ -191,7 +205,7 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
   }
-  return show_run(options.name, workspace);
+  return show_run(options, workspace);
 }
 
 }  // namespace
@@ -204,6 +218,7 @@ void setup_show(CLI::App& app, Action& action) {
                    options->name,
                    "a recipe, an asset, a run (id, unique prefix, @last) or a study (id)")
       ->required();
+  command->add_flag("--libraries", options->libraries, "of a run: list all that it had loaded");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_show(*options, workspace); };
   });

@@ -106,3 +106,36 @@ TEST_CASE("cause: a missing record is where runs part when no value differs") {
   CHECK_FALSE(comparison.first_divergence);
   CHECK_THAT(comparison.likely_cause, Contains("train/loss is not the same: 1 record only in A"));
 }
+
+TEST_CASE("cause: another library is named before the files that came with it") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  a.facet("libraries") = {{"blas", "OpenBLAS 0.3.20 (Haswell)"},
+                          {"ld-linux-x86-64.so.2", "1"},
+                          {"libc.so.6", "1"},
+                          {"libm.so.6", "1"},
+                          {"libopenblas.so.0", "1"}};
+  b.facet("libraries") = {{"blas", "OpenBLAS 0.3.21 (Haswell)"},
+                          {"ld-linux-x86-64.so.2", "2"},
+                          {"libc.so.6", "2"},
+                          {"libm.so.6", "2"},
+                          {"libopenblas.so.0", "2"}};
+  const auto comparison = compare_two(a, b, judging({"loss"}));
+  CHECK_THAT(comparison.likely_cause,
+             Contains("the runs differ in libraries (blas, ld-linux-x86-64.so.2, libc.so.6 and 2 "
+                      "more)") &&
+                 Contains("other libraries compute in another order, or with other code"));
+}
+
+TEST_CASE("cause: an order of data that the code told is named") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  a.facet("determinism") = {{"sample_order", "x"}};
+  b.facet("determinism") = {{"sample_order", "y"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("the runs differ in determinism (sample_order)") &&
+                 Contains("the order of the data is the likely cause"));
+  b.facet("determinism") = {{"sample_order", "x"}, {"OMP_NUM_THREADS", "2"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("determinism (OMP_NUM_THREADS)") && Contains("switches and numbers"));
+}

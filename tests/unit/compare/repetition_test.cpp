@@ -99,3 +99,37 @@ TEST_CASE("repetition: differences are told item by item, absent ones as empty")
                        {"environment", "note", "", ""},
                        {"weather", "sky", "", "blue"}});
 }
+
+TEST_CASE("repetition: libraries are held against each other as far as both runs saw them") {
+  Run a;
+  Run b;
+  a.facet("libraries") = {{"libc.so.6", "aa"}, {"libseen-once.so", "bb"}, {"blas", "A 1; B 2"}};
+  b.facet("libraries") = {{"libc.so.6", "aa"}, {"blas", "B 2"}};
+  CHECK(compare::facet_differences(a.record, b.record).empty());
+  b.facet("libraries")["libc.so.6"] = "cc";
+  b.facet("libraries")["blas"] = "B 3";
+  using D = spec::FacetDifference;
+  CHECK(compare::facet_differences(a.record, b.record) ==
+        std::vector<D>{{"libraries", "blas", "A 1; B 2", "B 3"},
+                       {"libraries", "libc.so.6", "aa", "cc"}});
+  CHECK(kind_of(a, b) == Repetition::reproduce);
+}
+
+TEST_CASE("repetition: a record of an earlier sabath is not told to differ in what it has not") {
+  const Run old;
+  Run b;
+  b.facet("libraries") = {{"libc.so.6", "aa"}};
+  b.facet("determinism") = {{"OMP_NUM_THREADS", "2"}, {"sample_order", "x"}};
+  CHECK(compare::facet_differences(old.record, b.record).empty());
+  CHECK(compare::facet_differences(b.record, old.record).empty());
+}
+
+TEST_CASE("repetition: switches and threads are circumstances, the order of data is a seed's") {
+  Run a;
+  Run b;
+  a.facet("determinism") = {{"sample_order", "x"}};
+  b.facet("determinism") = {{"sample_order", "y"}};
+  CHECK(kind_of(a, b) == Repetition::resample);
+  b.facet("determinism") = {{"sample_order", "x"}, {"OMP_NUM_THREADS", "2"}};
+  CHECK(kind_of(a, b) == Repetition::replicate);
+}

@@ -145,3 +145,35 @@ TEST_CASE("report: a record without metrics, outputs or hosts has no empty table
   CHECK(!contains(text, "\nCPU   "));
   CHECK(!contains(text, "\n\n\n"));
 }
+
+TEST_CASE("report: on a narrow terminal lines go on below, and digests stay whole") {
+  spec::RunRecord record = test::full_record();
+  for (int i = 0; i < 20; ++i)
+    record.parameters["parameter_" + std::to_string(i)] = std::int64_t{i};
+  record.hosts.clear();
+  record.metrics.clear();
+  record.collected.reset();
+  record.energy = "none";
+  const std::string text = report::record_text(record, {false, 80});
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at);
+    INFO(line);
+    CHECK(line.size() <= 80);
+    at = end + 1;
+  }
+  CHECK(contains(text, "\n" + std::string(80 - 71, ' ') + record.recipe_digest.text() + "\n"));
+  CHECK(contains(text, "\nagain         " + record.reproduce + "\n"));
+}
+
+TEST_CASE("report: versions of libraries are shown, all that was loaded only when asked for") {
+  spec::RunRecord record = test::full_record();
+  record.software->versions["cudnn"] = "9.1.0";
+  const std::string path = record.software->libraries.front().path = "/opt/lib/libown.so";
+  const std::string text = report::record_text(record);
+  CHECK(contains(text, "\ncuDNN         9.1.0\n"));
+  CHECK_FALSE(contains(text, path));
+  const std::string all = report::record_text(record, {true, 100});
+  CHECK(contains(all, path));
+  CHECK(contains(all, record.software->notes.front()));
+}

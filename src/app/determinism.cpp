@@ -1,0 +1,170 @@
+#include "determinism.hpp"
+
+#include <sabath/base/digest.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/env/container_command.hpp>
+#include <sabath/env/environment.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+namespace sabath::app {
+namespace {
+
+/// Beginnings of the variables that choose among ways to compute.
+constexpr std::array<std::string_view, 23> switch_heads{"BLIS_ARCH",
+                                                        "CUBLAS_",
+                                                        "CUDA_LAUNCH_BLOCKING",
+                                                        "CUDNN_",
+                                                        "GOMP_",
+                                                        "GOTO_",
+                                                        "HIPBLAS_",
+                                                        "JAX_",
+                                                        "KMP_",
+                                                        "MIOPEN_",
+                                                        "MKL_",
+                                                        "NCCL_",
+                                                        "NVIDIA_TF32_OVERRIDE",
+                                                        "OMP_",
+                                                        "ONEDNN_",
+                                                        "OPENBLAS_",
+                                                        "PYTORCH_",
+                                                        "RCCL_",
+                                                        "ROCBLAS_",
+                                                        "TF_",
+                                                        "TORCH_",
+                                                        "XLA_",
+                                                        "GLIBC_TUNABLES"};
+/// Ends of names that say where something lies or what is logged, which changes no result.
+constexpr std::array<std::string_view, 9> no_switch_tails{
+    "_HOME", "_PATH", "_DIR", "_FILE", "_CACHE", "_LOG_LEVEL", "_VERBOSE", "_DEBUG", "_LOGS"};
+constexpr std::array<std::string_view, 16> thread_names{"BLIS_NUM_THREADS",
+                                                        "GOTO_NUM_THREADS",
+                                                        "JULIA_NUM_THREADS",
+                                                        "MKL_DOMAIN_NUM_THREADS",
+                                                        "MKL_NUM_THREADS",
+                                                        "NUMBA_NUM_THREADS",
+                                                        "NUMEXPR_MAX_THREADS",
+                                                        "NUMEXPR_NUM_THREADS",
+                                                        "OMP_NUM_TEAMS",
+                                                        "OMP_NUM_THREADS",
+                                                        "OMP_THREAD_LIMIT",
+                                                        "OPENBLAS_NUM_THREADS",
+                                                        "RAYON_NUM_THREADS",
+                                                        "TF_NUM_INTEROP_THREADS",
+                                                        "TF_NUM_INTRAOP_THREADS",
+                                                        "VECLIB_MAXIMUM_THREADS"};
+constexpr std::array<std::string_view, 3> seed_names{
+    "PYTHONHASHSEED", "SABATH_SEED", "PL_GLOBAL_SEED"};
+
+template <class List>
+bool contains(const List& list, std::string_view wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+bool is_switch(const std::string& name) {
+  const std::string_view text = name;
+  return std::any_of(switch_heads.begin(),
+                     switch_heads.end(),
+                     [&](auto head) { return text.starts_with(head); }) &&
+         std::none_of(no_switch_tails.begin(), no_switch_tails.end(), [&](auto tail) {
+           return text.ends_with(tail);
+         });
+}
+
+/// A value that is not the same in all stages is told for each of them.
+using Values = std::map<std::string, std::map<std::string, std::string>>;  // name -> stage -> value
+
+std::map<std::string, std::string> told(const Values& values) {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, by_stage] : values) {
+    std::set<std::string> distinct;
+    for (const auto& [stage, value] : by_stage)
+      distinct.insert(value);
+    for (const auto& [stage, value] : by_stage)
+      all[distinct.size() == 1 ? name : name + " in stage " + stage] = base::redact(value);
+  }
+  return all;
+}
+
+/// One order is told as it is; several are digested, in the order of stages and ranks.
+std::optional<std::string> sample_order_of(const spec::RunPlan& plan,
+                                           const CollectedStages& collected) {
+  std::string lines;
+  std::string only;
+  std::size_t count = 0;
+  for (const spec::PlannedStage& stage : plan.stages) {
+    const auto extraction = collected.stages.find(stage.name);
+    if (extraction == collected.stages.end()) continue;
+    for (const collect::SampleOrder& order : extraction->second.reported.orders) {
+      only = order.digest;
+      lines += stage.name + " " + std::to_string(order.rank) + " " + only + "\n";
+      ++count;
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return count == 1 ? base::redact(only) : base::sha256_of(lines).text();
+}
+
+}  // namespace
+
+spec::Determinism determinism_of(const spec::RunPlan& plan,
+                                 const spec::Recipe& recipe,
+                                 const base::Environment& environment,
+                                 const CollectedStages& collected,
+                                 const std::map<std::string, std::string>& threads) {
+  Values seeds;
+  Values switches;
+  Values numbers;
+  // What stands in the environment of `exec` does not reach into a container.
+  const bool is_contained = env::container_of(plan.environment) != nullptr;
+  const base::Environment common =
+      is_contained ? base::Environment{} : env::run_variables(plan.environment, environment);
+  for (const spec::PlannedStage& stage : plan.stages) {
+    base::Environment variables = common;
+    std::erase_if(variables, [](const auto& item) { return item.first.starts_with("SABATH_"); });
+    for (const auto& [name, value] : stage.environment)
+      variables[name] = value;
+    for (const auto& [name, value] : variables) {
+      if (contains(seed_names, name) || contains(recipe.seed_environment, name)) {
+        seeds[name][stage.name] = value;
+      } else if (contains(thread_names, name)) {
+        numbers[name][stage.name] = value;
+      } else if (is_switch(name)) {
+        switches[name][stage.name] = value;
+      }
+    }
+    const auto extraction = collected.stages.find(stage.name);
+    if (extraction == collected.stages.end()) continue;
+    for (const auto& [name, value] : extraction->second.reported.seeds)
+      seeds[name][stage.name] = value;
+  }
+  spec::Determinism determinism{
+      told(seeds), told(switches), told(numbers), sample_order_of(plan, collected)};
+  determinism.threads.insert(threads.begin(), threads.end());
+  return determinism;
+}
+
+spec::Facet determinism_facet(const spec::Determinism& determinism,
+                              const spec::RunPlan& plan,
+                              const std::map<std::string, std::string>& threads) {
+  spec::Facet facet{"determinism", {}};
+  const std::string own = plan.seed.value ? std::to_string(*plan.seed.value) : "";
+  for (const auto& [name, value] : determinism.seeds) {
+    const bool is_set = std::any_of(plan.stages.begin(), plan.stages.end(), [&](const auto& stage) {
+      return stage.environment.contains(name);
+    });
+    if (!is_set && value != own) facet.items["seed." + name] = value;
+  }
+  for (const auto& [name, value] : determinism.switches)
+    facet.items[name] = value;
+  for (const auto& [name, value] : determinism.threads) {
+    if (!threads.contains(name)) facet.items[name] = value;
+  }
+  if (determinism.sample_order) facet.items["sample_order"] = *determinism.sample_order;
+  return facet;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,119 @@
+#include "library_questions.hpp"
+
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace sabath::app {
+namespace {
+
+/// Beginnings of the variables by which libraries choose their code and threads, or which others
+/// are loaded with them.
+constexpr std::array<std::string_view, 11> variables{"OPENBLAS_",
+                                                     "GOTO_",
+                                                     "MKL_",
+                                                     "BLIS_",
+                                                     "OMP_",
+                                                     "KMP_",
+                                                     "GOMP_",
+                                                     "LD_",
+                                                     "CUDA_",
+                                                     "HIP_",
+                                                     "ROCR_"};
+
+constexpr std::string_view trouble = "trouble\x1f";
+
+/// One line for the memo, and back.
+std::string swapped(std::string text, std::string_view from, std::string_view to) {
+  for (char& c : text) {
+    const auto at = from.find(c);
+    if (at != std::string_view::npos) c = to[at];
+  }
+  return text;
+}
+
+}  // namespace
+
+LibraryQuestions::LibraryQuestions(base::ProcessRunner& processes,
+                                   std::filesystem::path program,
+                                   const spec::CpuFacts& cpu,
+                                   const std::filesystem::path& state,
+                                   std::stop_token stop)
+    : processes_(processes),
+      program_(std::move(program)),
+      processor_(fmt::format("{}\n{}\n{}\n{}",
+                             cpu.model,
+                             cpu.family_model_stepping,
+                             fmt::join(cpu.flags, " "),
+                             std::thread::hardware_concurrency())),
+      memo_(state / "library-versions"),
+      stop_(std::move(stop)) {}
+
+LibraryQuestions::~LibraryQuestions() {
+  memo_.save();
+}
+
+std::string LibraryQuestions::key_of(const spec::LoadedLibrary& library,
+                                     const base::Environment& environment) const {
+  std::string text = library.digest.text() + "\n" + library.path + "\n" + processor_ + "\n";
+  for (const auto& [name, value] : environment) {
+    const bool matters = std::any_of(variables.begin(), variables.end(), [&](auto head) {
+      return std::string_view(name).starts_with(head);
+    });
+    if (matters) text += name + "=" + value + "\n";
+  }
+  return base::sha256_of(text).hex;
+}
+
+std::string LibraryQuestions::ask_now(const spec::LoadedLibrary& library,
+                                      const base::Environment& environment) {
+  base::Command command;
+  command.argv = {program_.string(), "ask-library", library.path};
+  command.environment = environment;
+  command.deadline = std::chrono::seconds(10);
+  command.grace = std::chrono::seconds(1);
+  const base::ProcessResult result = processes_.run(command, stop_);
+  if (result.end == base::ProcessEnd::stopped) return {};
+  if (result.ok()) return probe::answer_lines(probe::answer_from(result.output));
+  // The library may have written there, too.
+  const auto says = ("\n" + result.errors).find("\nsays: ");
+  const std::string words = says == std::string::npos
+                                ? result.describe()
+                                : result.errors.substr(says, result.errors.find('\n', says) - says);
+  return std::string(trouble) + base::printable(words);
+}
+
+probe::LibraryAnswer LibraryQuestions::ask(const spec::LoadedLibrary& library,
+                                           const base::Environment& environment,
+                                           std::vector<std::string>& notes) {
+  const std::string key = key_of(library, environment);
+  std::string told;
+  if (const auto known = memo_.get(key)) {
+    told = swapped(*known, "\x1e\x1d", "\n\t");
+  } else {
+    try {
+      told = ask_now(library, environment);
+    } catch (const base::Error& error) {
+      notes.push_back(library.path + ": could not be asked for its version: " + error.what());
+      return {};
+    }
+    if (!told.empty()) memo_.put(key, swapped(told, "\n\t", "\x1e\x1d"));
+  }
+  if (told.starts_with(trouble)) {
+    notes.push_back(
+        fmt::format("{}: could not be asked for its version: the process that loaded "
+                    "it to ask {}",
+                    base::printable(library.path),
+                    told.substr(trouble.size())));
+    return {};
+  }
+  return probe::answer_from(told);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_memo.hpp>
+#include <sabath/probe/library_versions.hpp>
+#include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/software.hpp>
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Asks libraries for their versions, each in a process of its own with the environment that it was
+/// loaded in (and the affinity of this one). Answers are kept in `state`/library-versions by all
+/// that they depend on: the library's bytes, the processor, how many of its threads may be used,
+/// and variables of libraries.
+class LibraryQuestions {
+ public:
+  LibraryQuestions(base::ProcessRunner& processes,
+                   std::filesystem::path program,
+                   const spec::CpuFacts& cpu,
+                   const std::filesystem::path& state,
+                   std::stop_token stop);
+  ~LibraryQuestions();
+  LibraryQuestions(const LibraryQuestions&) = delete;
+  LibraryQuestions& operator=(const LibraryQuestions&) = delete;
+
+  /// What goes wrong is a note, also when it went wrong before.
+  probe::LibraryAnswer ask(const spec::LoadedLibrary& library,
+                           const base::Environment& environment,
+                           std::vector<std::string>& notes);
+
+ private:
+  std::string key_of(const spec::LoadedLibrary& library,
+                     const base::Environment& environment) const;
+  std::string ask_now(const spec::LoadedLibrary& library, const base::Environment& environment);
+
+  base::ProcessRunner& processes_;
+  std::filesystem::path program_;
+  std::string processor_;
+  base::TextMemo memo_;
+  std::stop_token stop_;
+};
+
+}  // namespace sabath::app

@@ -1,0 +1,154 @@
+#include "run_software.hpp"
+
+#include "library_questions.hpp"
+
+#include <sabath/base/text_table.hpp>
+#include <sabath/probe/library_versions.hpp>
+#include <sabath/probe/loaded_libraries.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t digest_digits = 16;
+
+bool is_beneath(const std::string& path, const fs::path& folder) {
+  if (folder.empty()) return false;
+  const std::string head = folder.string() + "/";
+  return path.starts_with(head);
+}
+
+/// Made by the run, or the recipe's, or built from source for it.
+bool is_own_code(const std::string& path, const spec::RunPlan& plan, const fs::path& run) {
+  if (is_beneath(path, run) || is_beneath(path, plan.recipe_directory)) return true;
+  const auto& layers = plan.environment.layers;
+  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
+    return layer.lock.kind == spec::LayerKind::source && is_beneath(path, layer.prefix);
+  });
+}
+
+bool is_of_environment(const std::string& path, const spec::RunPlan& plan) {
+  const auto& layers = plan.environment.layers;
+  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
+    return is_beneath(path, layer.prefix);
+  });
+}
+
+/// What the run's own code was compiled with; where it has none that is compiled, the programs that
+/// the stages began with.
+std::string compilers_of(const std::vector<probe::IdentifiedFile>& files,
+                         const spec::RunPlan& plan,
+                         const fs::path& run) {
+  std::set<std::string> own;
+  std::set<std::string> first;
+  for (const probe::IdentifiedFile& file : files) {
+    if (file.is_hidden) continue;
+    const bool is_own = is_own_code(file.library.path, plan, run);
+    if (!is_own && !file.is_first) continue;
+    for (const std::string& name : probe::compilers_of(file.library.path))
+      (is_own ? own : first).insert(name);
+  }
+  return fmt::format("{}", fmt::join(own.empty() ? first : own, ", "));
+}
+
+/// Two libraries of one kind that say different things are both told.
+void add(std::map<std::string, std::string>& to, const std::map<std::string, std::string>& from) {
+  for (const auto& [key, value] : from) {
+    std::string& told = to[key];
+    if (told.empty()) {
+      told = value;
+    } else if (("; " + told + ";").find("; " + value + ";") == std::string::npos) {
+      told += "; " + value;
+    }
+  }
+}
+
+}  // namespace
+
+RunSoftware::RunSoftware(const spec::RunPlan& plan, fs::path run_directory)
+    : plan_(plan), run_directory_(std::move(run_directory)) {}
+
+base::ProcessResult RunSoftware::run(const std::string& stage,
+                                     base::Command command,
+                                     base::ProcessRunner& processes,
+                                     std::stop_token stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    environments_[stage] = command.environment.value_or(base::current_environment());
+  }
+  command.on_start = [&, then = command.on_start](int pid) {
+    watch_.begin(stage, pid);
+    if (then) then(pid);
+  };
+  struct Ending {
+    probe::LibraryWatch& watch;
+    const std::string& stage;
+    ~Ending() { watch.end(stage); }
+  };
+  const Ending ending{watch_, stage};
+  return processes.run(command, std::move(stop));
+}
+
+FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
+                                  const fs::path& program,
+                                  const spec::CpuFacts& cpu,
+                                  std::stop_token stop) {
+  const probe::SeenFiles seen = watch_.finish();
+  probe::IdentifiedFiles identified =
+      probe::identify_files(seen.files, plan_.state_directory, stop);
+  FoundSoftware found;
+  found.cpu_s = seen.cpu_s;
+  found.software.notes = seen.notes;
+  auto& notes = found.software.notes;
+  notes.insert(notes.end(), identified.notes.begin(), identified.notes.end());
+  LibraryQuestions questions(processes, program, cpu, plan_.state_directory, stop);
+  bool has_unasked = false;
+  for (const probe::IdentifiedFile& file : identified.files) {
+    const spec::LoadedLibrary& library = file.library;
+    if (!probe::can_be_asked(fs::path(library.path).filename().string())) continue;
+    has_unasked = has_unasked || file.is_hidden;
+    if (file.is_hidden || library.stages.empty()) continue;
+    const auto answer = questions.ask(library, environments_[library.stages.front()], notes);
+    add(found.software.versions, answer.versions);
+    add(found.threads, answer.threads);
+  }
+  if (has_unasked) {
+    notes.emplace_back("libraries in a container or namespace are not asked for their versions");
+  }
+  const std::string compilers = compilers_of(identified.files, plan_, run_directory_);
+  if (!compilers.empty()) found.software.versions["compiler"] = compilers;
+  for (probe::IdentifiedFile& file : identified.files)
+    found.software.libraries.push_back(std::move(file.library));
+  return found;
+}
+
+spec::Facet libraries_facet(const FoundSoftware& found,
+                            const spec::RunPlan& plan,
+                            const fs::path& run_directory) {
+  spec::Facet facet{"libraries", {}};
+  std::map<std::string, std::map<std::string, std::string>> by_name;  // name -> path -> digest
+  for (const spec::LoadedLibrary& library : found.software.libraries) {
+    if (is_own_code(library.path, plan, run_directory)) continue;
+    if (is_of_environment(library.path, plan)) continue;
+    by_name[fs::path(library.path).filename().string()][library.path] =
+        library.digest.hex.substr(0, digest_digits);
+  }
+  for (const auto& [name, digests] : by_name) {
+    for (const auto& [path, digest] : digests)
+      facet.items[digests.size() == 1 ? name : path] = digest;
+  }
+  for (const auto& [name, version] : found.software.versions) {
+    if (name != "compiler") facet.items[name] = version;
+  }
+  for (const auto& [name, number] : found.threads)
+    facet.items[name + " threads"] = number;
+  return facet;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/probe/library_watch.hpp>
+#include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace sabath::app {
+
+/// What was really loaded by a run, and what it costs to know.
+struct FoundSoftware {
+  spec::Software software{};
+  std::map<std::string, std::string> threads{};  ///< by library: how many it would use
+  double cpu_s = 0;                              ///< of looking while the stages ran
+};
+
+/// Finds out what the processes of a run's stages load.
+class RunSoftware {
+ public:
+  /// `plan` must outlive this.
+  RunSoftware(const spec::RunPlan& plan, std::filesystem::path run_directory);
+
+  /// Runs a stage's command, and has its processes looked at meanwhile.
+  base::ProcessResult run(const std::string& stage,
+                          base::Command command,
+                          base::ProcessRunner& processes,
+                          std::stop_token stop);
+  /// Once all stages have ended: digests of what was loaded, and what the libraries say of
+  /// themselves. Those are asked by processes of `program`, this sabath.
+  FoundSoftware finish(base::ProcessRunner& processes,
+                       const std::filesystem::path& program,
+                       const spec::CpuFacts& cpu,
+                       std::stop_token stop);
+
+ private:
+  const spec::RunPlan& plan_;
+  std::filesystem::path run_directory_;
+  std::mutex mutex_;
+  std::map<std::string, base::Environment> environments_{};  ///< by stage
+  probe::LibraryWatch watch_{};
+};
+
+/// Names and digests of what was loaded and is neither of the environment nor of the recipe nor of
+/// the run itself, whose own facets say what they are; and what the libraries said of themselves.
+spec::Facet libraries_facet(const FoundSoftware& found,
+                            const spec::RunPlan& plan,
+                            const std::filesystem::path& run_directory);
+
+}  // namespace sabath::app

@@ -1,0 +1,215 @@
+#include "library_view.hpp"
+
+#include "elf_file.hpp"
+#include "memory_map.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t block_bytes = std::size_t{256} << 10U;
+/// A program that maps ever new files (a just-in-time compiler, say) must not take all memory.
+constexpr std::size_t most_files = 20'000;
+
+std::int64_t nanoseconds(const struct timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::string whole_text(const fs::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  if (!fd) return text;
+  std::array<char, 65536> buffer{};
+  for (ssize_t got = 0; (got = ::read(fd.get(), buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  return text;
+}
+
+bool is_same_file(const std::optional<FileStamp>& a, const std::optional<FileStamp>& b) {
+  return a && b && a->device == b->device && a->inode == b->inode;
+}
+
+}  // namespace
+
+std::string FileStamp::text() const {
+  return fmt::format("{}:{}:{}:{}:{}", device, inode, size_bytes, modified_ns, changed_ns);
+}
+
+std::optional<FileStamp> stamp_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return FileStamp{status.st_dev,
+                   status.st_ino,
+                   static_cast<std::uint64_t>(status.st_size),
+                   nanoseconds(status.st_mtim),
+                   nanoseconds(status.st_ctim)};
+}
+
+LibraryView::LibraryView(fs::path proc)
+    : proc_(std::move(proc)), self_(::getpid()), own_program_(stamp_of("/proc/self/exe")) {}
+
+std::string LibraryView::name_of(int pid) const {
+  std::string name = whole_text(folder_of(pid) / "comm");
+  if (name.ends_with('\n')) name.pop_back();
+  return name.empty() ? std::to_string(pid) : base::printable(name);
+}
+
+bool LibraryView::look(const std::map<std::string, int>& stages) {
+  is_new_ = false;
+  visited_.clear();
+  for (const auto& [stage, pid] : stages)
+    look_beneath(pid, stage, self_);
+  // What made itself a daemon is a child of this process by now. Whose it is is certain when it was
+  // seen before, or when one stage runs alone.
+  for (const int child : base::children_of(self_, proc_)) {
+    if (visited_.contains(child)) continue;
+    const auto known = processes_.find(child);
+    if (known != processes_.end()) {
+      look_beneath(child, std::string(known->second.stage), 0);
+    } else if (stages.size() == 1) {
+      look_beneath(child, stages.begin()->first, 0);
+    }
+  }
+  std::erase_if(processes_, [&](const auto& one) { return !visited_.contains(one.first); });
+  return is_new_;
+}
+
+void LibraryView::look_beneath(int pid, const std::string& stage, int parent) {
+  std::deque<std::pair<int, int>> waiting{{pid, parent}};
+  for (; !waiting.empty(); waiting.pop_front()) {
+    const auto [process, its_parent] = waiting.front();
+    const auto stat = base::process_stat(process, proc_);
+    if (!stat || stat->has_ended() || !visited_.insert(process).second) continue;
+    visit(*stat, stage, its_parent);
+    for (const int child : base::children_of(process, proc_))
+      waiting.emplace_back(child, process);
+  }
+}
+
+void LibraryView::visit(const base::ProcessStat& stat, const std::string& stage, int parent) {
+  auto known = processes_.find(stat.pid);
+  const bool has_grown =
+      known == processes_.end() || known->second.virtual_bytes != stat.virtual_bytes;
+  if (has_grown) {
+    // Between its fork and its program a child is a copy of this process.
+    if (is_same_file(stamp_of(folder_of(stat.pid) / "exe"), own_program_)) return;
+    if (known == processes_.end()) {
+      is_new_ = true;
+      known = processes_.emplace(stat.pid, Known{}).first;
+      known->second.stage = stage;
+    }
+    known->second.virtual_bytes = stat.virtual_bytes;
+    if (const auto its = processes_.find(parent); its != processes_.end())
+      its->second.had_children = true;
+    read_maps(stat.pid, stage, parent == self_);
+  }
+  look_for_missed(stat, known->second);
+}
+
+/// The kernel adds the page faults of a child to its parent's when that waits for it, and every
+/// program has some.
+void LibraryView::look_for_missed(const base::ProcessStat& stat, Known& known) {
+  if (stat.child_faults > known.child_faults && !known.had_children) {
+    note(fmt::format("stage {}: processes that '{}' started ended before they could be looked at",
+                     known.stage,
+                     name_of(stat.pid)));
+  }
+  known.child_faults = stat.child_faults;
+}
+
+void LibraryView::read_maps(int pid, const std::string& stage, bool is_first) {
+  const std::string maps = whole_text(folder_of(pid) / "maps");
+  if (maps.empty()) {
+    if (base::process_stat(pid, proc_).value_or(base::ProcessStat{}).virtual_bytes > 0) {
+      note(
+          fmt::format("stage {}: what '{}' has loaded may not be seen (it runs as another user, "
+                      "or does not let itself be looked at)",
+                      stage,
+                      name_of(pid)));
+    }
+    return;
+  }
+  if (is_first) seen_stages_.insert(stage);
+  std::error_code code;
+  const std::string program = fs::read_symlink(folder_of(pid) / "exe", code).string();
+  for (const ExecutableMapping& mapping : executable_mappings(maps)) {
+    if (mapping.is_gone) {
+      note(fmt::format("{}: was removed or replaced while it was loaded",
+                       base::printable(mapping.path)));
+      continue;
+    }
+    const Key key{std::string(mapping.path), mapping.inode};
+    const auto found = files_.find(key);
+    if (found == files_.end() && files_.size() >= most_files) {
+      note(fmt::format("only the first {} files that were loaded are listed", most_files));
+      return;
+    }
+    MappedFile& file = found == files_.end() ? add(pid, key) : found->second;
+    file.stages.insert(stage);
+    file.is_program = file.is_program || file.path == program;
+    file.is_first = file.is_first || (is_first && file.path == program);
+  }
+}
+
+MappedFile& LibraryView::add(int pid, const Key& key) {
+  is_new_ = true;
+  MappedFile& file = files_[key];
+  file.path = key.first;
+  const fs::path there = folder_of(pid) / "root" / fs::path(key.first).relative_path();
+  const auto here = stamp_of(key.first);
+  const auto seen = stamp_of(there);
+  file.is_hidden = seen && !is_same_file(here, seen);
+  file.stamp = seen.value_or(here.value_or(FileStamp{}));
+  if (file.is_hidden) {
+    if (const auto facts = read_elf(there)) file.build_id = facts->build_id;
+    hidden_.push_back({key, there});
+  }
+  return file;
+}
+
+void LibraryView::begin_hashing() {
+  const Hidden next = std::move(hidden_.front());
+  hidden_.pop_front();
+  base::UniqueFd fd(::open(next.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd) hashing_ = Hashing{next.key, std::move(fd), base::Hasher()};
+}
+
+void LibraryView::hash_some() {
+  if (!hashing_) begin_hashing();
+  if (!hashing_) return;
+  std::string block(block_bytes, '\0');
+  const ssize_t got = ::read(hashing_->fd.get(), block.data(), block.size());
+  if (got > 0) {
+    hashing_->hasher.update(std::string_view(block.data(), static_cast<std::size_t>(got)));
+    return;
+  }
+  if (got == 0) files_[hashing_->key].digest = hashing_->hasher.finish();
+  hashing_.reset();
+}
+
+SeenFiles LibraryView::finish(const std::set<std::string>& begun, double cpu_s) {
+  for (const std::string& stage : begun) {
+    if (seen_stages_.contains(stage)) continue;
+    note("stage " + stage +
+         ": its process ended before it could be looked at; what it had loaded is not known");
+  }
+  SeenFiles seen;
+  for (auto& [key, file] : files_)
+    seen.files.push_back(std::move(file));
+  seen.notes.assign(notes_.begin(), notes_.end());
+  seen.cpu_s = cpu_s;
+  return seen;
+}
+
+}  // namespace sabath::probe

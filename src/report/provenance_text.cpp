@@ -1,0 +1,158 @@
+#include "provenance_text.hpp"
+
+#include <sabath/base/clock.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+namespace sabath::report {
+namespace {
+
+std::vector<std::string> named(const std::map<std::string, std::string>& values) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : values)
+    parts.push_back(name + " = " + value);
+  return parts;
+}
+
+std::string packages_text(const spec::BuiltLayer& layer) {
+  if (!layer.packages || !layer.lock_file) return {};
+  return fmt::format(
+      ", {} package(s), lock {}", layer.packages->size(), layer.lock_file->hex.substr(0, 16));
+}
+
+/// How people write what a library is for, in the order in which they ask.
+struct Label {
+  std::string_view key{};
+  std::string_view text{};
+};
+constexpr std::array<Label, 16> labels{{{"compiler", "compiler"},
+                                        {"blas", "BLAS"},
+                                        {"mpi", "MPI"},
+                                        {"openmp", "OpenMP"},
+                                        {"cuda_driver", "CUDA driver"},
+                                        {"cuda", "CUDA"},
+                                        {"cudnn", "cuDNN"},
+                                        {"cublas", "cuBLAS"},
+                                        {"cufft", "cuFFT"},
+                                        {"nccl", "NCCL"},
+                                        {"rocm", "ROCm"},
+                                        {"rocblas", "rocBLAS"},
+                                        {"rccl", "RCCL"},
+                                        {"hdf5", "HDF5"},
+                                        {"netcdf", "NetCDF"},
+                                        {"fftw", "FFTW"}}};
+
+void add_versions(LabelledLines& lines, std::map<std::string, std::string> versions) {
+  for (const Label& label : labels) {
+    const auto found = versions.find(std::string(label.key));
+    if (found == versions.end()) continue;
+    lines.add(label.text, found->second);
+    versions.erase(found);
+  }
+  for (const auto& [name, version] : versions)
+    lines.add(name, version);
+}
+
+/// The recipe, the commit and what differs from it, and what was kept.
+void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
+  lines.add("recipe", record.recipe_name + "  " + record.recipe_digest.text());
+  if (!record.code_state) return;
+  const spec::CodeState& code = *record.code_state;
+  if (code.git) {
+    const spec::GitState& git = *code.git;
+    lines.add("commit",
+              fmt::format("{}{}{}",
+                          git.commit.empty() ? "none yet" : git.commit,
+                          git.branch.empty() ? "" : " on " + git.branch,
+                          git.dirty_files == 0
+                              ? ", nothing changed"
+                              : fmt::format(", {} file(s) not as committed", git.dirty_files)));
+    for (const auto& [name, url] : git.remotes)
+      lines.add("remote", name + "  " + url);
+    if (!git.diff.empty()) lines.add("changes", "kept in " + git.diff);
+    if (!git.no_diff.empty()) lines.add("changes", "not kept: " + git.no_diff);
+  }
+  if (!code.no_git.empty()) lines.add("commit", "unknown: " + code.no_git);
+  lines.add("code",
+            code.kept.empty() ? "not kept: " + code.not_kept : code.kept + "  " + code.tree.text());
+}
+
+/// Which bytes went in.
+void add_data(LabelledLines& lines, const spec::RunRecord& record) {
+  for (const spec::PlannedInput& input : record.inputs) {
+    lines.add("data",
+              input.role + ": " + input.asset + " " + input.version + "  " + input.digest.text());
+  }
+}
+
+}  // namespace
+
+void add_code(LabelledLines& lines, const spec::RunRecord& record) {
+  add_sources(lines, record);
+  add_data(lines, record);
+}
+
+void add_software(LabelledLines& lines, const spec::RunRecord& record) {
+  for (const spec::BuiltLayer& layer : record.environment.layers) {
+    lines.add("environment",
+              fmt::format("{} ({})  {}{}",
+                          layer.lock.name,
+                          spec::to_string(layer.lock.kind),
+                          layer.lock.key.hex.substr(0, 16),
+                          packages_text(layer)));
+    for (const std::string& drift : layer.drift())
+      lines.add_whole("drift", drift);
+  }
+  if (!record.software) return;
+  const spec::Software& software = *record.software;
+  add_versions(lines, software.versions);
+  lines.add(
+      "libraries",
+      fmt::format(
+          "{} program(s) and libraries were seen loaded{}; --libraries lists them",
+          software.libraries.size(),
+          software.notes.empty() ? "" : fmt::format(", with {} note(s)", software.notes.size())));
+}
+
+void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
+  std::vector<std::string> parameters;
+  for (const auto& [name, value] : record.parameters)
+    parameters.push_back(name + " = " + spec::to_string(value));
+  lines.add_list("parameters", parameters);
+  if (record.seed.value) {
+    lines.add("seed",
+              fmt::format("{} ({})",
+                          *record.seed.value,
+                          record.seed.origin == "drawn" ? "drawn from the system" : "given"));
+  }
+  if (!record.determinism) return;
+  const spec::Determinism& determinism = *record.determinism;
+  lines.add_list("seeds", named(determinism.seeds));
+  lines.add_list("switches", named(determinism.switches));
+  lines.add_list("threads", named(determinism.threads));
+  if (determinism.sample_order) lines.add("sample order", *determinism.sample_order);
+}
+
+std::string libraries_text(const spec::Software& software) {
+  base::TextTable table({{"loaded", base::Align::left},
+                         {"size", base::Align::right},
+                         {"digest", base::Align::left},
+                         {"build id", base::Align::left},
+                         {"stages", base::Align::left}});
+  for (const spec::LoadedLibrary& library : software.libraries) {
+    table.add({library.path,
+               base::format_bytes(library.size_bytes),
+               library.digest.hex.substr(0, 16),
+               library.build_id.substr(0, 16),
+               fmt::format("{}", fmt::join(library.stages, ", "))});
+  }
+  std::string text = table.empty() ? "" : table.text();
+  for (const std::string& note : software.notes)
+    text += "  note: " + base::printable(note) + "\n";
+  return text;
+}
+
+}  // namespace sabath::report
