@@ -6,6 +6,7 @@
 #include "run_facets.hpp"
 #include "run_software.hpp"
 #include "stage_runner.hpp"
+#include "status_observer.hpp"
 
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/run_files.hpp>
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <future>
+#include <mutex>
 
 namespace sabath::app {
 namespace {
@@ -106,7 +108,16 @@ class Execution {
   }
 
   void set_state(spec::RunState state) {
+    const std::lock_guard lock(status_mutex_);
     status_.state = state;
+    status_.updated = now();
+    files_.write_status(status_);
+  }
+
+  /// What takes long now.
+  void set_message(const std::string& text) {
+    const std::lock_guard lock(status_mutex_);
+    status_.message = text;
     status_.updated = now();
     files_.write_status(status_);
   }
@@ -141,11 +152,21 @@ class Execution {
         clock_);
     cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
     RunSoftware software(plan_, files_.directory());
-    StageRunner runner(
-        {processes_, cache, clock_, observer_, secrets_, software, node_.program, local, trust},
-        plan_,
-        files_,
-        status_.attempt);
+    OutputStamps stamps;
+    StatusObserver observer(observer_, clock_, [&](const auto& text) { set_message(text); });
+    StageRunner runner({processes_,
+                        cache,
+                        clock_,
+                        observer,
+                        secrets_,
+                        software,
+                        stamps,
+                        node_.program,
+                        local,
+                        trust},
+                       plan_,
+                       files_,
+                       status_.attempt);
     for (const spec::PlannedStage& stage : plan_.stages) {
       if (record_.state != spec::RunState::ok || stop.stop_requested()) {
         if (record_.state == spec::RunState::ok) record_.state = spec::RunState::interrupted;
@@ -161,6 +182,7 @@ class Execution {
     record_.usage = sampler.finish();
     software_ = software.finish(processes_, node_.program, record_.hosts.front().cpu, stop);
     record_.usage.sampler_cpu_s += software_.cpu_s;
+    keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
   }
 
   static spec::StageRecord skipped(const spec::PlannedStage& stage) {
@@ -276,6 +298,7 @@ class Execution {
     record_.variant = plan_.variant;
     record_.repeats = plan_.repeats;
     if (masked_ > 0) record_.masked = masked_;
+    record_.task = plan_.task;
   }
 
   /// What was found while the stages ran; a run that failed before has none.
@@ -295,6 +318,7 @@ class Execution {
   spec::RunPlan plan_{};
   spec::Recipe recipe_{};
   spec::RunStatus status_{};
+  std::mutex status_mutex_{};
   spec::RunRecord record_{};
   base::SteadyTime started_{};
   FoundSoftware software_{};

@@ -120,8 +120,9 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
   for (const auto& [path, object] : objects) {
     const fs::path destination = files_.outputs(stage.name) / path;
     base::make_directories(destination.parent_path());
-    tools_.cache.materialise(object, destination);
-    result.outputs.push_back({stage.name, path, object.size_bytes, object.digest});
+    if (tools_.cache.share(destination, object.digest, false))
+      tools_.cache.materialise(object, destination);
+    result.outputs.push_back({stage.name, path, object.size_bytes, object.digest, "cache"});
   }
   result.record.state = "reused";
   result.record.made_by_run = known->run_id;
@@ -239,7 +240,9 @@ void StageRunner::execute(const spec::PlannedStage& stage,
   if (record.log_tail.empty()) record.log_tail = tail_of(own / "stdout.log");
 }
 
-void StageRunner::hash_outputs(const spec::PlannedStage& stage, StageResult& result) const {
+void StageRunner::hash_outputs(const spec::PlannedStage& stage,
+                               StageResult& result,
+                               const std::stop_token& stop) const {
   for (const std::string& path : stage.outputs) {
     const fs::path file = files_.outputs(stage.name) / path;
     const std::string problem = output_problem(file);
@@ -248,7 +251,16 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage, StageResult& res
       result.record.message = "the declared output '" + path + "' " + problem;
       return;
     }
-    result.outputs.push_back({stage.name, path, fs::file_size(file), base::digest_file(file)});
+    spec::OutputRecord output{stage.name, path, 0, {}, {}};
+    try {
+      hash_output(output, file, tools_.stamps, tools_.observer, stop);
+    } catch (const Error& error) {
+      if (error.kind() != base::ErrorKind::interrupted) throw;
+      result.record.state = "interrupted";
+      result.record.message = error.what();
+      return;
+    }
+    result.outputs.push_back(std::move(output));
   }
 }
 
@@ -257,13 +269,9 @@ void StageRunner::keep(const spec::PlannedStage& stage,
                        StageResult& result) {
   cache::StageOutputs outputs{
       key, plan_.run_id, probe::node_name(), base::format_rfc3339(tools_.clock.now()), {}};
-  for (const spec::OutputRecord& output : result.outputs) {
-    const fs::path file = files_.outputs(stage.name) / output.path;
-    const cache::Object object = tools_.cache.publish_file(file);
-    outputs.outputs.emplace(output.path, object.digest);
-    // The same bytes need not lie on the disk twice.
-    fs::remove(file);
-    tools_.cache.materialise(object, file);
+  for (spec::OutputRecord& output : result.outputs) {
+    keep_for_reuse(output, files_.outputs(stage.name) / output.path, tools_.cache);
+    outputs.outputs.emplace(output.path, output.digest);
   }
   for (const auto& entry : fs::directory_iterator(directory(stage.name))) {
     if (!is_kept(entry)) continue;
@@ -292,7 +300,7 @@ StageResult StageRunner::run(const spec::PlannedStage& stage, std::stop_token st
     result.record.message = error.what();
     result.record.log_tail = error.hint();
   }
-  if (result.record.state == "ok") hash_outputs(stage, result);
+  if (result.record.state == "ok") hash_outputs(stage, result, stop);
   if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
   made_[stage.name] = result.outputs;
   return result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keep_outputs.hpp"
 #include "run_software.hpp"
 
 #include <sabath/app/run_files.hpp>
@@ -39,6 +40,7 @@ class StageRunner {
     base::Observer& observer;
     const base::KnownSecrets& secrets;  ///< not to be shown by the logs
     RunSoftware& software;
+    OutputStamps& stamps;
     std::filesystem::path program{};        ///< this sabath
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
     std::shared_future<void> trust{};       ///< throws where others could change what would be run
@@ -60,7 +62,9 @@ class StageRunner {
   base::Environment own_variables(const spec::PlannedStage& stage) const;
   /// On the host, or in the container that the environment ends with.
   base::ProcessResult run_command(const spec::PlannedStage& stage, std::stop_token stop) const;
-  void hash_outputs(const spec::PlannedStage& stage, StageResult& result) const;
+  void hash_outputs(const spec::PlannedStage& stage,
+                    StageResult& result,
+                    const std::stop_token& stop) const;
   void keep(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
 
   Tools tools_;

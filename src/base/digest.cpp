@@ -1,5 +1,6 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/hash_file.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <openssl/evp.h>
@@ -128,6 +129,12 @@ Digest sha256_of(std::string_view text) {
 }
 
 Digest digest_file(const std::filesystem::path& path, DigestAlgorithm algorithm) {
+  return digest_file(path, algorithm, {});
+}
+
+Digest digest_file(const std::filesystem::path& path,
+                   DigestAlgorithm algorithm,
+                   const std::function<void(std::uint64_t done)>& told) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) throw_errno(path.string(), "cannot open", errno);
   struct stat status {};
@@ -139,12 +146,15 @@ Digest digest_file(const std::filesystem::path& path, DigestAlgorithm algorithm)
   // Not cleared: of a tree's many small files that would take longer than to hash them.
   constexpr std::size_t buffer_bytes = 1U << 20U;
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+  std::uint64_t done = 0;
   while (true) {
     const ssize_t got = ::read(fd.get(), buffer.get(), buffer_bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(path.string(), "cannot read", errno);
     if (got == 0) return hasher.finish();
     hasher.update({buffer.get(), static_cast<std::size_t>(got)});
+    done += static_cast<std::uint64_t>(got);
+    if (told) told(done);
   }
 }
 

@@ -205,6 +205,12 @@ Object Cache::publish_file(const fs::path& file) {
   return publish(std::move(staging), {});
 }
 
+std::optional<std::string> Cache::share(const fs::path& file,
+                                        const base::Digest& digest,
+                                        bool durable) {
+  return storing_in(root(), [&] { return state_->objects.share(file, digest, durable); });
+}
+
 void Cache::check_space(std::uint64_t bytes, std::uint64_t files) const {
   check_free_space(root(), bytes, files);
 }

@@ -4,6 +4,14 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace sabath::cache {
 namespace {
@@ -13,6 +21,31 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr Memo::Kind kind = Memo::Kind::object;
+
+/// Why the file may not become one with an object: both would have its owner, mode and names.
+std::optional<std::string> why_not_shared(const FileStatus& status) {
+  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  if (status.st_uid != ::geteuid()) return "it belongs to another user";
+  if ((status.st_mode & 0111) != 0) return "it is executable, and objects are not";
+  if (status.st_nlink > 1) return "it has other names, by which it could be changed";
+  return std::nullopt;
+}
+
+std::string why_not_linked(int problem) {
+  if (problem == EXDEV) return "it lies on another file system than the cache";
+  return "no hard link can be made: " + std::generic_category().message(problem);
+}
+
+bool is_same_but_for_names(const FileStatus& a, const FileStatus& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_uid == b.st_uid && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+void sync_file(const fs::path& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot store", errno);
+}
 
 }  // namespace
 
@@ -83,6 +116,58 @@ Object ObjectStore::adopt(const fs::path& file, const base::Digest& digest) cons
   throw Error(ErrorKind::storage,
               path.string() + ": cannot be published: a damaged file stands there and stays",
               "remove that file");
+}
+
+std::optional<std::string> ObjectStore::take_inode(const Object& object,
+                                                   const fs::path& file) const {
+  const auto before = link_status(object.path);
+  if (!before) return "the object is gone";
+  const fs::path link = file.parent_path() / (".sabath-" + object.digest.hex);
+  ::unlink(link.c_str());  // of who was killed in this moment
+  if (::link(object.path.c_str(), link.c_str()) != 0) return why_not_linked(errno);
+  if (::rename(link.c_str(), file.c_str()) != 0) {
+    const int problem = errno;
+    ::unlink(link.c_str());
+    return why_not_linked(problem);
+  }
+  // A new name changes the ctime, which is part of what the memo vouches for.
+  const auto after = link_status(object.path);
+  if (after && is_same_but_for_names(*before, *after))
+    memo_.remember(kind, object.digest, fingerprint(*after));
+  return std::nullopt;
+}
+
+std::optional<std::string> ObjectStore::share(const fs::path& file,
+                                              const base::Digest& digest,
+                                              bool durable) const {
+  const fs::path path = layout_.object(digest);
+  const auto status = link_status(file);
+  const auto there = link_status(path);
+  if (status && there && there->st_dev == status->st_dev && there->st_ino == status->st_ino)
+    return std::nullopt;
+  const auto reason = status ? why_not_shared(*status) : std::nullopt;
+  if (reason) return reason;
+  for (int tries = 0; tries < 8; ++tries) {
+    if (const auto present = find(digest)) {
+      if (durable) sync_file(present->path);
+      return take_inode(*present, file);
+    }
+    if (!status) return "there is neither the file nor the object";
+    ensure_folder(path.parent_path());
+    if (::chmod(file.c_str(), 0444) != 0) return why_not_linked(errno);
+    if (durable) sync_file(file);
+    if (::link(file.c_str(), path.c_str()) == 0) {
+      if (!durable) return std::nullopt;
+      base::sync_directory(path.parent_path());
+      if (const auto linked = link_status(path)) memo_.remember(kind, digest, fingerprint(*linked));
+      return std::nullopt;
+    }
+    if (errno == EEXIST) continue;
+    const int problem = errno;
+    ::chmod(file.c_str(), status->st_mode & 07777);
+    return why_not_linked(problem);
+  }
+  return "a damaged file stands in its place and stays";
 }
 
 }  // namespace sabath::cache

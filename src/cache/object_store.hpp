@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace sabath::cache {
 
@@ -30,7 +31,15 @@ class ObjectStore {
   /// stays where it is. Throws Error{storage}.
   Object adopt(const std::filesystem::path& file, const base::Digest& digest) const;
 
+  /// As Cache::share.
+  std::optional<std::string> share(const std::filesystem::path& file,
+                                   const base::Digest& digest,
+                                   bool durable) const;
+
  private:
+  std::optional<std::string> take_inode(const Object& object,
+                                        const std::filesystem::path& file) const;
+
   const Layout& layout_;
   const Memo& memo_;
   const base::Clock& clock_;

@@ -124,7 +124,12 @@ std::vector<std::string> Workspace::known_secrets() {
 
 app::NodeSettings Workspace::node_settings() {
   const spec::EnvironmentSettings& settings = configuration().environments;
-  return {cache_options(), settings.packed, settings.local, program_path(), known_secrets()};
+  return {cache_options(),
+          settings.packed,
+          settings.local,
+          program_path(),
+          known_secrets(),
+          configuration().cache.largest_output};
 }
 
 env::EnvironmentStore& Workspace::environments() {

@@ -90,6 +90,7 @@ std::string outputs_text(const RunRecord& record, std::size_t columns) {
                           output.path,
                           base::format_bytes(output.size_bytes),
                           output.digest.text()));
+    if (output.kept && *output.kept != "cache") lines.add("", *output.kept);
   }
   return lines.text();
 }

@@ -4,8 +4,10 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/cache/cache.hpp>
+#include <sabath/spec/configuration.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -20,6 +22,8 @@ struct NodeSettings {
   std::filesystem::path local{};       ///< where they are unpacked
   std::filesystem::path program{};     ///< this sabath
   std::vector<std::string> secrets{};  ///< what the stages' logs must not show
+  /// As in the configuration.
+  std::uint64_t largest_output = spec::CacheSettings{}.largest_output;
 };
 
 /// What `sabath exec RUN_DIR` does, everywhere the same: runs the stages of the plan, records, and

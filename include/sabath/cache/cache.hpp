@@ -222,6 +222,16 @@ class Cache {
   /// Publishes a copy of a regular file (reflink where possible). Throws Error{not_found|storage}.
   Object publish_file(const std::filesystem::path& file);
 
+  /// Gives a finished file of this user's, whose digest is known, one inode with the object of the
+  /// same bytes: the object's, where there is one, else the file becomes the object, read-only. So
+  /// the bytes are on the disk once, and outlive the cache. A file that is not there yet is made
+  /// where there is an object. `durable`: only once they are on the
+  /// disk; else such an object is hashed before its first use. Says why not, where that cannot be;
+  /// then nothing has changed. Throws Error{storage}.
+  std::optional<std::string> share(const std::filesystem::path& file,
+                                   const base::Digest& digest,
+                                   bool durable);
+
   /// Before the first byte: throws Error{storage} that says what is free when the file system has
   /// no room for so many bytes or files. The caller counts everything: what is fetched and what is
   /// unpacked from it, less what `partial_bytes` says is there.

@@ -1,0 +1,33 @@
+#include "status_observer.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+namespace sabath::app {
+namespace {
+
+constexpr std::chrono::seconds between{10};
+
+std::string text_of(const base::Progress& progress) {
+  const auto amount = [&](std::uint64_t count) {
+    return progress.in_bytes ? base::format_bytes(count) : std::to_string(count);
+  };
+  return progress.task + ": " + amount(progress.done) +
+         (progress.total ? " of " + amount(*progress.total) : "");
+}
+
+}  // namespace
+
+void StatusObserver::progress(const base::Progress& progress) {
+  inner_.progress(progress);
+  const std::lock_guard lock(mutex_);
+  const base::SteadyTime now = clock_.steady();
+  if (progress.finished) {
+    if (told_) tell_("");
+    told_.reset();
+  } else if (!told_ || now - *told_ >= between) {
+    told_ = now;
+    tell_(text_of(progress));
+  }
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,178 @@
+// Outputs of runs: hashed, and on the disk once.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
+  Answer answer = sabath(arguments);
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  return answer;
+}
+
+json newest(const Sabath& sabath) {
+  return json::parse(sabath.newest());
+}
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status;
+}
+
+/// Writes `size` bytes that only depend on it.
+std::string maker(const Sabath& sabath, const std::string& size, const std::string& stage = "{}") {
+  return sabath.shell_recipe("maker",
+                             "head -c " + size + " /dev/zero > {output}/x.bin",
+                             "{}",
+                             stage == "{}" ? R"({"outputs": ["x.bin"]})" : stage);
+}
+
+fs::path output_of(const fs::path& run) {
+  return run / "outputs/go/x.bin";
+}
+
+void configure(Sabath& sabath, const std::string& cache) {
+  const fs::path folder = sabath.folder() / "configuration";
+  fs::create_directories(folder);
+  write_text(folder / "config.json", R"({"schema": 1, "cache": )" + cache + "}");
+  sabath.environment()["SABATH_CONFIG"] = folder.string();
+}
+
+fs::path object_of(const Sabath& sabath, const json& output) {
+  const std::string hex = output["digest"].get<std::string>().substr(7);
+  return sabath.cache() / "objects/sha256" / hex.substr(0, 2) / hex.substr(2);
+}
+
+}  // namespace
+
+TEST_CASE("cli: two runs with the same output have it once on the disk, and it is read-only") {
+  Sabath sabath;
+  const std::string folder = maker(sabath, "100000");
+  done(sabath, {"run", folder, "--seed", "1"});
+  done(sabath, {"run", folder, "--seed", "2"});
+  const auto runs = sabath.run_directories();
+  const auto first = status_of(output_of(runs[0]));
+  const auto second = status_of(output_of(runs[1]));
+  CHECK(first.st_ino == second.st_ino);
+  CHECK(first.st_nlink == 3);
+  CHECK((first.st_mode & 0222) == 0);
+  const json output = newest(sabath)["outputs"][0];
+  CHECK(output["kept"] == "cache");
+  CHECK(status_of(object_of(sabath, output)).st_ino == first.st_ino);
+  const Answer used = sabath.program({"du", "-sk", sabath.home().string()});
+  CHECK(std::stol(used.output) < 2000);
+  CHECK_THAT(done(sabath, {"compare", "@last~1", "@last"}).output, Contains("PASS"));
+  CHECK(sabath({"verify"}).status == 0);
+}
+
+TEST_CASE("cli: who is not root cannot write to an output of an earlier run") {
+  Sabath sabath;
+  const std::string folder = maker(sabath, "1000");
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    return is_root() ? sabath.as_nobody(arguments) : sabath(arguments);
+  };
+  if (is_root()) {
+    if (sabath.as_nobody({"--version"}).status != 0) {
+      WARN("nobody may not run the program here");
+      return;
+    }
+    sabath.program({"chown", "-R", "65534:65534", sabath.folder().string()});
+  }
+  REQUIRE(run({"run", folder}).status == 0);
+  const std::string output = output_of(sabath.run_directories().back()).string();
+  const Answer answer = run({"run", sabath.shell_recipe("spoiler", "echo spoilt > " + output)});
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output, Contains("ermission denied"));
+  CHECK(status_of(output).st_size == 1000);
+}
+
+TEST_CASE("cli: an output that was spoilt nevertheless is used by nobody") {
+  Sabath sabath;
+  const std::string folder = maker(sabath, "1000", R"({"outputs": ["x.bin"], "cache": true})");
+  done(sabath, {"run", folder});
+  const fs::path output = output_of(sabath.run_directories().back());
+  REQUIRE(::chmod(output.c_str(), 0644) == 0);
+  write_text(output, "spoilt");
+  done(sabath, {"run", folder});
+  CHECK(newest(sabath)["stages"][0]["state"] == "ok");
+  CHECK(fs::file_size(output_of(sabath.run_directories().back())) == 1000);
+  done(sabath, {"run", folder});
+  CHECK(newest(sabath)["stages"][0]["state"] == "reused");
+  const auto runs = sabath.run_directories();
+  CHECK(status_of(output_of(runs[1])).st_ino == status_of(output_of(runs[2])).st_ino);
+}
+
+TEST_CASE("cli: outputs that are too large, or that a later stage changed, are only hashed") {
+  Sabath sabath;
+  configure(sabath, R"({"largest_output": "1 kB"})");
+  const fs::path folder = sabath.recipe("two", R"({"schema": 1, "name": "two",
+    "environment": {"layers": []}, "stages": [
+      {"name": "make", "run": {"shell": "echo a > {output}/a; head -c 1001 /dev/zero > {output}/b; echo c > {output}/c; echo d > {output}/d; chmod 755 {output}/d"},
+       "outputs": ["a", "b", "c", "d"]},
+      {"name": "edit", "needs": ["make"], "run": {"shell": "echo more >> {stage.make}/c"}}]})");
+  done(sabath, {"run", folder.string()});
+  const json outputs = newest(sabath)["outputs"];
+  CHECK(outputs[0]["kept"] == "cache");
+  CHECK(outputs[1]["kept"] ==
+        "hashed only: 1001 B is more than the 1000 B of cache.largest_output");
+  CHECK(outputs[2]["kept"] == "hashed only: it was changed after its stage had ended");
+  CHECK(outputs[3]["kept"] == "hashed only: it is executable, and objects are not");
+  for (const json& output : outputs) {
+    INFO(output.dump());
+    CHECK(fs::exists(object_of(sabath, output)) == (output["kept"] == "cache"));
+  }
+  CHECK(text_of(sabath.run_directories().back() / "outputs/make/c") == "c\nmore\n");
+  CHECK((status_of(sabath.run_directories().back() / "outputs/make/b").st_mode & 0200) != 0);
+  CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("hashed only: 1001 B is more"));
+}
+
+TEST_CASE("cli: with a largest output of 0 only cached stages keep theirs") {
+  Sabath sabath;
+  configure(sabath, R"({"largest_output": 0})");
+  done(sabath, {"run", maker(sabath, "10")});
+  CHECK(newest(sabath)["outputs"][0]["kept"] == "hashed only: cache.largest_output is 0");
+  done(sabath, {"run", maker(sabath, "10", R"({"outputs": ["x.bin"], "cache": true})")});
+  CHECK(newest(sabath)["outputs"][0]["kept"] == "cache");
+  CHECK(status_of(output_of(sabath.run_directories().back())).st_nlink == 2);
+}
+
+TEST_CASE("cli: outputs outlive the cache, and gc leaves those of runs alone") {
+  Sabath sabath;
+  const std::string folder = maker(sabath, "5000");
+  done(sabath, {"run", folder, "--seed", "1"});
+  const fs::path object = object_of(sabath, newest(sabath)["outputs"][0]);
+  done(sabath, {"cache", "gc", "--older-than", "0s"});
+  CHECK(fs::exists(object));
+  fs::remove_all(sabath.run_directories().back());
+  done(sabath, {"run", sabath.shell_recipe("other", "true")});
+  done(sabath, {"cache", "gc", "--older-than", "0s"});
+  CHECK_FALSE(fs::exists(object));
+  done(sabath, {"run", folder, "--seed", "1"});
+  done(sabath, {"run", folder, "--seed", "1"});
+  sabath.program({"chmod", "-R", "u+w", sabath.cache().string()});
+  fs::remove_all(sabath.cache());
+  CHECK(fs::file_size(output_of(sabath.run_directories().back())) == 5000);
+  CHECK_THAT(done(sabath, {"compare", "@last~1", "@last"}).output, Contains("PASS"));
+}
+
+TEST_CASE("cli: a large output is hashed with little memory, and shows how far it is") {
+  Sabath sabath;
+  configure(sabath, R"({"largest_output": "1 MiB"})");
+  const std::string folder = sabath.shell_recipe(
+      "large", "truncate -s 512M {output}/x.bin", "{}", R"({"outputs": ["x.bin"]})");
+  const Answer answer = done(sabath, {"run", folder});
+  CHECK(answer.max_rss_bytes < (std::uint64_t{300} << 20U));
+  CHECK(newest(sabath)["outputs"][0]["size_bytes"] == 536'870'912);
+  CHECK_THAT(text_of(sabath.run_directories().back() / "exec.log"), Contains("hashing x.bin"));
+}

@@ -1,0 +1,143 @@
+#include "cache_home.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using test::CacheHome;
+using test::overwrite;
+using test::put;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path file_of(const fs::path& path, const std::string& content) {
+  fs::create_directories(path.parent_path());
+  base::write_file_atomically(path, content, base::Durability::ordered_only);
+  return path;
+}
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  REQUIRE(::lstat(path.c_str(), &status) == 0);
+  return status;
+}
+
+bool is_one(const fs::path& a, const fs::path& b) {
+  return status_of(a).st_ino == status_of(b).st_ino;
+}
+
+const base::Digest digest = base::sha256_of("content");
+
+}  // namespace
+
+TEST_CASE("cache: a file that is shared becomes the object, and later ones take its inode") {
+  CacheHome home;
+  auto cache = home.open();
+  const bool durable = GENERATE(false, true);
+  const fs::path first = file_of(home / "runs/1/x", "content");
+  const auto inode = status_of(first).st_ino;
+  CHECK_FALSE(cache.share(first, digest, durable));
+  const auto object = cache.find(digest);
+  REQUIRE(object);
+  CHECK(status_of(object->path).st_ino == inode);
+  CHECK((status_of(first).st_mode & 0777) == 0444);
+  const fs::path second = file_of(home / "runs/2/x", "content");
+  CHECK_FALSE(cache.share(second, digest, durable));
+  CHECK(is_one(first, second));
+  CHECK_FALSE(cache.share(second, digest, durable));
+  const fs::path third = home / "runs/3/x";
+  fs::create_directories(third.parent_path());
+  CHECK_FALSE(cache.share(third, digest, durable));
+  CHECK(status_of(third).st_nlink == 4);
+  CHECK(test::entries_in(home / "runs/3") == 1);
+}
+
+TEST_CASE("cache: a file of the bytes of a published object takes that one's inode") {
+  CacheHome home;
+  auto cache = home.open();
+  const auto object = put(cache, "content");
+  const fs::path file = file_of(home / "x", "content");
+  CHECK_FALSE(cache.share(file, digest, false));
+  CHECK(is_one(file, object.path));
+}
+
+TEST_CASE("cache: a new name of an object costs no hashing") {
+  CacheHome home;
+  auto cache = home.open();
+  put(cache, "content");
+  CHECK_FALSE(cache.share(file_of(home / "x", "content"), digest, false));
+  CHECK(cache.verify_one(digest, false).bytes_hashed == 0);
+  // That a name is gone cannot be told from other changes. (Times of files move in steps.)
+  std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  fs::remove(home / "x");
+  CHECK(cache.verify_one(digest, false).bytes_hashed == 7);
+  CHECK(cache.verify_one(digest, false).bytes_hashed == 0);
+}
+
+TEST_CASE("cache: a shared file that nobody waited for is hashed before its first use") {
+  CacheHome home;
+  auto cache = home.open();
+  const fs::path file = file_of(home / "x", "content");
+  CHECK_FALSE(cache.share(file, digest, false));
+  CHECK(cache.verify_one(digest, false).bytes_hashed == 7);
+  CHECK_FALSE(cache.share(file_of(home / "y", "durable"), base::sha256_of("durable"), true));
+  CHECK(cache.verify_one(base::sha256_of("durable"), false).bytes_hashed == 0);
+}
+
+TEST_CASE("cache: who writes to a shared file nevertheless harms no other user of the cache") {
+  CacheHome home;
+  auto cache = home.open();
+  const fs::path file = file_of(home / "x", "content");
+  const bool durable = GENERATE(false, true);
+  CHECK_FALSE(cache.share(file, digest, durable));
+  overwrite(file, "CONTENT");
+  CHECK_FALSE(cache.find(digest));
+  const fs::path again = file_of(home / "y", "content");
+  CHECK_FALSE(cache.share(again, digest, durable));
+  CHECK(base::read_file(cache.find(digest)->path) == "content");
+  CHECK(base::read_file(file) == "CONTENT");
+}
+
+TEST_CASE("cache: what cannot be shared is left as it is, with the reason") {
+  CacheHome home;
+  auto cache = home.open();
+  const fs::path file = file_of(home / "x", "content");
+  std::string expected;
+  SECTION("a program") {
+    REQUIRE(::chmod(file.c_str(), 0755) == 0);
+    expected = "it is executable, and objects are not";
+  }
+  SECTION("a file with a second name") {
+    fs::create_hard_link(file, home / "y");
+    expected = "it has other names, by which it could be changed";
+  }
+  SECTION("a link") {
+    fs::rename(file, home / "y");
+    fs::create_symlink("y", file);
+    expected = "it is no regular file";
+  }
+  const auto mode = status_of(file).st_mode;
+  CHECK(cache.share(file, digest, false) == expected);
+  CHECK(status_of(file).st_mode == mode);
+  CHECK_FALSE(cache.find(digest));
+}
+
+TEST_CASE("cache: a file on another file system is not shared, whether there is an object or not") {
+  CacheHome home;
+  auto cache = home.open();
+  struct stat here {};
+  struct stat there {};
+  REQUIRE(::stat(home.memo().parent_path().c_str(), &here) == 0);
+  if (::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev) {
+    WARN("there is no second file system here");
+    return;
+  }
+  const base::TempDir other("/dev/shm");
+  const fs::path file = file_of(other.path() / "x", "content");
+  const bool present = GENERATE(false, true);
+  if (present) put(cache, "content");
+  CHECK(cache.share(file, digest, false) == "it lies on another file system than the cache");
+  CHECK((status_of(file).st_mode & 0200) != 0);
+  CHECK(test::entries_in(other.path()) == 1);
+}
