@@ -64,7 +64,9 @@ std::vector<std::string> CollectedStages::missing(
       return summary.name == metric.name &&
              (metric.from.stage.empty() || summary.stream == metric.from.stage);
     });
-    if (is_there) continue;
+    // Of another task's stage it was not to be found.
+    const bool is_asked = metric.from.stage.empty() || stages.contains(metric.from.stage);
+    if (is_there || !is_asked) continue;
     std::string searched;
     for (const auto& [stage, extraction] : stages) {
       for (const collect::Searched& file : extraction.searched) {

@@ -34,8 +34,10 @@ constexpr int run_letters = 8;
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
+  if (!request.again.empty()) return base::quote_command(request.again);
   std::vector<std::string> argv{
       "sabath", "run", request.named.empty() ? request.recipe.name : request.named};
+  if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const spec::ParameterValue& value = parameters.at(parameter.name);
     if (value == parameter.default_value) continue;
@@ -60,12 +62,17 @@ void give_place(const spec::Place& place, spec::RunPlan& plan) {
 void resolve_stages(const RunRequest& request, const fs::path& directory, spec::RunPlan& plan) {
   const StageTemplate stage_template(request.recipe, plan, directory);
   plan.code = stage_template.code_items();
-  for (const spec::Stage* stage : spec::ordered_stages(request.recipe, request.only_stage)) {
+  for (const spec::Stage* stage : stages_of(request)) {
     plan.stages.push_back(stage_template.resolve(*stage));
   }
 }
 
 }  // namespace
+
+std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
+  return request.only_stage.empty() ? spec::stages_of_task(request.recipe, request.task)
+                                    : spec::ordered_stages(request.recipe, request.only_stage);
+}
 
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set) {
@@ -126,6 +133,10 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.fresh = request.fresh;
   plan.only_stage = request.only_stage;
   plan.trusted = request.trusted;
+  if (!request.task.empty()) {
+    plan.task = request.task;
+    plan.tags.push_back("task:" + request.task);  // no tag of a user's: selections find it by that
+  }
   if (!request.variant.empty()) plan.variant = request.variant;
   if (!request.repeats.empty()) plan.repeats = request.repeats;
   plan.reproduce = reproduce_command(request, plan.parameters, plan.seed);

@@ -90,6 +90,7 @@ RunRequest repeat_run(const fs::path& run_directory,
   }
   request.seed = record.seed.value;
   request.variant = record.variant.value_or("");
+  request.task = record.task.value_or("");
   request.inputs = record.inputs;
   request.repeats = record.run_id;
   if (record.code_state) request.original = OriginalCode{*record.code_state, run_directory};

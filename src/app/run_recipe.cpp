@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Tells the stages of a run as they begin, from its status.
+/// Tells the stages of a run as they begin, and what takes long after them, from its status.
 class StageTeller {
  public:
   StageTeller(const RunFiles& files, base::Observer& observer)
@@ -21,15 +21,18 @@ class StageTeller {
 
   void look() {
     const spec::RunStatus status = files_.read_status();
-    if (status.stage == told_) return;
+    if (status.stage != told_) observer_.note("  stage " + status.stage);
     told_ = status.stage;
-    observer_.note("  stage " + told_);
+    const bool goes_on = status.state == spec::RunState::running && !status.message.empty();
+    if (goes_on && status.message != message_) observer_.note("  " + status.message);
+    message_ = status.message;
   }
 
  private:
   const RunFiles& files_;
   base::Observer& observer_;
   std::string told_;
+  std::string message_;
 };
 
 /// What a role must have where a run is done again, or nothing.
@@ -136,7 +139,7 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
 spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set);
-  for (const spec::Stage* stage : spec::ordered_stages(request.recipe, request.only_stage)) {
+  for (const spec::Stage* stage : stages_of(request)) {
     spec::PlannedStage planned;
     planned.name = stage->name;
     planned.needs = stage->needs;
@@ -145,6 +148,7 @@ spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
     planned.outputs = stage->outputs;
     plan.stages.push_back(std::move(planned));
   }
+  if (!request.task.empty()) plan.task = request.task;
   plan.seed.value = request.seed;
   plan.seed.origin = request.seed ? "option" : "drawn";
   return plan;

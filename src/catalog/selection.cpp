@@ -61,7 +61,7 @@ struct Column {
   std::string_view before;
   std::string_view after;
 };
-constexpr std::array<Column, 9> columns{{
+constexpr std::array<Column, 10> columns{{
     {"id", "run.id", ""},
     {"recipe", "run.recipe", ""},
     {"seed", "run.seed", ""},
@@ -71,6 +71,7 @@ constexpr std::array<Column, 9> columns{{
     {"host", "run.node", ""},
     {"environment", "run.n in (select run from run_layer where key", ")"},
     {"tag", "run.n in (select run from run_tag where tag", ")"},
+    {"task", "run.n in (select run from run_tag where tag", ")"},
 }};
 constexpr Column parameter{
     "", "run.n in (select run from run_parameter where name = ? and value", ")"};
@@ -134,9 +135,10 @@ void add_term(Condition& condition,
     condition.texts.push_back(key);
     add_comparison(condition, parameter, value);
   } else {
-    // Of the key of an environment its beginning is enough.
-    const bool is_beginning = key == "environment";
-    add_comparison(condition, *column, std::string(value) + (is_beginning ? "*" : ""));
+    std::string wanted(value);
+    if (key == "environment") wanted += "*";       // of its key the beginning is enough
+    if (key == "task") wanted.insert(0, "task:");  // as app::plan_run tags them
+    add_comparison(condition, *column, wanted);
   }
 }
 

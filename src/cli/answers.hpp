@@ -10,6 +10,7 @@
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,8 @@ std::string json_answer(const std::vector<env::PinnedFile>& files);
 std::string json_answer(const std::vector<env::PrefixImage>& images);
 std::string json_answer(const spec::RunRecord& record);
 /// One line with "type": "result", which ends the events of `fetch`.
-std::string json_result_line(const std::vector<app::FetchedAsset>& assets);
+std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
+                             const std::optional<app::RunOutcome>& applied = {});
 std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::StudyPoint>& points);
 /// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
 std::string json_error(const base::Error& error);

@@ -30,6 +30,14 @@ ordered_json file_json(const app::FetchedFile& file) {
           {"linked", file.linked}};
 }
 
+ordered_json outcome_json(const app::RunOutcome& outcome) {
+  return {{"id", outcome.run_id},
+          {"state", spec::to_string(outcome.state)},
+          {"message", outcome.message},
+          {"directory", outcome.directory.string()},
+          {"record", (outcome.directory / "record.json").string()}};
+}
+
 ordered_json entry_json(const env::EnvironmentEntry& entry) {
   return {{"name", entry.lock.name},
           {"kind", spec::to_string(entry.lock.kind)},
@@ -119,7 +127,8 @@ std::string json_differences(const std::vector<std::string>& differences) {
   return base::pretty_json({{"schema", 1}, {"differences", differences}});
 }
 
-std::string json_result_line(const std::vector<app::FetchedAsset>& assets) {
+std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
+                             const std::optional<app::RunOutcome>& applied) {
   ordered_json fetched = ordered_json::array();
   for (const app::FetchedAsset& asset : assets) {
     ordered_json files = ordered_json::array();
@@ -133,18 +142,13 @@ std::string json_result_line(const std::vector<app::FetchedAsset>& assets) {
                        {"made_on_host", asset.made_on_host},
                        {"files", files}});
   }
-  const ordered_json result = {{"type", "result"}, {"schema", 1}, {"fetched", fetched}};
+  ordered_json result = {{"type", "result"}, {"schema", 1}, {"fetched", fetched}};
+  if (applied) result["applied"] = outcome_json(*applied);
   return result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string json_answer(const std::vector<app::RunOutcome>& outcomes) {
-  return list_answer("runs", outcomes, [](const app::RunOutcome& outcome) {
-    return ordered_json{{"id", outcome.run_id},
-                        {"state", spec::to_string(outcome.state)},
-                        {"message", outcome.message},
-                        {"directory", outcome.directory.string()},
-                        {"record", (outcome.directory / "record.json").string()}};
-  });
+  return list_answer("runs", outcomes, outcome_json);
 }
 
 std::string json_answer(const std::vector<Check>& checks) {

@@ -150,11 +150,10 @@ std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::Stud
   ordered_json all = ordered_json::array();
   for (const spec::StudyPoint& point : points)
     all.push_back(point_json(point));
-  return base::pretty_json({{"schema", 1},
-                            {"runs", points.size()},
-                            {"parameters", parameters},
-                            {"stages", stages},
-                            {"points", all}});
+  ordered_json answer = {{"schema", 1}, {"runs", points.size()}};
+  if (plan.task) answer["task"] = *plan.task;
+  answer.update(ordered_json{{"parameters", parameters}, {"stages", stages}, {"points", all}});
+  return base::pretty_json(answer);
 }
 
 std::string study_answer(const app::StudyOutcome& outcome, bool json) {

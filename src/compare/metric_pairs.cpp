@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -43,6 +44,14 @@ std::map<Order, SeriesPair> pairs_of(const Side& a,
   return pairs;
 }
 
+/// Is it of another task's stage, which the run never had?
+bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record) {
+  return !metric.from.stage.empty() &&
+         std::none_of(record.stages.begin(), record.stages.end(), [&](const auto& stage) {
+           return stage.name == metric.from.stage;
+         });
+}
+
 std::string all_nan_text(const spec::ItemComparison& item) {
   return fmt::format("every value of {} is NaN", item.name);
 }
@@ -73,6 +82,7 @@ Findings compare_metrics(const Side& a,
   }
   for (const spec::MetricSpec& metric : rules.metrics) {
     if (metric.performance || reported.contains(metric.name)) continue;
+    if (is_elsewhere(metric, a.record) && is_elsewhere(metric, b.record)) continue;
     findings.not_evaluated.push_back(
         fmt::format("the declared metric '{}' was reported by neither run", metric.name));
   }

@@ -112,6 +112,8 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
                     "definition",
                     text_or_empty(a.recipe_definition),
                     text_or_empty(b.recipe_definition)});
+  add_if_different(differences,
+                   {"recipe", "task", a.task.value_or("none"), b.task.value_or("none")});
   for (const std::string& facet : facet_names(a, b)) {
     Items of_a = items_of(a, facet);
     Items of_b = items_of(b, facet);

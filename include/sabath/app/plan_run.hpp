@@ -32,6 +32,7 @@ struct RunRequest {
   std::vector<std::string> tags{};
   bool fresh = false;        ///< reuse no cached stage
   std::string only_stage{};  ///< just this stage and what it needs
+  std::string task{};        ///< of the recipe; empty: the stages without one
   bool offline = false;      ///< inputs that are not here are an error
   std::string variant{};     ///< of the environment; empty: the site's choice, else the first
   std::optional<spec::TrustSeen> trusted{};  ///< for RunPlan::trusted
@@ -43,7 +44,12 @@ struct RunRequest {
   std::string study_id{};                  ///< that the run belongs to, or empty
   std::optional<std::uint64_t> study_point{};
   std::optional<spec::Place> place{};  ///< what the run has to itself
+  std::vector<std::string> again{};    ///< the command that asks for it; empty: `sabath run ...`
 };
+
+/// The stages that a request is for, in an order that respects their needs. Throws as
+/// spec::stages_of_task and spec::ordered_stages.
+std::vector<const spec::Stage*> stages_of(const RunRequest& request);
 
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};
 /// an unknown name has the nearest one as hint.

@@ -2,8 +2,11 @@
 #include "commands.hpp"
 #include "event_lines.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/apply_script.hpp>
+#include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
@@ -34,6 +37,9 @@ struct FetchCommandOptions {
   bool refresh = false;
   bool offline = false;
   bool link = false;
+  std::string apply{};
+  std::vector<std::string> arguments{};
+  bool fresh = false;
 };
 
 /// A name is an asset's; whatever has a colon cannot be one.
@@ -64,6 +70,12 @@ void check_options(const FetchCommandOptions& options) {
   if (options.link && options.path.empty()) {
     complain("--link: goes with --path, which says where the data are");
   }
+  if (options.apply.empty()) {
+    if (!options.arguments.empty()) complain("--arg: goes with --apply, whose script takes it");
+    if (options.fresh) complain("--fresh: goes with --apply; --refresh asks the source again");
+  } else if (options.names.size() != 1 || is_url(options.names.front())) {
+    complain("--apply: goes with the name of one asset, whose script it is");
+  }
   if (options.offline && options.refresh) complain("--refresh: asks the network, --offline not");
 }
 
@@ -78,6 +90,10 @@ app::FetchOptions fetch_options(const FetchCommandOptions& options) {
   return how;
 }
 
+app::ScriptCall call_of(const FetchCommandOptions& options) {
+  return {options.apply, assignments("--arg", options.arguments), options.fresh, options.offline};
+}
+
 app::FetchedAsset fetch_one(const std::string& name,
                             const FetchCommandOptions& options,
                             Workspace& workspace,
@@ -87,6 +103,7 @@ app::FetchedAsset fetch_one(const std::string& name,
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
   if (!is_url(name)) asset = workspace.documents().asset(name);
+  if (asset && !options.apply.empty()) app::check_call(*asset, call_of(options));
   app::AssetFetcher fetcher = workspace.runner().fetcher(observer, workspace.stop());
   if (asset) return fetcher.fetch(*asset, how, observer, workspace.stop());
   return fetcher.fetch_url(name, wanted_digests(options), how, observer, workspace.stop());
@@ -211,6 +228,36 @@ std::string text_answer(const app::FetchedAsset& asset, std::chrono::nanoseconds
   return text + "  at " + asset.path.string() + "\n";
 }
 
+/// Runs the script on what was fetched, as a run like others.
+app::RunOutcome apply_script(const app::FetchedAsset& fetched,
+                             const FetchCommandOptions& options,
+                             Workspace& workspace,
+                             base::Observer& observer) {
+  const spec::Asset asset = workspace.documents().asset(options.names.front());
+  app::RunRequest request =
+      app::script_request(asset, fetched, call_of(options), workspace.folders());
+  if (options.limit > 0)
+    request.again.insert(request.again.end(), {"--limit", std::to_string(options.limit)});
+  if (options.offline) workspace.stay_offline();
+  const app::RunOutcome outcome = workspace.runner().run(request, observer, workspace.stop());
+  workspace.index_runs();
+  return outcome;
+}
+
+/// Where the outputs of the script itself lie, and what they are.
+std::string outputs_answer(const app::RunOutcome& outcome, const std::string& script) {
+  if (outcome.state != spec::RunState::ok) return {};
+  const app::RunFiles files(outcome.directory);
+  std::string text = "outputs in " + files.outputs(script).string() + "\n";
+  const auto record = files.read_record();
+  for (const spec::OutputRecord& output : record->outputs) {
+    if (output.stage != script) continue;
+    text += "  " + base::printable(output.path) + "  " + base::format_bytes(output.size_bytes) +
+            "  " + output.digest.text() + "\n";
+  }
+  return text;
+}
+
 int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
   check_options(options);
   workspace.choose_fetchers(options.fetcher, options.connections);
@@ -225,8 +272,14 @@ int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
     if (!options.output.empty()) place(fetched.back(), options.output, workspace, observer);
     if (!json) workspace.answer(text_answer(fetched.back(), took));
   }
-  if (json) workspace.answer(json_result_line(fetched));
-  return exit_done;
+  if (options.apply.empty()) {
+    if (json) workspace.answer(json_result_line(fetched));
+    return exit_done;
+  }
+  const app::RunOutcome outcome = apply_script(fetched.front(), options, workspace, observer);
+  workspace.answer(json ? json_result_line(fetched, outcome)
+                        : outcome_answer(outcome) + outputs_answer(outcome, options.apply));
+  return exit_status(outcome.state);
 }
 
 }  // namespace
@@ -236,6 +289,13 @@ void setup_fetch(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("fetch", "bring assets or URLs into the cache, verified");
   command->add_option("names", options->names, "names of assets, or URLs")->required();
   command->add_option("--sha256", options->sha256, "digest that the one URL's bytes must have");
+  command->add_option("--apply", options->apply, "then run this script of the asset, recorded")
+      ->type_name("SCRIPT");
+  command->add_option("--arg", options->arguments, "NAME=VALUE: an argument of the script")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  command->add_flag("--fresh", options->fresh, "with --apply: run it though it was run before");
   command->add_option("-o,--output", options->output, "also put the files into this folder");
   command->add_option("--path", options->path, "take them from this file or folder instead")
       ->type_name("FILE|FOLDER");

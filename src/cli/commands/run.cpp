@@ -19,22 +19,6 @@
 namespace sabath::cli {
 namespace {
 
-std::map<std::string, std::string> assignments(const std::vector<std::string>& texts) {
-  std::map<std::string, std::string> set;
-  for (const std::string& text : texts) {
-    const auto sign = text.find('=');
-    if (sign == std::string::npos || sign == 0) {
-      throw base::Error(base::ErrorKind::usage,
-                        "--set: '" + base::printable(text) + "' is not NAME=VALUE");
-    }
-    if (!set.emplace(text.substr(0, sign), text.substr(sign + 1)).second) {
-      throw base::Error(base::ErrorKind::usage,
-                        "--set: '" + base::printable(text.substr(0, sign)) + "' is set twice");
-    }
-  }
-  return set;
-}
-
 /// A recipe's name, or its path where the name would not be found without more.
 std::string lasting_name(const std::string& given, const spec::Recipe& recipe, bool catalogs) {
   const bool by_path = !base::is_safe_name(given) || given.ends_with(".json");
@@ -54,12 +38,14 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   request.recipe = workspace.documents().recipe(options.recipe);
   request.named =
       lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
-  request.set = assignments(options.set);
+  request.set = assignments("--set", options.set);
   app::resolve_parameters(request.recipe, request.set);  // before any folder is made
   request.seed = options.seed;
   request.tags = options.tags;
   request.fresh = options.fresh;
   request.variant = options.variant;
+  request.task = options.task;
+  app::stages_of(request);
   // Refuses an unknown one, where the environment is the recipe's own.
   const spec::EnvironmentSpec& own = request.recipe.environment;
   if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
@@ -68,29 +54,20 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   return request;
 }
 
-std::string text_answer(const app::RunOutcome& outcome) {
-  const auto record = app::RunFiles(outcome.directory).read_record();
-  std::string text = record ? report::outcome_text(*record)
-                            : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
-                                  "\n" + base::printable(outcome.message) + "\n";
-  text += "  in " + outcome.directory.string() + "\n";
-  if (record) text += "again: " + base::printable(record->reproduce) + "\n";
-  return text;
-}
-
 int run_once(const app::RunRequest& request, Workspace& workspace) {
   const app::RunOutcome outcome =
       workspace.runner().run(request, workspace.observer(), workspace.stop());
   workspace.index_runs();
   workspace.answer(workspace.options().json ? json_answer(std::vector{outcome})
-                                            : text_answer(outcome));
+                                            : outcome_answer(outcome));
   return exit_status(outcome.state);
 }
 
 void refuse_beside_resume(const RunOptions& options) {
   const bool more = !options.recipe.empty() || !options.set.empty() || options.seed ||
                     options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
-                    !options.variant.empty() || options.offline || asks_for_study(options);
+                    !options.variant.empty() || !options.task.empty() || options.offline ||
+                    asks_for_study(options);
   if (!more) return;
   throw base::Error(base::ErrorKind::usage,
                     "--resume: goes on with a study as it was asked for; only --jobs and --retry "
@@ -146,6 +123,34 @@ void add_study_options(CLI::App& command, RunOptions& options, CLI::Option* seed
 
 }  // namespace
 
+std::map<std::string, std::string> assignments(std::string_view option,
+                                               const std::vector<std::string>& texts) {
+  const std::string place = std::string(option) + ": '";
+  std::map<std::string, std::string> set;
+  for (const std::string& text : texts) {
+    const auto sign = text.find('=');
+    if (sign == std::string::npos || sign == 0) {
+      throw base::Error(base::ErrorKind::usage,
+                        place + base::printable(text) + "' is not NAME=VALUE");
+    }
+    const std::string name = text.substr(0, sign);
+    if (!set.emplace(name, text.substr(sign + 1)).second) {
+      throw base::Error(base::ErrorKind::usage, place + base::printable(name) + "' is set twice");
+    }
+  }
+  return set;
+}
+
+std::string outcome_answer(const app::RunOutcome& outcome) {
+  const auto record = app::RunFiles(outcome.directory).read_record();
+  std::string text = record ? report::outcome_text(*record)
+                            : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
+                                  "\n" + base::printable(outcome.message) + "\n";
+  text += "  in " + outcome.directory.string() + "\n";
+  if (record) text += "again: " + base::printable(record->reproduce) + "\n";
+  return text;
+}
+
 void setup_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a recipe and record it");
@@ -162,6 +167,8 @@ void setup_run(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option(
       "--variant", options->variant, "the environment's variant; else the site's, else the first");
+  command->add_option(
+      "--task", options->task, "the stages of one of the recipe's tasks, and what they need");
   command->add_flag("--offline", options->offline, "what is not in the cache is an error");
   command->add_flag("--fresh", options->fresh, "reuse no cached stage");
   command->add_flag(

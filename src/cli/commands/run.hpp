@@ -7,8 +7,10 @@
 #include <sabath/spec/study.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::cli {
@@ -22,6 +24,7 @@ struct RunOptions {
   bool fresh = false;
   bool dry_run = false;
   std::string variant{};
+  std::string task{};
   bool offline = false;
   // of studies
   std::vector<std::string> sweep{};
@@ -32,6 +35,13 @@ struct RunOptions {
   std::string resume{};
   bool retry = false;
 };
+
+/// NAME=VALUE of each text. Throws Error{usage} that names `option`.
+std::map<std::string, std::string> assignments(std::string_view option,
+                                               const std::vector<std::string>& texts);
+
+/// How a run ended, where it lies, and what does it again.
+std::string outcome_answer(const app::RunOutcome& outcome);
 
 /// Is more than one run asked for, or a study by its name?
 bool asks_for_study(const RunOptions& options);

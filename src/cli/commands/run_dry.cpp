@@ -90,7 +90,8 @@ int show_dry_run(const RunOptions& options,
     return exit_done;
   }
   const std::vector<std::string> varied = app::varied_parameters(points);
-  std::string text = std::to_string(points.size()) + " run(s) of " + request.recipe.name + "\n";
+  std::string text = std::to_string(points.size()) + " run(s) of " + request.recipe.name +
+                     (request.task.empty() ? "" : ", task " + request.task) + "\n";
   for (const auto& [name, value] : plan.parameters) {
     if (std::find(varied.begin(), varied.end(), name) != varied.end()) continue;
     text += "  " + name + " = " + base::printable(spec::to_string(value)) + "\n";

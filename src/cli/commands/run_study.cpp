@@ -76,6 +76,7 @@ std::string command_of(const RunOptions& options, const app::RunRequest& request
   add("--repeat", options.repeat ? std::to_string(*options.repeat) : "");
   add("--jobs", options.jobs);
   add("--variant", options.variant);
+  add("--task", options.task);
   for (const std::string& each : options.tags)
     add("--tag", each);
   if (options.fresh) argv.emplace_back("--fresh");
@@ -168,6 +169,7 @@ int run_new_study(const RunOptions& options,
   plan.recipe_digest = request.recipe.digest();
   plan.variant = prepared.request.variant;
   plan.tags = request.tags;
+  if (!request.task.empty()) plan.task = request.task;
   plan.fresh = request.fresh;
   plan.offline = request.offline;
   plan.command = command_of(options, request);
@@ -197,6 +199,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   }
   request.named = plan.recipe;
   request.variant = plan.variant;
+  request.task = plan.task.value_or("");
   request.tags = plan.tags;
   request.fresh = plan.fresh;
   request.offline = plan.offline;

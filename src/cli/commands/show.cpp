@@ -7,8 +7,10 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/script_recipe.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -50,6 +52,20 @@ std::string range_of(const spec::Parameter& parameter) {
   return "";
 }
 
+std::string stages_text(const spec::Recipe& recipe) {
+  const bool has_tasks = !spec::tasks_of(recipe).empty();
+  std::vector<base::TextTable::Column> columns{{"stage"}, {"needs"}, {"cached"}, {"outputs"}};
+  if (has_tasks) columns.insert(columns.begin() + 1, {"task"});
+  base::TextTable stages(columns);
+  for (const spec::Stage& stage : recipe.stages) {
+    std::vector<std::string> cells{
+        stage.name, joined(stage.needs), stage.cache ? "yes" : "", joined(stage.outputs)};
+    if (has_tasks) cells.insert(cells.begin() + 1, stage.task);
+    stages.add(std::move(cells));
+  }
+  return stages.text();
+}
+
 std::string recipe_text(const spec::Recipe& recipe) {
   std::string text = line("recipe", recipe.name) + line("", recipe.description) +
                      line("model", recipe.model) + line("folder", recipe.directory.string()) +
@@ -65,11 +81,7 @@ std::string recipe_text(const spec::Recipe& recipe) {
                     parameter.description});
   }
   if (!parameters.empty()) text += "\n" + parameters.text();
-  base::TextTable stages({{"stage"}, {"needs"}, {"cached"}, {"outputs"}});
-  for (const spec::Stage& stage : recipe.stages) {
-    stages.add({stage.name, joined(stage.needs), stage.cache ? "yes" : "", joined(stage.outputs)});
-  }
-  text += "\n" + stages.text();
+  text += "\n" + stages_text(recipe);
   base::TextTable studies({{"study"}, {"varies"}, {"seeds"}, {"repeat"}});
   for (const auto& [name, study] : recipe.studies) {
     std::vector<std::string> varied;
@@ -125,6 +137,32 @@ std::string origin_text(const spec::Asset& asset) {
   return text + files_text(asset.manifest);
 }
 
+std::string argument_text(const spec::ScriptArgument& argument) {
+  const spec::Parameter& parameter = argument.parameter;
+  if (argument.must_be_given) return "--arg " + parameter.name + "=...";
+  const std::string range = range_of(parameter);
+  return "[--arg " + parameter.name + "=" + spec::to_string(parameter.default_value) + "]" +
+         (range.empty() ? "" : "  " + range) +
+         (parameter.description.empty() ? "" : "  " + parameter.description);
+}
+
+/// With all that can be said to them, those that they need included.
+std::string scripts_text(const spec::Asset& asset) {
+  std::string text;
+  for (const spec::AssetScript& script : asset.scripts) {
+    text += line("script",
+                 script.name + (script.needs.empty() ? "" : ", after ") + joined(script.needs));
+    text += line("", script.description) + line("", base::quote_command(script.command));
+    for (const spec::ScriptArgument& argument : spec::arguments_of(asset, script.name))
+      text += line("", argument_text(argument));
+    if (!script.outputs.empty()) text += line("", "makes " + joined(script.outputs));
+  }
+  if (!text.empty()) {
+    text += line("apply", "sabath fetch " + asset.name + " --apply " + asset.scripts.front().name);
+  }
+  return text;
+}
+
 std::string asset_text(const spec::Asset& asset) {
   std::string text = line(spec::to_string(asset.kind), asset.name) +
                      line("version", asset.version) + line("title", asset.title) +
@@ -138,7 +176,7 @@ std::string asset_text(const spec::Asset& asset) {
     for (const std::string& step : asset.access.steps)
       text += line("", step);
   }
-  return text + origin_text(asset);
+  return text + origin_text(asset) + scripts_text(asset);
 }
 
 /// Of the terminal that the answer goes to; elsewhere as the page of a paper.

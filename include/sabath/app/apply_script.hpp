@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sabath/app/fetch_assets.hpp>
+#include <sabath/app/folders.hpp>
+#include <sabath/app/plan_run.hpp>
+#include <sabath/spec/asset.hpp>
+
+#include <map>
+#include <string>
+
+namespace sabath::app {
+
+/// What a user asked of a script of an asset.
+struct ScriptCall {
+  std::string script{};
+  std::map<std::string, std::string> arguments{};  ///< --arg NAME=VALUE, as text
+  bool fresh = false;                              ///< run it though the same was run before
+  bool offline = false;
+};
+
+/// Throws Error{not_found} for an unknown script, Error{usage} with all that is wrong with the
+/// arguments.
+void check_call(const spec::Asset& asset, const ScriptCall& call);
+
+/// The run that applies the script to just what was fetched: the script's recipe, written into a
+/// folder of the state, so that it is a recipe like others. Throws as `check_call`, and
+/// Error{storage}.
+RunRequest script_request(const spec::Asset& asset,
+                          const FetchedAsset& fetched,
+                          const ScriptCall& call,
+                          const Folders& folders);
+
+}  // namespace sabath::app

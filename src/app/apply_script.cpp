@@ -1,0 +1,104 @@
+#include <sabath/app/apply_script.hpp>
+#include <sabath/app/documents.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/script_recipe.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Everybody gets the same of one script and one asset, as of a generated asset.
+constexpr std::uint64_t script_seed = 1;
+
+/// All that is wrong is told at once, with the first hint.
+class Problems {
+ public:
+  void add(const std::string& text, const std::string& hint) {
+    text_ += (text_.empty() ? "" : "\n") + text;
+    if (hint_.empty()) hint_ = hint;
+  }
+  void finish() const {
+    if (!text_.empty()) throw Error(ErrorKind::usage, text_, hint_);
+  }
+
+ private:
+  std::string text_;
+  std::string hint_;
+};
+
+void check_given(const std::vector<spec::ScriptArgument>& known,
+                 const std::string& name,
+                 const std::string& value,
+                 const std::string& place,
+                 Problems& problems) {
+  std::vector<std::string> names;
+  for (const spec::ScriptArgument& argument : known) {
+    names.push_back(argument.parameter.name);
+    if (argument.parameter.name != name) continue;
+    try {
+      spec::parse_parameter(argument.parameter, value);
+    } catch (const Error& error) {
+      problems.add(std::string("--arg: ") + error.what(), error.hint());
+    }
+    return;
+  }
+  const std::string guess = base::nearest(name, names);
+  std::string listed;
+  for (const std::string& each : names)
+    listed += (listed.empty() ? "it takes " : ", ") + each;
+  problems.add(place + "no argument '" + base::printable(name) + "'",
+               !guess.empty()   ? "did you mean '" + guess + "'?"
+               : listed.empty() ? "it takes none"
+                                : listed);
+}
+
+}  // namespace
+
+void check_call(const spec::Asset& asset, const ScriptCall& call) {
+  const std::vector<spec::ScriptArgument> known = spec::arguments_of(asset, call.script);
+  const std::string place = "script '" + call.script + "' of '" + asset.name + "': ";
+  Problems problems;
+  for (const auto& [name, value] : call.arguments)
+    check_given(known, name, value, place, problems);
+  for (const spec::ScriptArgument& argument : known) {
+    const std::string& name = argument.parameter.name;
+    if (!argument.must_be_given || call.arguments.contains(name)) continue;
+    problems.add(place + "argument '" + name + "' must be given", "--arg " + name + "=...");
+  }
+  problems.finish();
+}
+
+RunRequest script_request(const spec::Asset& asset,
+                          const FetchedAsset& fetched,
+                          const ScriptCall& call,
+                          const Folders& folders) {
+  check_call(asset, call);
+  const spec::Recipe recipe = spec::script_recipe(asset, call.script);
+  const fs::path folder = folders.state() / "scripts" / recipe.name;
+  const fs::path file = folder / "recipe.json";
+  base::make_directories(folder);
+  // Left alone where it is right: somebody may keep it with a run in this moment.
+  if (base::read_file_if_exists(file) != recipe.text)
+    base::write_file_atomically(file, recipe.text);
+  RunRequest request;
+  request.recipe = load_recipe(file);
+  request.set = call.arguments;
+  request.seed = script_seed;
+  request.fresh = call.fresh;
+  request.offline = call.offline;
+  for (const auto& [role, name] : request.recipe.datasets)
+    request.inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+  request.again = {"sabath", "fetch", asset.name, "--apply", call.script};
+  for (const auto& [name, value] : call.arguments)
+    request.again.insert(request.again.end(), {"--arg", name + "=" + value});
+  return request;
+}
+
+}  // namespace sabath::app
