@@ -5,6 +5,7 @@
 #include "redact.hpp"
 #include "run_facets.hpp"
 #include "run_software.hpp"
+#include "space_reserve.hpp"
 #include "stage_runner.hpp"
 #include "status_observer.hpp"
 
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <future>
 #include <mutex>
+#include <optional>
 
 namespace sabath::app {
 namespace {
@@ -91,6 +93,7 @@ class Execution {
       masked_ += secrets_.mask_file(files_.directory() / plan_.code_state->git->diff);
     ++status_.attempt;
     base::make_directories(files_.attempt(status_.attempt));
+    reserve_.emplace(files_.directory());
     stamp_process(status_);
     set_state(spec::RunState::running);
     record_.state = spec::RunState::ok;
@@ -237,7 +240,16 @@ class Execution {
     record_.message = error.what();
   }
 
+  /// Whatever failed on a full disk most likely failed because of that. Gives the room back.
+  void tell_full_disk() {
+    const std::string problem = reserve_ ? reserve_->problem() : "";
+    if (record_.state == spec::RunState::failed && !problem.empty())
+      record_.message += " (" + problem + ")";
+    reserve_.reset();
+  }
+
   void finish() {
+    tell_full_disk();
     fill_record();
     // Never replaced: a second exec of the same directory finds the record of the first.
     if (!base::write_file_once(files_.record(), record_text(record_))) {
@@ -320,6 +332,7 @@ class Execution {
   spec::RunStatus status_{};
   std::mutex status_mutex_{};
   spec::RunRecord record_{};
+  std::optional<SpaceReserve> reserve_{};
   base::SteadyTime started_{};
   FoundSoftware software_{};
   std::vector<collect::StageFiles> stages_to_collect_{};

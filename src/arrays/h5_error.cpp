@@ -1,5 +1,7 @@
 #include "h5_error.hpp"
 
+#include <string_view>
+
 namespace sabath::arrays {
 namespace {
 
@@ -16,6 +18,16 @@ herr_t take_innermost(unsigned n, const H5E_error2_t* entry, void* data) noexcep
     return -1;  // no memory for a message: the caller says "HDF5 gives no reason"
   }
   return 0;
+}
+
+/// "file write failed: time = ..., error message = 'No space left on device', buf = 0x..." is a
+/// page of HDF5's own affairs around the one thing that helps.
+std::string without_affairs(const std::string& text) {
+  constexpr std::string_view label = "error message = '";
+  const auto from = text.find(label);
+  if (from == std::string::npos) return text;
+  const auto to = text.find('\'', from + label.size());
+  return text.substr(from + label.size(), to - from - label.size());
 }
 
 }  // namespace
@@ -38,7 +50,7 @@ void throw_hdf5(const std::string& place, const std::string& problem, base::Erro
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_innermost, &cause);
   H5Eclear2(H5E_DEFAULT);
   if (cause.text.empty()) cause.text = "HDF5 gives no reason";
-  throw base::Error(kind, place + ": " + problem + ": " + cause.text);
+  throw base::Error(kind, place + ": " + problem + ": " + without_affairs(cause.text));
 }
 
 H5Id checked(hid_t id,

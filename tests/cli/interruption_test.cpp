@@ -117,6 +117,35 @@ TEST_CASE("cli: a run goes on when the command that started it is killed, and is
   CHECK(eventually([&] { return only_run_listed(sabath)["state"] == "ok"; }));
 }
 
+TEST_CASE("cli: a stage that makes a daemon is through when its program is; the daemon is ended") {
+  Sabath sabath;
+  const auto pid_file = sabath.folder() / "pid";
+  const Answer answer = sabath(
+      {"run",
+       sabath.shell_recipe("daemons", SABATH_TEST_PROGRAMS "/daemonise " + pid_file.string())});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  const json record = json::parse(sabath.newest());
+  CHECK(record["state"] == "ok");
+  CHECK(record["stages"][0]["leftovers"] == 1);
+  CHECK(record["wall_s"].get<double>() < 100);  // it would stay for 120 s
+  CHECK_FALSE(is_alive(std::stoi(text_of(pid_file))));
+}
+
+TEST_CASE("cli: when a stage's own program is killed the run says by which signal") {
+  Sabath sabath;
+  const Sleep sleep(4'000'000);
+  Running running =
+      sabath.start({"run", sabath.shell_recipe("sleeper", "exec " + sleep.command())});
+  REQUIRE(eventually([&] { return sleep.processes().size() == 1; }));
+  ::kill(sleep.processes().front(), SIGKILL);
+  CHECK(running.wait().status == 1);
+  const json record = json::parse(sabath.newest());
+  CHECK(record["state"] == "failed");
+  CHECK(record["stages"][0]["signal"] == SIGKILL);
+  CHECK(only_run_listed(sabath)["state"] == "failed");
+}
+
 TEST_CASE("cli: an interrupted fetch leaves nothing that passes for complete") {
   Sabath sabath;
   const auto big = sabath.folder() / "big";

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sqlite3.h>
 
+#include <set>
+
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -166,6 +168,36 @@ TEST_CASE("cli: a full disk fails the run, and the run is not lost") {
   CHECK((runs[0]["state"] == "failed" || runs[0]["state"] == "lost"));
 }
 
+TEST_CASE("cli: when the disk fills up in the middle of a run its record is there, and says so") {
+  Sabath sabath;
+  const SmallDisk disk(sabath.home(), "8m");
+  if (!disk.mounted()) {
+    WARN("skipped: mounting a small tmpfs needs root");
+    return;
+  }
+  // What the code itself does about it is its own affair: this one takes no notice.
+  const auto folder =
+      sabath.shell_recipe("filler",
+                          std::string(one_metric) + "; cat /dev/zero > {output}/big; sync; true",
+                          R"({"metrics": {"loss": {"unit": "1", "better": "lower"}}})",
+                          R"({"outputs": ["big"]})");
+  const Answer answer = sabath({"run", folder});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status != 0);
+  CHECK_THAT(answer.output + answer.errors, Contains("No space left on device"));
+  REQUIRE(sabath.count_runs() == 1);
+  const json record = json::parse(sabath.newest());
+  CHECK(record["state"] == "failed");
+  CHECK_THAT(
+      record["message"].get<std::string>(),
+      Contains("series.h5: cannot write: No space left on device") &&
+          Contains("(" + sabath.run_directories().back().string() + ": No space left on device)"));
+  CHECK(json::parse(sabath.newest("status.json"))["state"] == "failed");
+  fs::remove(sabath.run_directories().back() / "outputs/go/big");
+  const Answer list = sabath({"--json", "list"});
+  CHECK(json::parse(list.output)["runs"][0]["state"] == "failed");
+}
+
 TEST_CASE("cli: a disk too full to begin a run says so and does not run") {
   Sabath sabath;
   const SmallDisk disk(sabath.home(), "1m");
@@ -241,7 +273,7 @@ TEST_CASE("cli: a catalog of a newer version is left alone; runs are recorded ne
   set_catalog_version(sabath.home() / "catalog.db", 99);
   const Answer list = sabath({"list"});
   CHECK(list.status == 15);
-  CHECK_THAT(list.errors, Contains("is of version 99") && Contains("versions up to 1"));
+  CHECK_THAT(list.errors, Contains("is of version 99") && Contains("versions up to 3"));
   CHECK(list.output.empty());
 
   const Answer run = sabath({"run", folder});
@@ -249,23 +281,59 @@ TEST_CASE("cli: a catalog of a newer version is left alone; runs are recorded ne
   CHECK_THAT(run.errors, Contains("is of version 99"));
   CHECK(json::parse(sabath.newest())["state"] == "ok");
 
-  set_catalog_version(sabath.home() / "catalog.db", 1);
+  set_catalog_version(sabath.home() / "catalog.db", 3);
   CHECK(json::parse(sabath({"--json", "list"}).output)["runs"].size() == 2);
 }
 
-TEST_CASE("cli: a damaged catalog is said to be only an index, and can be made again") {
+TEST_CASE("cli: a catalog that is gone or damaged comes back by itself, whoever wants it next") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe("tiny", one_metric);
   REQUIRE(sabath({"run", folder}).status == 0);
-  fs::remove(sabath.home() / "catalog.db-wal");
-  fs::remove(sabath.home() / "catalog.db-shm");
-  write_text(sabath.home() / "catalog.db", std::string(8192, 'x'));
-  const Answer list = sabath({"list"});
-  CHECK(list.status == 15);
-  CHECK_THAT(list.errors, Contains("reindex"));
-  CHECK(sabath({"run", folder}).status == 0);
-  fs::remove(sabath.home() / "catalog.db");
-  CHECK_THAT(sabath({"catalog", "reindex"}).output, Contains("2 runs indexed"));
+  const auto file = sabath.home() / "catalog.db";
+  const std::string how = GENERATE("gone", "no database", "cut off");
+  if (how == "gone") fs::remove(file);
+  if (how == "no database") write_text(file, std::string(8192, 'x'));
+  if (how == "cut off") fs::resize_file(file, fs::file_size(file) / 2);
+  const bool by_run = GENERATE(true, false);
+  const Answer next =
+      sabath(by_run ? std::vector<std::string>{"run", folder} : std::vector<std::string>{"list"});
+  INFO(how << ": " << next.errors);
+  CHECK(next.status == 0);
+  CHECK((next.errors.find("set aside as catalog.db.damaged") != std::string::npos) ==
+        (how != "gone"));
+  const Answer list = sabath({"--json", "list"});
+  CHECK(list.errors.empty());
+  CHECK(json::parse(list.output)["runs"].size() == (by_run ? 2 : 1));
+}
+
+TEST_CASE("cli: when the clock jumps durations are those of the steady one, and ids differ") {
+  Sabath sabath;
+  // A sanitizer wants to be the first library; this shim disturbs none.
+  sabath.environment()["ASAN_OPTIONS"] = "verify_asan_link_order=0";
+  sabath.environment()["LD_PRELOAD"] = SABATH_TEST_PROGRAMS "/clock_shim.so";
+  const auto folder = sabath.shell_recipe("tiny", std::string("sleep 0.2; ") + one_metric);
+  const Answer study = sabath({"--json", "run", folder, "--repeat", "4"});
+  INFO(study.errors);
+  CHECK(study.status == 0);
+  REQUIRE(sabath.count_runs() == 4);
+  std::set<std::string> days;
+  for (const fs::path& directory : sabath.run_directories()) {
+    const json record = json::parse(text_of(directory / "record.json"));
+    CHECK(record["state"] == "ok");
+    CHECK(record["run_id"] == directory.filename().string());
+    days.insert(record["created"].get<std::string>().substr(0, 10));
+    for (const json& seconds : {record["wall_s"], record["stages"][0]["wall_s"]}) {
+      CHECK(seconds.get<double>() >= 0.2);
+      CHECK(seconds.get<double>() < 3000);
+    }
+    const json values = record.flatten();
+    for (const auto& [key, value] : values.items()) {
+      INFO(key);
+      CHECK((!value.is_number() || value.get<double>() >= 0));
+    }
+  }
+  CHECK(days.size() > 1);  // it did jump
+  CHECK(json::parse(sabath({"--json", "list"}).output)["runs"].size() == 4);
 }
 
 TEST_CASE("cli: a missing compiler is an error of the environment that names it; no run is made") {

@@ -1,0 +1,247 @@
+// What is left of a study when its processes are killed, at whichever moment.
+#include "app/record_files.hpp"
+#include "app/run_executors.hpp"
+#include "app/stage_template.hpp"
+#include "support/child_process.hpp"
+#include "support/errors.hpp"
+#include "support/temp_home.hpp"
+#include "unit/spec/full_values.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_study.hpp>
+#include <sabath/app/study_files.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/process_identity.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <fstream>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace sabath;
+using app::RunFiles;
+using app::StudyFiles;
+using base::ErrorKind;
+using base::ProcessIdentity;
+using spec::RunState;
+using test::contains;
+using test::error_of;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string first = "tiny-20261120-103201-abcdefgh";
+const std::string second = "tiny-20261120-103202-abcdefgh";
+
+/// A study of three points, and runs.
+class Study {
+ public:
+  Study() : files(home_ / "studies" / "tiny-20261120-103200-abcdef") {
+    fs::create_directories(files.directory());
+    spec::StudyPlan plan;
+    plan.study_id = files.directory().filename();
+    plan.points.resize(3);
+    Study::write(files.directory() / "study.json", base::pretty_json(spec::to_json(plan)));
+  }
+  /// A run as `plan_run` leaves it, with a status that says what it is told.
+  fs::path plan(const std::string& id, RunState state, const ProcessIdentity& process) const {
+    const fs::path directory = folders().runs() / id;
+    fs::create_directories(directory);
+    spec::RunPlan plan = test::full_plan();
+    plan.run_id = id;
+    app::write_plan(directory / "plan.json", plan);
+    spec::RunStatus status;
+    status.state = state;
+    status.node = "node1";
+    status.pid = process.pid;
+    status.process = process.text();
+    RunFiles(directory).write_status(status);
+    return directory;
+  }
+  app::Folders folders() const {
+    app::Folders folders;
+    folders.home = home_.path();
+    return folders;
+  }
+  static void write(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+  }
+  fs::path driver(int number) const {
+    return files.directory() / ("driver." + std::to_string(number));
+  }
+  const test::TempHome& home() const { return home_; }
+
+ private:
+  test::TempHome home_;
+
+ public:
+  StudyFiles files;
+};
+
+ProcessIdentity dead() {
+  ProcessIdentity process = ProcessIdentity::current();
+  process.boot = "another boot";
+  return process;
+}
+
+ProcessIdentity elsewhere() {
+  ProcessIdentity process = ProcessIdentity::current();
+  process.host = "another host";
+  return process;
+}
+
+/// A process with the arguments of an executor that has not said anything yet.
+class SilentExecutor {
+ public:
+  explicit SilentExecutor(const test::TempHome& home, const fs::path& directory) {
+    // A script called "exec", since only its arguments count.
+    Study::write(home / "exec", "read nothing < pipe\n");
+    REQUIRE(::mkfifo((home / "pipe").c_str(), 0600) == 0);
+    const std::string folder = home.path().string();
+    const std::string argument = directory.string();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      if (::chdir(folder.c_str()) == 0)
+        ::execl("/bin/sh", "sabath", "exec", argument.c_str(), nullptr);
+      ::_exit(1);
+    }
+    std::string arguments;
+    while (!contains(arguments, argument)) {
+      ::usleep(1000);
+      std::ifstream file("/proc/" + std::to_string(pid_) + "/cmdline", std::ios::binary);
+      std::getline(file, arguments);
+    }
+  }
+  ~SilentExecutor() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  SilentExecutor(const SilentExecutor&) = delete;
+  SilentExecutor& operator=(const SilentExecutor&) = delete;
+  std::string identity() const { return ProcessIdentity::of(pid_).text(); }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace
+
+TEST_CASE("study files: of a list whose last line was torn at any byte only that line is missing") {
+  const Study study;
+  study.files.add_run({0, first});
+  study.files.add_run({2, second});
+  const fs::path list = study.files.directory() / "runs";
+  const auto whole = fs::file_size(list);
+  const auto before = std::string("0 " + first + "\n").size();
+  const auto size = GENERATE_COPY(range(before, whole - 1));
+  fs::resize_file(list, size);
+  REQUIRE(study.files.runs().size() == 1);
+  study.files.add_run({1, "tiny-20261120-103203-abcdefgh"});
+  const auto runs = study.files.runs();
+  // What was torn off never was started: it is noted before that.
+  std::size_t found = 0;
+  for (const StudyFiles::Run& run : runs) {
+    if (run.run_id == first) found += 1;
+    if (run.run_id == "tiny-20261120-103203-abcdefgh" && run.point == 1) found += 10;
+    CHECK(run.run_id != second);
+  }
+  CHECK(found == 11);
+}
+
+TEST_CASE("study files: who is gone leaves the study to the next, once") {
+  const Study study;
+  Study::write(study.driver(1), dead().text());
+  study.files.take_in_hand();
+  CHECK(base::read_file(study.driver(2)) == ProcessIdentity::current().text());
+  // Its own driver, such as a process that resumes what it began, is nobody else.
+  study.files.take_in_hand();
+  const int other = test::status_in_child([&] {
+    const base::Error error = error_of([&] { study.files.take_in_hand(); });
+    return contains(error.what(), "goes on already, as process") ? 7 : 1;
+  });
+  CHECK(WEXITSTATUS(other) == 7);
+}
+
+TEST_CASE("study files: a driver that was cut off, or is empty, holds nobody up") {
+  const Study study;
+  Study::write(study.driver(1), GENERATE("", "abc.def"));
+  CHECK_NOTHROW(study.files.take_in_hand());
+}
+
+TEST_CASE("study files: who may still be at it elsewhere is not taken for gone") {
+  const Study study;
+  Study::write(study.driver(1), elsewhere().text());
+  const base::Error error = error_of([&] { study.files.take_in_hand(); });
+  CHECK(error.kind() == ErrorKind::usage);
+  CHECK(contains(error.what(), "may go on on another machine"));
+  CHECK(contains(error.hint(), study.driver(1).string()));
+  CHECK_FALSE(fs::exists(study.driver(2)));
+}
+
+TEST_CASE("executors: a run that was planned and not started has none, whoever planned it") {
+  const Study study;
+  const fs::path directory =
+      study.plan(first, RunState::planned, GENERATE(dead(), ProcessIdentity::current()));
+  CHECK(app::executors_of({directory}).empty());
+}
+
+TEST_CASE("executors: one that was started and has said nothing yet is found by its arguments") {
+  const Study study;
+  const fs::path directory = study.plan(first, RunState::planned, dead());
+  if (GENERATE(true, false)) Study::write(directory / "status.json", "{\"state");  // a power cut
+  const SilentExecutor executor(study.home(), directory);
+  const auto executors =
+      app::executors_of({directory, study.plan(second, RunState::planned, dead())});
+  REQUIRE(executors.size() == 1);
+  CHECK(executors.at(first) == executor.identity());
+}
+
+TEST_CASE("executors: one that runs is told by its status, one that is gone or done is none") {
+  const Study study;
+  const fs::path running = study.plan(first, RunState::running, ProcessIdentity::current());
+  const fs::path killed = study.plan(second, RunState::running, dead());
+  const fs::path done = study.plan("tiny-20261120-103203-abcdefgh", RunState::ok, dead());
+  const auto executors =
+      app::executors_of({running, killed, done, study.folders().runs() / "removed"});
+  REQUIRE(executors.size() == 1);
+  CHECK(executors.at(first) == ProcessIdentity::current().text());
+}
+
+TEST_CASE("executors: one on another machine may go on, which is an error that says where") {
+  const Study study;
+  const fs::path directory = study.plan(first, RunState::running, elsewhere());
+  const base::Error error = error_of([&] { app::executors_of({directory}); });
+  CHECK(error.kind() == ErrorKind::launch);
+  CHECK(contains(error.what(), first + " may still be executed on node1"));
+}
+
+TEST_CASE("study: what was planned, listed or started when it was killed is told as what it is") {
+  const Study study;
+  // Killed after planning the first run, which the list does not know; the second is listed and was
+  // not started; of the third's two runs one was killed and one is through.
+  study.plan(first, RunState::planned, dead());
+  study.plan(second, RunState::planned, dead());
+  study.files.add_run({1, second});
+  const std::string third = "tiny-20261120-103203-abcdefgh";
+  const std::string fourth = "tiny-20261120-103204-abcdefgh";
+  study.plan(third, RunState::running, dead());
+  study.files.add_run({2, third});
+  spec::RunRecord record = test::full_record();
+  record.run_id = fourth;
+  record.state = RunState::ok;
+  Study::write(study.plan(fourth, RunState::ok, dead()) / "record.json", app::record_text(record));
+  study.files.add_run({2, fourth});
+  const app::StudyOutcome outcome = app::look_at_study(study.files, study.folders());
+  CHECK_FALSE(outcome.points[0].run);
+  REQUIRE(outcome.points[1].run);
+  CHECK(outcome.points[1].run->state == RunState::lost);
+  REQUIRE(outcome.points[2].run);
+  CHECK(outcome.points[2].run->state == RunState::ok);
+  CHECK(outcome.points[2].runs == 2);
+  CHECK(outcome.open() == 2);
+}
