@@ -140,6 +140,7 @@ std::string head_text(const RunRecord& record, std::size_t columns) {
   LabelledLines lines(14, columns);
   lines.add("run", record.run_id);
   lines.add("state", std::string(spec::to_string(record.state)));
+  lines.add("task", record.task.value_or(""));
   lines.add("model", record.model);
   if (record.repeats) lines.add("repeats", *record.repeats);
   lines.add("study", record.study_id);
