@@ -4,6 +4,7 @@
 #include "record_files.hpp"
 #include "redact.hpp"
 #include "run_facets.hpp"
+#include "run_host.hpp"
 #include "run_software.hpp"
 #include "space_reserve.hpp"
 #include "stage_runner.hpp"
@@ -17,8 +18,9 @@
 #include <sabath/base/process_identity.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
-#include <sabath/probe/host_probe.hpp>
+#include <sabath/probe/run_group.hpp>
 #include <sabath/probe/sampler.hpp>
+#include <sabath/report/text.hpp>
 
 #include <algorithm>
 #include <future>
@@ -31,8 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
-
-constexpr std::chrono::milliseconds sample_interval{1000};
 
 /// One execution of one plan, from its first status to its record.
 class Execution {
@@ -52,6 +52,7 @@ class Execution {
   spec::RunRecord execute(std::stop_token stop) {
     begin();
     const env::EnvironmentLease lease(plan_.environment);
+    const probe::GpuSession gpus(node_.sources);
     try {
       const auto local = local_prefixes(stop);
       // Reads all of the prefixes' folders: meanwhile, the host can be looked at.
@@ -126,7 +127,10 @@ class Execution {
   }
 
   void look_at_host() {
-    spec::HostFacts facts = probe::probe_host({}, plan_.state_directory, processes_, clock_);
+    spec::HostFacts facts =
+        probe::probe_host(node_.sources, plan_.state_directory, processes_, clock_);
+    facts.mounts = mounts_of(plan_, files_, node_.sources.root);
+    if (const auto noise = report::noise_text(facts); !noise.empty()) observer_.warn(noise);
     write_host_facts(files_.attempt(status_.attempt) / ("host-" + facts.node + ".json"), facts);
     record_.hosts.push_back(std::move(facts));
   }
@@ -149,9 +153,18 @@ class Execution {
   void run_stages(const std::vector<env::LocalPrefix>& local,
                   const std::shared_future<void>& trust,
                   std::stop_token stop) {
+    // What an engine starts is in groups of its own, so that there the tree of processes tells
+    // more.
+    const bool in_container = env::container_of(plan_.environment) != nullptr;
+    std::optional<probe::RunGroup> group;
+    if (!in_container) group.emplace(plan_.run_id, node_.sources.root);
+    probe::SamplerOptions options;
+    options.sources = node_.sources;
+    if (group) options.group = group->path();
+    if (plan_.place) options.gpus = plan_.place->gpus;
     probe::UsageSampler sampler(
         files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
-        sample_interval,
+        options,
         clock_);
     cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
     RunSoftware software(plan_, files_.directory());
@@ -166,7 +179,8 @@ class Execution {
                         stamps,
                         node_.program,
                         local,
-                        trust},
+                        trust,
+                        options.group},
                        plan_,
                        files_,
                        status_.attempt);
@@ -183,6 +197,9 @@ class Execution {
           {stage.name, runner.directory(stage.name), files_.outputs(stage.name)});
     }
     record_.usage = sampler.finish();
+    probe::UsageSampler::Energy energy = sampler.energy();
+    record_.energy = std::move(energy.text);
+    if (!energy.readings.empty()) record_.energy_readings = std::move(energy.readings);
     software_ = software.finish(processes_, node_.program, record_.hosts.front().cpu, stop);
     record_.usage.sampler_cpu_s += software_.cpu_s;
     keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
@@ -301,7 +318,7 @@ class Execution {
     record_.inputs = plan_.inputs;
     record_.environment = plan_.environment;
     record_.variables = variables_that_matter(stage_variables());
-    record_.energy = "none: energy counters are not read";
+    if (record_.energy.empty()) record_.energy = "none: no stage was started";
     record_.facets = make_facets(plan_, record_.hosts);
     add_software();
     record_.only_stage = plan_.only_stage;

@@ -54,6 +54,15 @@ std::optional<std::vector<std::size_t>> first_free(const std::vector<bool>& take
   return free;
 }
 
+/// By CUDA_VISIBLE_DEVICES: no GPU of AMD's, and of a divided one its parts.
+bool can_be_given(const spec::GpuFacts& gpu, const std::vector<spec::GpuFacts>& all) {
+  if (gpu.vendor.value_or("nvidia") != "nvidia") return false;
+  if (!gpu.mig || gpu.uuid.starts_with("MIG-")) return true;
+  return std::none_of(all.begin(), all.end(), [&](const spec::GpuFacts& other) {
+    return other.uuid.starts_with("MIG-") && other.pci_bus == gpu.pci_bus;
+  });
+}
+
 }  // namespace
 
 NodeCapacity look_at_node(base::ProcessRunner& processes) {
@@ -70,8 +79,9 @@ NodeCapacity look_at_node(base::ProcessRunner& processes) {
   if (visible != environment.end()) {
     capacity.gpus = listed(visible->second);
   } else {
-    for (const spec::GpuFacts& gpu : facts.gpus)
-      capacity.gpus.push_back(gpu.uuid);
+    for (const spec::GpuFacts& gpu : facts.gpus) {
+      if (can_be_given(gpu, facts.gpus)) capacity.gpus.push_back(gpu.uuid);
+    }
   }
   return capacity;
 }

@@ -136,6 +136,7 @@ base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
   base::Command command;
   command.argv = env::see_local_prefixes(tools_.program, tools_.local, stage.argv);
   command.working_directory = own / "work";
+  command.control_group = tools_.control_group;
   command.stdout_path = own / "stdout.log";
   command.stderr_path = own / "stderr.log";
   command.output_limit = log_limit_bytes;

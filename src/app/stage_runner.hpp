@@ -44,6 +44,7 @@ class StageRunner {
     std::filesystem::path program{};        ///< this sabath
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
     std::shared_future<void> trust{};       ///< throws where others could change what would be run
+    std::filesystem::path control_group{};  ///< in which commands begin; may be empty
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 

@@ -6,6 +6,7 @@
 #include <sabath/base/file.hpp>
 
 #include <dirent.h>
+#include <linux/sched.h>
 
 #include <algorithm>
 #include <array>
@@ -123,6 +124,7 @@ class BlockedSignals {
 
 Child::Child(const Command& command, int stdout_fd, int stderr_fd)
     : working_directory_(command.working_directory.string()),
+      control_group_(command.control_group.string()),
       argv_(command.argv),
       caller_(::getpid()),
       outlives_caller_(command.outlives_caller) {
@@ -152,7 +154,8 @@ int Child::fork() {
   int code = 0;
   {
     const BlockedSignals blocked;
-    pid = ::fork();
+    pid = fork_into_group();
+    if (pid < 0) pid = ::fork();
     code = errno;
     if (pid == 0) become_program();
   }
@@ -164,6 +167,24 @@ int Child::fork() {
   throw Error(ErrorKind::launch,
               name_ + ": cannot be started: " + errno_text(code),
               "too many processes, or too little memory (ulimit -u, free)");
+}
+
+/// Into the group at once (Linux 5.7): to move a process there later makes all forks of the machine
+/// wait for a moment, and what it started meanwhile would stay behind. Negative where there is no
+/// group to go to, or no way.
+int Child::fork_into_group() const noexcept {
+#if defined(SYS_clone3) && defined(CLONE_INTO_CGROUP)
+  if (control_group_.empty()) return -1;
+  const UniqueFd group(::open(control_group_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!group) return -1;
+  struct clone_args arguments {};
+  arguments.flags = CLONE_INTO_CGROUP;
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<std::uint64_t>(group.get());
+  return static_cast<int>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+#else
+  return -1;
+#endif
 }
 
 void Child::become_program() const noexcept {

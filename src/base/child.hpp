@@ -28,6 +28,7 @@ class Child {
     int code = 0;
   };
 
+  int fork_into_group() const noexcept;
   [[noreturn]] void become_program() const noexcept;
   [[noreturn]] static void fail(int fd, Step step) noexcept;
   void close_other_descriptors() const noexcept;
@@ -35,6 +36,7 @@ class Child {
   std::string name_;
   std::string program_;
   std::string working_directory_;
+  std::string control_group_;
   std::vector<std::string> argv_;
   std::vector<std::string> environment_;
   std::vector<char*> argv_pointers_;

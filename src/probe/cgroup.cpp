@@ -1,10 +1,9 @@
 #include "cgroup.hpp"
 
 #include "fact_file.hpp"
+#include "mount_table.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <sstream>
 #include <string_view>
 
 namespace sabath::probe {
@@ -18,21 +17,11 @@ struct Membership {
   std::string group{};
 };
 
-/// A cgroup file system of /proc/self/mountinfo.
-struct Mount {
-  bool unified = false;                    ///< v2
-  std::string group{};                     ///< which group stands at the mount point
-  fs::path point{};                        ///< beneath the probe's root
-  std::vector<std::string> controllers{};  ///< of v1, among other options
-};
+constexpr std::string_view unified_type = "cgroup2";
+constexpr std::string_view legacy_type = "cgroup";
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream{std::string(text)};
-  for (std::string part; std::getline(stream, part, separator);) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
+bool contains(const std::vector<std::string>& items, const std::string& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
 }
 
 std::vector<Membership> read_memberships(const fs::path& root) {
@@ -47,53 +36,24 @@ std::vector<Membership> read_memberships(const fs::path& root) {
   return memberships;
 }
 
-bool is_octal(char digit) {
-  return digit >= '0' && digit <= '7';
-}
-
-/// mountinfo writes blank, tab, newline and backslash as \040 and so on (proc(5)).
-std::string unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
-        is_octal(text[i + 3])) {
-      const int code = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
-      plain += static_cast<char>(code);
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
-std::vector<Mount> read_mounts(const fs::path& root) {
-  std::vector<Mount> mounts;
-  for (const auto& line : split(read_fact(root / "proc/self/mountinfo").value_or(""), '\n')) {
-    const auto dash = line.find(" - cgroup");
-    if (dash == std::string::npos) continue;
-    const auto mount = split(line.substr(0, dash), ' ');
-    const auto system = split(line.substr(dash + 3), ' ');
-    if (mount.size() < 5 || system.empty()) continue;
-    mounts.push_back({system.front() == "cgroup2",
-                      unescaped(mount[3]),
-                      root / fs::path(unescaped(mount[4])).relative_path(),
-                      split(system.back(), ',')});
-  }
-  return mounts;
+/// Where a cgroup file system stands, beneath the probe's root.
+fs::path point_of(const Mount& mount, const fs::path& root) {
+  return root / mount.point.relative_path();
 }
 
 /// The folder of `group` and those of the groups above it, nearest first, as far as this mount
 /// shows them. A group outside of what is mounted (a container's view) leaves the mount point.
-std::vector<fs::path> folders_of(const Mount& mount, const std::string& group) {
-  const fs::path below = fs::path(group).lexically_relative(mount.group);
+std::vector<fs::path> folders_of(const Mount& mount,
+                                 const fs::path& point,
+                                 const std::string& group) {
+  const fs::path below = fs::path(group).lexically_relative(mount.root);
   std::vector<fs::path> folders;
   if (!below.empty() && *below.begin() != ".." && *below.begin() != ".") {
-    fs::path folder = mount.point;
+    fs::path folder = point;
     for (const auto& part : below)
       folders.insert(folders.begin(), folder /= part);
   }
-  folders.push_back(mount.point);
+  folders.push_back(point);
   return folders;
 }
 
@@ -153,20 +113,31 @@ void add_legacy(const std::string& controller,
 
 CgroupLimits read_cgroup_limits(const fs::path& root) {
   CgroupLimits limits;
-  const auto mounts = read_mounts(root);
+  const auto mounts = read_mount_table(root);
   for (const auto& membership : read_memberships(root)) {
     for (const auto& mount : mounts) {
-      if (mount.unified != membership.controllers.empty()) continue;
-      const auto folders = folders_of(mount, membership.group);
-      if (mount.unified) add_unified(folders, limits);
+      const bool unified = mount.type == unified_type;
+      if (!unified && mount.type != legacy_type) continue;
+      if (unified != membership.controllers.empty()) continue;
+      const auto folders = folders_of(mount, point_of(mount, root), membership.group);
+      if (unified) add_unified(folders, limits);
       for (const auto& controller : membership.controllers) {
-        if (std::count(mount.controllers.begin(), mount.controllers.end(), controller) > 0) {
-          add_legacy(controller, folders, limits);
-        }
+        if (contains(mount.super_options, controller)) add_legacy(controller, folders, limits);
       }
     }
   }
   return limits;
+}
+
+std::vector<fs::path> unified_groups(const fs::path& root) {
+  for (const auto& membership : read_memberships(root)) {
+    if (!membership.controllers.empty()) continue;
+    for (const auto& mount : read_mount_table(root)) {
+      if (mount.type != unified_type) continue;
+      return folders_of(mount, point_of(mount, root), membership.group);
+    }
+  }
+  return {};
 }
 
 }  // namespace sabath::probe

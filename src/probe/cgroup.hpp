@@ -20,4 +20,8 @@ struct CgroupLimits {
 /// cgroup-v2.rst and cgroup-v1. Whatever is not there limits nothing.
 CgroupLimits read_cgroup_limits(const std::filesystem::path& root);
 
+/// The folders of this process's group of version 2 and of the groups above it, nearest first, as
+/// far as they are shown; none where there is no version 2.
+std::vector<std::filesystem::path> unified_groups(const std::filesystem::path& root);
+
 }  // namespace sabath::probe

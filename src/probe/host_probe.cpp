@@ -63,7 +63,11 @@ std::vector<std::unique_ptr<Probe>> builtin_probes() {
   probes.push_back(make_system_probe());
   probes.push_back(make_virtualization_probe());
   probes.push_back(make_blas_probe());
+  probes.push_back(make_mitigations_probe());
+  probes.push_back(make_settings_probe());
+  probes.push_back(make_link_probe());
   probes.push_back(make_gpu_probe());
+  probes.push_back(make_noise_probe());
   return probes;
 }
 

@@ -1,41 +1,36 @@
 #pragma once
 
+#include "gpu_library.hpp"
 #include "nvml_api.hpp"
-
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace sabath::probe {
 
-/// NVIDIA's management library, loaded and initialised for as long as this lives. One thread at a
-/// time.
-class Nvml {
+/// NVIDIA's management library.
+class Nvml final : public GpuLibrary {
  public:
-  /// `library` is a name that the loader searches for, or a path. Never throws for what is not
-  /// there.
-  explicit Nvml(const std::string& library);
-  ~Nvml();
+  explicit Nvml(const ProbeSources& sources);
+  ~Nvml() override;
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Why there are no devices ("libnvidia-ml.so.1 not found", "driver not loaded", "no device");
-  /// empty when there are some.
-  const std::string& reason() const noexcept { return reason_; }
-  const std::vector<nvml::Device>& devices() const noexcept { return devices_; }
-  const nvml::Functions& functions() const noexcept { return functions_; }
+  std::string_view name() const override { return "nvml"; }
+  const std::string& reason() const override { return reason_; }
+  std::size_t count() const override { return devices_.size(); }
+  std::string uuid(std::size_t device) const override;
+  std::vector<spec::GpuFacts> facts(std::size_t device) const override;
+  GpuState state(std::size_t device) const override;
+  std::optional<double> energy_j(std::size_t device) const override;
 
  private:
-  struct Unload {
-    void operator()(void* handle) const;
-  };
-
-  bool load(const std::string& library);
+  bool load(const std::string& name);
   bool start();
   void find_devices();
   std::string words(nvml::Result result) const;
+  spec::GpuFacts facts_of(nvml::Device device) const;
+  std::vector<spec::GpuProcess> processes_of(nvml::Device device) const;
 
-  std::unique_ptr<void, Unload> handle_;
+  SharedLibrary library_;
+  std::filesystem::path root_;
   nvml::Functions functions_{};
   bool started_ = false;
   std::vector<nvml::Device> devices_{};

@@ -10,6 +10,7 @@ namespace sabath::probe::nvml {
 /// nvmlReturn_t
 using Result = int;
 inline constexpr Result success = 0;
+inline constexpr Result insufficient_size = 7;
 inline constexpr Result driver_not_loaded = 9;
 
 /// nvmlDevice_t: opaque
@@ -17,6 +18,9 @@ using Device = struct DeviceHandle*;
 
 /// nvmlClockType_t: the streaming multiprocessors
 inline constexpr int clock_sm = 1;
+inline constexpr int clock_memory = 2;
+/// nvmlTemperatureSensors_t: NVML_TEMPERATURE_GPU
+inline constexpr int sensor_gpu = 0;
 /// NVML_FEATURE_ENABLED of nvmlEnableState_t, NVML_DEVICE_MIG_ENABLE
 inline constexpr int enabled = 1;
 /// At least NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE (96) and
@@ -41,6 +45,39 @@ struct Memory {
   unsigned long long used = 0;
 };
 
+/// nvmlUtilization_t, in percent of the time since the driver's last sample
+struct Utilization {
+  unsigned gpu = 0;
+  unsigned memory = 0;
+};
+
+/// nvmlProcessInfo_t of the functions _v2 and _v3; `used_memory` may be not_available
+struct ProcessInfo {
+  unsigned pid = 0;
+  unsigned long long used_memory = 0;
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+};
+/// NVML_VALUE_NOT_AVAILABLE
+inline constexpr unsigned long long not_available = ~0ULL;
+
+/// nvmlClocksEventReasons (formerly ...ThrottleReasons): bits that say why clocks are not higher.
+/// Those of an idle GPU (0x1) and of clocks that somebody set (0x2, 0x100) slow nothing down.
+struct SlowdownReason {
+  unsigned long long bit;
+  const char* name;
+};
+inline constexpr SlowdownReason slowdown_reasons[] = {
+    {0x4, "power_cap"},
+    {0x8, "hardware_slowdown"},
+    {0x10, "sync_boost"},
+    {0x20, "thermal"},
+    {0x40, "hardware_thermal"},
+    {0x80, "power_brake"},
+};
+
+using ProcessList = Result (*)(Device, unsigned*, ProcessInfo*);
+
 /// The functions by name. Those that old drivers lack stay null.
 struct Functions {
   Result (*init)() = nullptr;                                   ///< nvmlInit_v2
@@ -58,6 +95,15 @@ struct Functions {
   Result (*max_clock)(Device, int, unsigned*) = nullptr;        ///< MHz
   Result (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;   ///< current, pending
   Result (*ecc_mode)(Device, int*, int*) = nullptr;             ///< current, pending
+  Result (*utilization)(Device, Utilization*) = nullptr;
+  Result (*power)(Device, unsigned*) = nullptr;               ///< milliwatts, now
+  Result (*temperature)(Device, int, unsigned*) = nullptr;    ///< degrees Celsius
+  Result (*energy)(Device, unsigned long long*) = nullptr;    ///< millijoules since the driver came
+  Result (*slowdown)(Device, unsigned long long*) = nullptr;  ///< bits of slowdown_reasons
+  Result (*max_mig_count)(Device, unsigned*) = nullptr;
+  Result (*mig_handle)(Device, unsigned, Device*) = nullptr;  ///< not_found where there is none
+  ProcessList compute_processes = nullptr;                    ///< _v3, else _v2
+  ProcessList graphics_processes = nullptr;
 };
 
 }  // namespace sabath::probe::nvml

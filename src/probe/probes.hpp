@@ -13,6 +13,10 @@ std::unique_ptr<Probe> make_allowance_probe();       ///< affinity, control grou
 std::unique_ptr<Probe> make_system_probe();          ///< OS, kernel, libc, load, governor
 std::unique_ptr<Probe> make_virtualization_probe();  ///< container or hypervisor
 std::unique_ptr<Probe> make_blas_probe();            ///< what the loader would find
-std::unique_ptr<Probe> make_gpu_probe();             ///< NVML
+std::unique_ptr<Probe> make_mitigations_probe();     ///< /sys/devices/system/cpu/vulnerabilities
+std::unique_ptr<Probe> make_settings_probe();        ///< what the kernel is set to
+std::unique_ptr<Probe> make_link_probe();            ///< state and speed of network devices
+std::unique_ptr<Probe> make_gpu_probe();             ///< NVML, ROCm SMI
+std::unique_ptr<Probe> make_noise_probe();           ///< why the node is not quiet
 
 }  // namespace sabath::probe

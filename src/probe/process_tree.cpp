@@ -41,6 +41,17 @@ std::uint64_t minus(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
+void add_process(int pid, const fs::path& proc, ProcessUse& use) {
+  const auto stat = base::process_stat(pid, proc);
+  if (stat) add(*stat, use);
+}
+
+void add_io(int pid, const fs::path& proc, ProcessUse& use) {
+  const auto io = read_io(proc / std::to_string(pid) / "io");
+  use.read_bytes += io.read_bytes;
+  use.write_bytes += io.write_bytes;
+}
+
 ProcessTree::ProcessTree(fs::path proc, int root) : proc_(std::move(proc)), root_(root) {
   const auto number = std::to_string(root);
   std::error_code problem;
@@ -64,7 +75,7 @@ void ProcessTree::look_beneath(ProcessUse& use) const {
       const auto stat = base::process_stat(child, proc_);
       if (!stat) continue;
       add(*stat, use);
-      add_io(child, use);
+      add_io(child, proc_, use);
       waiting.push_back(child);
     }
     waiting.pop_front();
@@ -85,17 +96,11 @@ void ProcessTree::look_at_all(ProcessUse& use) const {
     const auto [first, last] = children.equal_range(waiting.front());
     for (auto it = first; it != last; ++it) {
       add(stats.at(it->second), use);
-      add_io(it->second, use);
+      add_io(it->second, proc_, use);
       waiting.push_back(it->second);
     }
     waiting.pop_front();
   }
-}
-
-void ProcessTree::add_io(int pid, ProcessUse& use) const {
-  const auto io = read_io(proc_ / std::to_string(pid) / "io");
-  use.read_bytes += io.read_bytes;
-  use.write_bytes += io.write_bytes;
 }
 
 ProcessUse ProcessTree::dead_children_io() const {

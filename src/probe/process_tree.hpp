@@ -15,6 +15,11 @@ struct ProcessUse {
   int processes = 0;
 };
 
+/// Adds what a living process, and those of its children that it has waited for, use: CPU time,
+/// memory, threads, itself; or what they read and wrote. One that is gone adds nothing.
+void add_process(int pid, const std::filesystem::path& proc, ProcessUse& use);
+void add_io(int pid, const std::filesystem::path& proc, ProcessUse& use);
+
 /// The processes beneath one process, at any depth.
 class ProcessTree {
  public:
@@ -33,7 +38,6 @@ class ProcessTree {
  private:
   void look_beneath(ProcessUse& use) const;
   void look_at_all(ProcessUse& use) const;
-  void add_io(int pid, ProcessUse& use) const;
 
   std::filesystem::path proc_;
   int root_;

@@ -1,11 +1,13 @@
+#include "energy_meter.hpp"
+#include "group_use.hpp"
 #include "process_tree.hpp"
+#include "sample_line.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/unique_fd.hpp>
+#include <sabath/probe/energy.hpp>
 #include <sabath/probe/sampler.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -41,33 +43,28 @@ double thread_cpu_s() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-std::string to_line(double t_s, const ProcessUse& use) {
-  return fmt::format(
-      R"({{"t_s":{:.3f},"cpu_s":{:.3f},"rss_bytes":{},"read_bytes":{},"write_bytes":{},)"
-      R"("threads":{},"processes":{}}})"
-      "\n",
-      t_s,
-      use.cpu_s,
-      use.rss_bytes,
-      use.read_bytes,
-      use.write_bytes,
-      use.threads,
-      use.processes);
+std::uint64_t minus(std::uint64_t a, std::uint64_t b) {
+  return a > b ? a - b : 0;
 }
 
 }  // namespace
 
 struct UsageSampler::State {
-  State(const std::filesystem::path& jsonl, std::chrono::milliseconds every, base::Clock& time)
+  State(const std::filesystem::path& jsonl, SamplerOptions wanted, base::Clock& time)
       : path(jsonl),
         file(::open(jsonl.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
-        interval(std::max(every, std::chrono::milliseconds(10))),
+        options(std::move(wanted)),
         clock(time),
-        tree("/proc", ::getpid()) {
+        tree("/proc", ::getpid()),
+        libraries(open_gpu_libraries(options.sources)),
+        watched(choose_gpus(libraries, options.gpus)),
+        gpus(watched),
+        energy(find_energy_sources(options.sources.root, libraries, watched)) {
     if (!file) base::throw_errno(path.string(), "cannot write", errno);
+    options.interval = std::max(options.interval, std::chrono::milliseconds(10));
     before = total();
-    most = before;
     begin = clock.steady();
+    energy.look(0);
     thread = std::jthread([this](std::stop_token stop) { run(stop); });
   }
 
@@ -83,67 +80,140 @@ struct UsageSampler::State {
     return use;
   }
 
+  ProcessUse tree_use() const {
+    auto use = total();
+    use.cpu_s = std::max(use.cpu_s - before.cpu_s, 0.0);
+    use.read_bytes = minus(use.read_bytes, before.read_bytes);
+    use.write_bytes = minus(use.write_bytes, before.write_bytes);
+    return use;
+  }
+
+  /// The group began with nothing. Of storage traffic that it does not count, the part of dead
+  /// children is known here alone.
+  std::optional<GroupUse> group_use() const {
+    if (options.group.empty()) return std::nullopt;
+    auto found = look_at_group(options.group, "/proc", "/sys");
+    if (!found || found->use.cpu_s == 0) return std::nullopt;
+    if (!found->counts_io) {
+      const auto dead = tree.dead_children_io();
+      found->use.read_bytes += minus(dead.read_bytes, before.read_bytes);
+      found->use.write_bytes += minus(dead.write_bytes, before.write_bytes);
+    }
+    return found;
+  }
+
   void run(const std::stop_token& stop) noexcept {
     try {
       std::mutex mutex;
       std::unique_lock lock(mutex);
       std::condition_variable_any wake;
-      auto next = std::chrono::steady_clock::now() + interval;
+      auto next = std::chrono::steady_clock::now() + options.interval;
       for (bool last = false; !last;) {
         wake.wait_until(lock, stop, next, [] { return false; });
         last = stop.stop_requested();
+        const double cpu_s = thread_cpu_s();
         sample();
-        const auto now = std::chrono::steady_clock::now();
-        next += interval;
-        if (next < now) next = now + interval;  // what was missed on a busy node is not made up for
+        next = next_after(next, thread_cpu_s() - cpu_s);
       }
     } catch (const std::exception&) {
       // The run matters more than its samples; the summary tells how many there are.
+      broke_off = true;
     }
     summary.sampler_cpu_s = thread_cpu_s();
   }
 
+  /// What was missed on a busy node is not made up for.
+  base::SteadyTime next_after(base::SteadyTime due, double cost_s) const {
+    const auto now = std::chrono::steady_clock::now();
+    const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        Seconds(options.share > 0 ? cost_s / options.share : 0));
+    return std::max({due + options.interval,
+                     now + rest,
+                     due + options.interval < now ? now + options.interval : now});
+  }
+
+  double elapsed_s() const { return Seconds(clock.steady() - begin).count(); }
+
   void sample() {
-    const auto now = total();
-    most.cpu_s = std::max(most.cpu_s, now.cpu_s);
-    most.read_bytes = std::max(most.read_bytes, now.read_bytes);
-    most.write_bytes = std::max(most.write_bytes, now.write_bytes);
-    auto use = now;
-    use.cpu_s = most.cpu_s - before.cpu_s;
-    use.read_bytes = most.read_bytes - before.read_bytes;
-    use.write_bytes = most.write_bytes - before.write_bytes;
-    const double t_s = Seconds(clock.steady() - begin).count();
-    base::write_all(file.get(), base::as_bytes(to_line(t_s, use)), path);
+    const auto of_group = group_use();
+    auto use = of_group ? of_group->use : tree_use();
+    most.cpu_s = use.cpu_s = std::max(most.cpu_s, use.cpu_s);
+    most.read_bytes = use.read_bytes = std::max(most.read_bytes, use.read_bytes);
+    most.write_bytes = use.write_bytes = std::max(most.write_bytes, use.write_bytes);
+    UsageSample sample{elapsed_s(), use};
+    if (of_group) sample.memory_bytes = of_group->memory_bytes;
+    sample.gpus = gpus.look();
+    energy.look(sample.t_s);
+    sample.energy = energy.readings({});
+    add(sample, of_group.has_value());
+    base::write_all(file.get(), base::as_bytes(sample_line(sample)), path);
     summary.samples += 1;
+  }
+
+  void add(const UsageSample& sample, bool grouped) {
+    const ProcessUse& use = sample.use;
+    summary.scope = grouped ? "cgroup" : "process tree";
     summary.max_rss_bytes = std::max(summary.max_rss_bytes, use.rss_bytes);
-    summary.mean_cpus = t_s > 0 ? use.cpu_s / t_s : 0;
+    summary.mean_cpus = sample.t_s > 0 ? use.cpu_s / sample.t_s : 0;
+    summary.read_bytes = use.read_bytes;
+    summary.write_bytes = use.write_bytes;
+    const auto threads = static_cast<std::uint64_t>(std::max(use.threads, 0));
+    const auto processes = static_cast<std::uint64_t>(std::max(use.processes, 0));
+    summary.max_threads = std::max(summary.max_threads.value_or(0), threads);
+    summary.max_processes = std::max(summary.max_processes.value_or(0), processes);
+  }
+
+  void end() {
+    if (!thread.joinable()) return;
+    thread.request_stop();
+    thread.join();
+    if (broke_off) energy.look(elapsed_s());
+    summary.interval_s = Seconds(options.interval).count();
+    summary.gpus = gpus.summary();
   }
 
   std::filesystem::path path;
   base::UniqueFd file;
-  std::chrono::milliseconds interval;
+  SamplerOptions options;
   base::Clock& clock;
   ProcessTree tree;
+  GpuLibraries libraries;
+  std::vector<WatchedGpu> watched;
+  GpuWatch gpus;
+  EnergyMeter energy;
   ProcessUse before{};
   ProcessUse most{};  ///< the cumulative numbers never decrease, though a look may miss something
   base::SteadyTime begin{};
   spec::UsageSummary summary{};
+  bool broke_off = false;
   std::jthread thread;  ///< last: it ends before what it uses
 };
 
 UsageSampler::UsageSampler(const std::filesystem::path& jsonl,
-                           std::chrono::milliseconds interval,
+                           SamplerOptions options,
                            base::Clock& clock)
-    : state_(std::make_unique<State>(jsonl, interval, clock)) {}
+    : state_(std::make_unique<State>(jsonl, std::move(options), clock)) {}
 
 UsageSampler::~UsageSampler() = default;
 
 spec::UsageSummary UsageSampler::finish() {
-  state_->thread.request_stop();
-  if (state_->thread.joinable()) state_->thread.join();
-  auto summary = state_->summary;
-  summary.interval_s = Seconds(state_->interval).count();
-  return summary;
+  state_->end();
+  return state_->summary;
 }
+
+UsageSampler::Energy UsageSampler::energy() const {
+  auto readings = state_->energy.readings(node_name());
+  auto text = energy_text(readings, state_->energy.missing());
+  return {std::move(readings), std::move(text)};
+}
+
+struct GpuSession::State {
+  GpuLibraries libraries;
+};
+
+GpuSession::GpuSession(const ProbeSources& sources)
+    : state_(std::make_unique<State>(State{open_gpu_libraries(sources)})) {}
+
+GpuSession::~GpuSession() = default;
 
 }  // namespace sabath::probe

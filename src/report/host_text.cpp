@@ -5,8 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sabath::report {
 namespace {
+
+constexpr std::size_t columns = 100;
 
 std::string caches_text(const spec::CpuFacts& cpu) {
   std::string text;
@@ -26,6 +30,22 @@ std::string cores_text(const spec::CpuFacts& cpu) {
   return text;
 }
 
+/// As far as it is known: "1410 of 1980 MHz, memory 1593 MHz, 35 C, limit 400 W, ECC on, MIG"
+std::string gpu_state_text(const spec::GpuFacts& gpu) {
+  std::vector<std::string> parts;
+  if (gpu.clock_mhz > 0 && gpu.max_clock_mhz > 0) {
+    parts.push_back(fmt::format("{} of {} MHz", gpu.clock_mhz, gpu.max_clock_mhz));
+  } else if (gpu.clock_mhz > 0) {
+    parts.push_back(fmt::format("{} MHz", gpu.clock_mhz));
+  }
+  if (gpu.memory_clock_mhz) parts.push_back(fmt::format("memory {} MHz", *gpu.memory_clock_mhz));
+  if (gpu.temperature_c) parts.push_back(fmt::format("{:g} C", *gpu.temperature_c));
+  if (gpu.power_limit_w > 0) parts.push_back(fmt::format("limit {:g} W", gpu.power_limit_w));
+  if (gpu.ecc == "on" || gpu.ecc == "off") parts.push_back("ECC " + gpu.ecc);
+  if (gpu.mig) parts.emplace_back("MIG");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void add_gpus(LabelledLines& lines, const spec::HostFacts& facts) {
   if (facts.gpus.empty()) lines.add("GPU", "none: " + facts.gpu_reason);
   for (const spec::GpuFacts& gpu : facts.gpus) {
@@ -33,15 +53,81 @@ void add_gpus(LabelledLines& lines, const spec::HostFacts& facts) {
               fmt::format("{}, {}, driver {}, {}",
                           gpu.name,
                           base::format_bytes(gpu.memory_bytes),
-                          gpu.driver,
+                          gpu.driver.empty() ? "unknown" : gpu.driver,
                           gpu.uuid));
+    lines.add("", gpu_state_text(gpu));
+    for (const spec::GpuProcess& process :
+         gpu.processes.value_or(std::vector<spec::GpuProcess>{})) {
+      lines.add("",
+                fmt::format("used by {} ({}), {}",
+                            process.name.empty() ? "a process" : process.name,
+                            process.pid,
+                            base::format_bytes(process.memory_bytes)));
+    }
   }
+}
+
+std::string device_text(const spec::DeviceFacts& device) {
+  std::string text = device.name + (device.model.empty() ? "" : ": " + device.model);
+  if (device.state) text += ", " + *device.state;
+  if (device.speed_mbit_s) {
+    text += fmt::format(", {:g} Gbit/s", static_cast<double>(*device.speed_mbit_s) / 1000);
+  }
+  if (device.driver) text += ", driver " + *device.driver;
+  return text;
+}
+
+/// Of what guards against faults of the processor the names are enough here.
+void add_settings(LabelledLines& lines, const std::map<std::string, std::string>& settings) {
+  constexpr std::string_view guard = "mitigation.";
+  std::vector<std::string> plain;
+  std::vector<std::string> guarded;
+  std::vector<std::string> open;
+  for (const auto& [name, value] : settings) {
+    if (!name.starts_with(guard)) {
+      plain.push_back(name + " " + value);
+    } else {
+      (value.starts_with("Vulnerable") ? open : guarded).push_back(name.substr(guard.size()));
+    }
+  }
+  lines.add_list("settings", plain);
+  lines.add_list("mitigated", guarded);
+  lines.add_list("vulnerable", open);
+}
+
+/// What lies on one mount in one line: "run, cache: /dev/sda1 on / (ext4), rw"
+void add_mounts(LabelledLines& lines, const std::vector<spec::MountFacts>& mounts) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const spec::MountFacts& mount : mounts) {
+    const auto where = fmt::format(
+        "{} on {} ({}), {}", mount.source, mount.mount_point, mount.type, mount.options);
+    const auto known = std::find_if(
+        texts.begin(), texts.end(), [&](const auto& text) { return text.first == where; });
+    if (known == texts.end()) {
+      texts.emplace_back(where, mount.role);
+    } else {
+      known->second += ", " + mount.role;
+    }
+  }
+  for (const auto& [where, roles] : texts)
+    lines.add("mount", roles + ": " + where);
+}
+
+void add_state(LabelledLines& lines, const spec::HostFacts& facts) {
+  lines.add("load", fmt::format("{:.2f}", facts.load_1min));
+  lines.add("governor", facts.governor);
+  if (facts.settings) add_settings(lines, *facts.settings);
+  if (facts.mounts) add_mounts(lines, *facts.mounts);
+  if (!facts.noise) return;
+  if (facts.noise->empty()) lines.add("noise", "none seen");
+  for (const std::string& noise : *facts.noise)
+    lines.add("noise", noise);
 }
 
 }  // namespace
 
 std::string host_text(const spec::HostFacts& facts) {
-  LabelledLines lines(12);
+  LabelledLines lines(12, columns);
   lines.add("node", facts.node);
   lines.add("CPU", facts.cpu.model);
   lines.add("", cores_text(facts.cpu));
@@ -57,7 +143,7 @@ std::string host_text(const spec::HostFacts& facts) {
                         base::format_bytes(facts.memory.effective_bytes)));
   add_gpus(lines, facts);
   for (const spec::DeviceFacts& device : facts.devices) {
-    lines.add(device.kind, device.name + (device.model.empty() ? "" : ": " + device.model));
+    lines.add(device.kind, device_text(device));
   }
   lines.add("system", facts.os);
   lines.add("kernel", facts.kernel);
@@ -66,8 +152,22 @@ std::string host_text(const spec::HostFacts& facts) {
     lines.add(name, version);
   lines.add("BLAS", facts.blas.empty() ? "none found" : facts.blas);
   lines.add("virtual", facts.virtualization);
-  lines.add("load", fmt::format("{:.2f}", facts.load_1min));
-  lines.add("governor", facts.governor);
+  add_state(lines, facts);
+  return lines.text();
+}
+
+std::string noise_text(const spec::HostFacts& facts) {
+  if (!facts.noise || facts.noise->empty()) return {};
+  return fmt::format("{} was not quiet: {}", facts.node, fmt::join(*facts.noise, "; "));
+}
+
+std::string energy_methods_text(const std::vector<spec::EnergyReading>& available,
+                                const std::vector<std::string>& missing) {
+  LabelledLines lines(12, columns);
+  for (const spec::EnergyReading& reading : available)
+    lines.add("energy", fmt::format("{}: {}, {}", reading.device, reading.method, reading.scope));
+  for (const std::string& reason : missing)
+    lines.add("no energy", reason);
   return lines.text();
 }
 

@@ -1,5 +1,6 @@
 #include "labelled_lines.hpp"
 #include "provenance_text.hpp"
+#include "usage_text.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text_table.hpp>
@@ -162,12 +163,7 @@ std::string part_text(AddLines add, const RunRecord& record, std::size_t columns
 
 std::string tail_text(const RunRecord& record, std::size_t columns) {
   LabelledLines lines(14, columns);
-  lines.add("busy CPUs",
-            fmt::format("{:.2f} on average, {} at most, {} samples",
-                        record.usage.mean_cpus,
-                        base::format_bytes(record.usage.max_rss_bytes),
-                        record.usage.samples));
-  lines.add("energy", record.energy);
+  add_usage(lines, record);
   std::vector<std::string> facets;
   for (const spec::Facet& facet : record.facets)
     facets.push_back(facet.name + " " + facet.digest().hex.substr(0, 12));
@@ -236,6 +232,11 @@ std::string outcome_text(const RunRecord& record) {
             "\n";
   }
   text += notes_text(record.collected);
+  for (const spec::HostFacts& host : record.hosts) {
+    if (const auto noise = noise_text(host); !noise.empty()) {
+      text += "  note: " + base::printable(noise) + "\n";
+    }
+  }
   return text;
 }
 

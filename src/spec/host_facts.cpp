@@ -34,6 +34,12 @@ std::string whole_gib(std::uint64_t bytes) {
   return std::to_string(bytes / gib + (bytes % gib >= gib / 2 ? 1 : 0)) + " GiB";
 }
 
+/// Earlier versions saw neither AMD's GPUs nor the parts of a divided one; with them in the facet,
+/// their records would be of other hosts.
+bool is_identity(const GpuFacts& gpu) {
+  return gpu.vendor.value_or("nvidia") == "nvidia" && !gpu.uuid.starts_with("MIG-");
+}
+
 void add_cpu(Items& items, const CpuFacts& cpu) {
   add(items, "cpu.model", cpu.model);
   add(items, "cpu.family_model_stepping", cpu.family_model_stepping);
@@ -53,11 +59,13 @@ std::map<std::string, std::string> HostFacts::identity() const {
   add(items, "node", node);
   add_cpu(items, cpu);
   add(items, "memory.total", whole_gib(memory.total_bytes));
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const std::string place = "gpu." + std::to_string(i) + ".";
-    add(items, place + "name", gpus[i].name);
-    add(items, place + "uuid", gpus[i].uuid);
-    add(items, place + "driver", gpus[i].driver);
+  std::size_t number = 0;
+  for (const GpuFacts& gpu : gpus) {
+    if (!is_identity(gpu)) continue;
+    const std::string place = "gpu." + std::to_string(number++) + ".";
+    add(items, place + "name", gpu.name);
+    add(items, place + "uuid", gpu.uuid);
+    add(items, place + "driver", gpu.driver);
   }
   add(items, "os", os);
   add(items, "kernel", kernel);

@@ -29,6 +29,7 @@ class FakeHost {
     sources_.root = root();
     sources_.topology_xml = std::filesystem::path(SABATH_TEST_DATA) / "probe/two-sockets.xml";
     sources_.nvml_library = "libsabath-no-such-nvml.so.1";
+    sources_.rocm_smi_libraries = {"libsabath-no-such-rocm-smi.so.1"};
     sources_.run_tools = false;
   }
 

@@ -1,9 +1,12 @@
 /* A shared library that answers as NVIDIA's management library does, for machines without a GPU.
  * Only what sabath calls is here; signatures as in NVIDIA's NVML API reference. FAKE_NVML_DEVICES
- * is the number of GPUs, FAKE_NVML_INIT what nvmlInit_v2 returns. Device 0 knows everything; device
- * 1 is an older one that does not support MIG, ECC and clocks. */
+ * is the number of GPUs, FAKE_NVML_INIT what nvmlInit_v2 returns. Device 0 knows everything and is
+ * divided into two parts; device 1 is an older one that does not support MIG, ECC, clocks and
+ * energy, but tells its power. With each call device 0 has used 1.5 J more. */
 #include <stdio.h>
 #include <string.h>
+
+#include <unistd.h>
 
 #ifndef FAKE_NVML_DEVICES
 #  define FAKE_NVML_DEVICES 2
@@ -17,6 +20,7 @@ enum {
   uninitialized = 1,
   invalid_argument = 2,
   not_supported = 3,
+  not_found = 6,
   insufficient_size = 7
 };
 
@@ -39,6 +43,20 @@ static struct device devices[2] = {
      "00000000:AF:00.0",
      17179869184ULL,
      70500},
+};
+
+/* The parts of device 0, the second of three places being free. */
+static struct device parts[2] = {
+    {"NVIDIA Fake 100 MIG 3g.40gb",
+     "MIG-aaaaaaaa-1111-2222-3333-444444444444",
+     "",
+     42949672960ULL,
+     0},
+    {"NVIDIA Fake 100 MIG 1g.10gb",
+     "MIG-bbbbbbbb-1111-2222-3333-444444444444",
+     "",
+     10737418240ULL,
+     0},
 };
 
 struct pci_info {
@@ -92,6 +110,7 @@ int nvmlDeviceGetUUID(struct device* device, char* uuid, unsigned size) {
   return copy(device->uuid, uuid, size);
 }
 int nvmlDeviceGetPciInfo_v3(struct device* device, struct pci_info* info) {
+  if (device->bus[0] == 0) return not_supported;
   memset(info, 0, sizeof *info);
   return copy(device->bus, info->bus_id, sizeof info->bus_id);
 }
@@ -108,7 +127,7 @@ int nvmlDeviceGetEnforcedPowerLimit(struct device* device, unsigned* milliwatts)
 /* type 1 is NVML_CLOCK_SM */
 int nvmlDeviceGetClockInfo(struct device* device, int type, unsigned* mhz) {
   if (device != &devices[0]) return not_supported;
-  *mhz = type == 1 ? 1410 : 1;
+  *mhz = type == 1 ? 1410 : type == 2 ? 1593 : 1;
   return success;
 }
 int nvmlDeviceGetMaxClockInfo(struct device* device, int type, unsigned* mhz) {
@@ -127,4 +146,78 @@ int nvmlDeviceGetEccMode(struct device* device, int* current, int* pending) {
   *current = 1;
   *pending = 1;
   return success;
+}
+int nvmlDeviceGetMaxMigDeviceCount(struct device* device, unsigned* count) {
+  *count = device == &devices[0] ? 3 : 0;
+  return success;
+}
+int nvmlDeviceGetMigDeviceHandleByIndex(struct device* device,
+                                        unsigned index,
+                                        struct device** part) {
+  if (device != &devices[0] || index > 2) return invalid_argument;
+  if (index == 1) return not_found;
+  *part = &parts[index / 2];
+  return success;
+}
+
+struct utilization {
+  unsigned gpu, memory;
+};
+int nvmlDeviceGetUtilizationRates(struct device* device, struct utilization* use) {
+  if (device != &devices[0]) return not_supported;
+  use->gpu = 75;
+  use->memory = 20;
+  return success;
+}
+int nvmlDeviceGetPowerUsage(struct device* device, unsigned* milliwatts) {
+  if (device->power_mw == 0) return not_supported;
+  *milliwatts = device->power_mw / 2;
+  return success;
+}
+int nvmlDeviceGetTemperature(struct device* device, int sensor, unsigned* celsius) {
+  if (device != &devices[0] || sensor != 0) return not_supported;
+  *celsius = 41;
+  return success;
+}
+int nvmlDeviceGetTotalEnergyConsumption(struct device* device, unsigned long long* millijoules) {
+  static unsigned long long used = 7000000;
+  if (device != &devices[0]) return not_supported;
+  *millijoules = used += 1500;
+  return success;
+}
+/* Software's cap on power, and set clocks, which slow nothing down. */
+int nvmlDeviceGetCurrentClocksThrottleReasons(struct device* device, unsigned long long* bits) {
+  if (device != &devices[0]) return not_supported;
+  *bits = 0x4 | 0x2;
+  return success;
+}
+
+struct process_info {
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance, compute_instance;
+};
+/* As the driver does: with too little room it says how much is wanted. */
+static int list(const struct process_info* all,
+                unsigned count,
+                unsigned* room,
+                struct process_info* out) {
+  const unsigned had = *room;
+  *room = count;
+  if (had < count) return insufficient_size;
+  memcpy(out, all, count * sizeof *all);
+  return success;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(struct device* device,
+                                            unsigned* count,
+                                            struct process_info* infos) {
+  const struct process_info all[2] = {{(unsigned)getpid(), 1073741824ULL, ~0U, ~0U},
+                                      {4194000, ~0ULL, ~0U, ~0U}};
+  return list(all, device == &devices[0] ? 2 : 0, count, infos);
+}
+int nvmlDeviceGetGraphicsRunningProcesses_v3(struct device* device,
+                                             unsigned* count,
+                                             struct process_info* infos) {
+  const struct process_info all[2] = {{4194000, ~0ULL, ~0U, ~0U}, {4194001, 4096, ~0U, ~0U}};
+  return list(all, device == &devices[0] ? 2 : 0, count, infos);
 }

@@ -4,6 +4,7 @@
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/cache/cache.hpp>
+#include <sabath/probe/host_probe.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -24,6 +25,7 @@ struct NodeSettings {
   std::vector<std::string> secrets{};  ///< what the stages' logs must not show
   /// As in the configuration.
   std::uint64_t largest_output = spec::CacheSettings{}.largest_output;
+  probe::ProbeSources sources{};  ///< where facts of the host come from
 };
 
 /// What `sabath exec RUN_DIR` does, everywhere the same: runs the stages of the plan, records, and

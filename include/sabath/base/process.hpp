@@ -40,6 +40,9 @@ struct Command {
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< between SIGTERM and SIGKILL
   /// When sabath itself dies (kill -9), the command gets SIGTERM unless this is set.
   bool outlives_caller = false;
+  /// A folder of Linux's control groups, version 2, in which the child begins; where the kernel
+  /// does not let it, it begins where the caller is.
+  std::filesystem::path control_group{};
   /// Called in the parent once the child runs, with its pid (which is also its process group).
   std::function<void(int)> on_start{};
 };

@@ -19,6 +19,12 @@ struct ProbeSources {
   /// An hwloc XML file to take the topology from; empty: this machine's own.
   std::filesystem::path topology_xml{};
   std::string nvml_library = "libnvidia-ml.so.1";
+  /// The first that can be loaded counts; looked for only where AMD's driver is loaded.
+  std::vector<std::string> rocm_smi_libraries{"librocm_smi64.so.7",
+                                              "librocm_smi64.so.6",
+                                              "librocm_smi64.so.5",
+                                              "librocm_smi64.so.1",
+                                              "/opt/rocm/lib/librocm_smi64.so"};
   bool run_tools = true;  ///< compilers' --version
 };
 
@@ -51,6 +57,16 @@ spec::HostFacts probe_host(const ProbeSources& sources,
                            base::ProcessRunner& processes,
                            base::Clock& clock,
                            bool fresh = false);
+
+/// A path that a run uses, and what for.
+struct UsedPath {
+  std::string role{};
+  std::filesystem::path path{};
+};
+
+/// Where they lie: the mount of each, values of options that are secrets replaced.
+std::vector<spec::MountFacts> look_at_mounts(const std::vector<UsedPath>& paths,
+                                             const std::filesystem::path& root = "/");
 
 /// The cores that this process may use, each as its hardware threads by the kernel's numbers, those
 /// of one package beside one another; no more of them than a CPU quota has whole CPUs. Empty where

@@ -25,6 +25,12 @@ std::string collection_text(const spec::Collection& collection);
 /// A few lines when a run has ended: state, metrics, and where it went wrong.
 std::string outcome_text(const spec::RunRecord& record);
 std::string host_text(const spec::HostFacts& facts);
+/// One line on why times that were measured on this node may not be its own; empty where it was
+/// quiet.
+std::string noise_text(const spec::HostFacts& facts);
+/// How a machine can tell energy, and why not otherwise: lines as those of host_text.
+std::string energy_methods_text(const std::vector<spec::EnergyReading>& available,
+                                const std::vector<std::string>& missing);
 
 /// The runs of a study, one in a line.
 struct StudyTable {

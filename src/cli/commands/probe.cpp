@@ -3,7 +3,8 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/probe/host_probe.hpp>
+#include <sabath/probe/energy.hpp>
+#include <sabath/probe/sampler.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -19,9 +20,17 @@ void setup_probe(CLI::App& app, Action& action) {
   command->add_flag("--fresh", *fresh, "look again at what cannot change until the next boot");
   command->callback([&action, fresh] {
     action = [fresh](Workspace& workspace) -> int {
+      const probe::ProbeSources sources;
+      const probe::GpuSession gpus(sources);
       const spec::HostFacts facts = probe::probe_host(
-          {}, workspace.folders().state(), workspace.processes(), workspace.clock(), *fresh);
-      workspace.answer(workspace.options().json ? json_answer(facts) : report::host_text(facts));
+          sources, workspace.folders().state(), workspace.processes(), workspace.clock(), *fresh);
+      if (workspace.options().json) {
+        workspace.answer(json_answer(facts));
+        return exit_done;
+      }
+      const auto energy = probe::energy_methods(sources);
+      workspace.answer(report::host_text(facts) +
+                       report::energy_methods_text(energy.available, energy.missing));
       return exit_done;
     };
   });

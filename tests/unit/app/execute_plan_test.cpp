@@ -2,6 +2,7 @@
 #include "app/stage_template.hpp"
 #include "support/errors.hpp"
 #include "support/fake_clock.hpp"
+#include "support/fake_host.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
@@ -33,4 +34,53 @@ TEST_CASE("execute: a run that goes on already is refused and left as it is") {
                        ": this run goes on already, as process " + std::to_string(::getpid())));
   CHECK(files.read_status() == status);
   CHECK_FALSE(std::filesystem::exists(files.attempt(2)));
+}
+
+TEST_CASE("execute: the record has where the run lay, what was not quiet, and its energy") {
+  const test::FakeHost host;
+  host.put("proc/self/mountinfo", "27 1 254:0 / / rw,relatime - xfs https://ada:pw@disk rw\n");
+  host.put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+  host.put("proc/loadavg", "0.00 0.00 0.00 1/100 8779\n");
+  const std::string zone = "sys/class/powercap/intel-rapl:0/";
+  host.put(zone + "name", "package-0\n");
+  host.put(zone + "energy_uj", "1000000\n");
+  const app::RunFiles files(host.root() / "run");
+  base::make_directories(files.directory());
+  auto plan = test::full_plan();
+  plan.environment = {};
+  plan.place.reset();
+  plan.task.reset();
+  plan.state_directory = (host.root() / "state").string();
+  plan.cache_directory = (host.root() / "cache").string();
+  auto& stage = plan.stages.front();
+  stage.argv = {"/bin/sh", "-c", "echo 3500000 > " + (host.root() / zone / "energy_uj").string()};
+  stage.outputs.clear();
+  app::write_plan(files.plan(), plan);
+  files.write_status({});
+  base::SystemProcessRunner processes;
+  base::SystemClock clock;
+  test::RecordingObserver observer;
+  app::NodeSettings node;
+  node.sources.root = host.root();
+  node.sources.run_tools = false;
+  node.sources.nvml_library = "libsabath-no-such-nvml.so.1";
+  const auto record = app::execute_plan(files.directory(), processes, clock, observer, {}, node);
+  CHECK(record.message.empty());
+  CHECK(record.energy == "2.5 J: package-0 2.5 J (rapl)");
+  REQUIRE(record.energy_readings);
+  CHECK(record.energy_readings->front().device == "package-0");
+  CHECK(record.usage.scope == "process tree");
+
+  REQUIRE(record.hosts.size() == 1);
+  const auto& facts = record.hosts.front();
+  REQUIRE(facts.mounts);
+  std::vector<std::string> roles;
+  for (const auto& mount : *facts.mounts) {
+    roles.push_back(mount.role);
+    CHECK(mount.type == "xfs");
+    CHECK(mount.source == "https://[redacted]@disk");
+  }
+  CHECK(roles == std::vector<std::string>{"input.train", "run", "cache"});
+  REQUIRE(observer.warnings.size() == 1);
+  CHECK(test::contains(observer.warnings.front(), " was not quiet: the frequency governor is"));
 }

@@ -1,3 +1,4 @@
+#include "support/fake_host.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/base/clock.hpp>
@@ -8,7 +9,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <future>
 #include <sstream>
+#include <thread>
 
 using namespace sabath;
 using namespace std::chrono_literals;
@@ -18,9 +21,19 @@ namespace {
 std::vector<nlohmann::json> samples_in(const std::filesystem::path& path) {
   std::vector<nlohmann::json> samples;
   std::istringstream lines(base::read_file(path));
-  for (std::string line; std::getline(lines, line);)
-    samples.push_back(nlohmann::json::parse(line));
+  for (std::string line; std::getline(lines, line);) {
+    if (nlohmann::json::accept(line)) samples.push_back(nlohmann::json::parse(line));
+  }
   return samples;
+}
+
+/// Samples as often as it is told to, whatever that costs.
+probe::SamplerOptions each(std::chrono::milliseconds interval) {
+  probe::SamplerOptions options;
+  options.interval = interval;
+  options.share = 1;
+  options.sources.nvml_library = "libsabath-no-such-nvml.so.1";
+  return options;
 }
 
 base::Command shell(const std::string& script) {
@@ -39,7 +52,7 @@ TEST_CASE("sampler: what dead children and grandchildren used is counted, and gr
   const test::TempHome home;
   base::SystemClock clock;
   base::SystemProcessRunner processes;
-  probe::UsageSampler sampler(home / "samples.jsonl", 20ms, clock);
+  probe::UsageSampler sampler(home / "samples.jsonl", each(20ms), clock);
   const auto first = processes.run(shell(work));
   const auto second = processes.run(shell(work));
   const auto summary = sampler.finish();
@@ -56,6 +69,8 @@ TEST_CASE("sampler: what dead children and grandchildren used is counted, and gr
     CHECK(samples[i].at("t_s") >= samples[i - 1].at("t_s"));
   }
   CHECK(summary.mean_cpus > 0);
+  CHECK(summary.scope == "process tree");
+  CHECK(summary.read_bytes == samples.back().at("read_bytes").get<std::uint64_t>());
   CHECK(summary.interval_s == 0.02);
   CHECK(summary.sampler_cpu_s > 0);
 }
@@ -64,7 +79,7 @@ TEST_CASE("sampler: living processes are seen with their threads and memory, thi
   const test::TempHome home;
   base::SystemClock clock;
   base::SystemProcessRunner processes;
-  probe::UsageSampler sampler(home / "samples.jsonl", 10ms, clock);
+  probe::UsageSampler sampler(home / "samples.jsonl", each(10ms), clock);
   processes.run(shell("sleep 0.3 & wait"));
   const auto summary = sampler.finish();
   std::uint64_t of_both = 0;
@@ -81,7 +96,7 @@ TEST_CASE("sampler: living processes are seen with their threads and memory, thi
 TEST_CASE("sampler: it ends at once, with one last sample") {
   const test::TempHome home;
   base::SystemClock clock;
-  probe::UsageSampler sampler(home / "samples.jsonl", 1h, clock);
+  probe::UsageSampler sampler(home / "samples.jsonl", each(1h), clock);
   const auto begin = std::chrono::steady_clock::now();
   const auto summary = sampler.finish();
   CHECK(std::chrono::steady_clock::now() - begin < 10s);
@@ -93,11 +108,112 @@ TEST_CASE("sampler: it ends at once, with one last sample") {
 TEST_CASE("sampler: a file that cannot be made is an error before anything runs") {
   const test::TempHome home;
   base::SystemClock clock;
-  CHECK_THROWS_AS(probe::UsageSampler(home / "none/samples.jsonl", 1s, clock), base::Error);
+  CHECK_THROWS_AS(probe::UsageSampler(home / "none/samples.jsonl", each(1s), clock), base::Error);
 }
 
 TEST_CASE("sampler: a full disk ends the sampling, not the run") {
   base::SystemClock clock;
-  probe::UsageSampler sampler("/dev/full", 10ms, clock);
+  probe::UsageSampler sampler("/dev/full", each(10ms), clock);
   CHECK(sampler.finish().samples == 0);
+}
+
+TEST_CASE("sampler: GPUs and energy are in each line and in the summary") {
+  const test::FakeHost host;
+  const std::string zone = "sys/class/powercap/intel-rapl:0/";
+  host.put(zone + "name", "package-0\n");
+  host.put(zone + "energy_uj", "1000000\n");
+  base::SystemClock clock;
+  auto options = each(1h);
+  options.sources.root = host.root();
+  options.sources.nvml_library = SABATH_FAKE_NVML;
+  const auto file = host.root() / "samples.jsonl";
+  probe::UsageSampler sampler(file, options, clock);
+  host.put(zone + "energy_uj", "3500000\n");
+  const auto summary = sampler.finish();
+  const auto samples = samples_in(file);
+  REQUIRE(samples.size() == 1);
+  const auto& gpus = samples.front().at("gpus");
+  REQUIRE(gpus.size() == 2);
+  const auto expected = nlohmann::json::parse(R"({
+    "uuid": "GPU-00000000-1111-2222-3333-444444444444", "utilisation": 0.75,
+    "memory_bytes": 21474836480, "clock_mhz": 1410, "memory_clock_mhz": 1593,
+    "temperature_c": 41.0, "power_w": 200.0, "throttled": ["power_cap"]})");
+  CHECK(gpus[0] == expected);
+  CHECK_FALSE(gpus[1].contains("clock_mhz"));
+  CHECK(samples.front().at("energy_j").at("package-0") == 2.5);
+
+  REQUIRE(summary.gpus);
+  REQUIRE(summary.gpus->size() == 2);
+  const auto& gpu = summary.gpus->front();
+  CHECK(gpu.mean_utilisation == 0.75);
+  CHECK(gpu.mean_power_w == 200);
+  CHECK(gpu.max_temperature_c == 41);
+  CHECK(gpu.throttled == std::map<std::string, std::uint64_t>{{"power_cap", 1}});
+  CHECK_FALSE(summary.gpus->back().max_clock_mhz);
+
+  const auto energy = sampler.energy();
+  CHECK(energy.readings.size() == 3);
+  CHECK_THAT(energy.text, Catch::Matchers::Contains("package-0 2.5 J (rapl)"));
+}
+
+TEST_CASE("sampler: a run that was given GPUs answers for these, by a part's name too") {
+  const test::TempHome home;
+  base::SystemClock clock;
+  auto options = each(1h);
+  options.sources.nvml_library = SABATH_FAKE_NVML;
+  SECTION("by its own") {
+    options.gpus = {"GPU-00000000-1111-2222-3333-444444444444"};
+  }
+  SECTION("by a part's") {
+    options.gpus = {"MIG-bbbbbbbb-1111-2222-3333-444444444444"};
+  }
+  probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
+  const auto gpus = sampler.finish().gpus;
+  REQUIRE(gpus);
+  REQUIRE(gpus->size() == 1);
+  CHECK(gpus->front().uuid == "GPU-00000000-1111-2222-3333-444444444444");
+}
+
+TEST_CASE("sampler: with numbers for names all GPUs are looked at") {
+  const test::TempHome home;
+  base::SystemClock clock;
+  auto options = each(1h);
+  options.sources.nvml_library = SABATH_FAKE_NVML;
+  options.gpus = {"1"};
+  probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
+  CHECK(sampler.finish().gpus.value().size() == 2);
+}
+
+TEST_CASE("sampler: what costs too much is done less often") {
+  const test::TempHome home;
+  base::SystemClock clock;
+  base::SystemProcessRunner processes;
+  auto options = each(10ms);
+  options.share = 1e-9;  // whatever a sample costs, it is more
+  probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
+  processes.run(shell("sleep 0.3"));
+  CHECK(sampler.finish().samples == 2);  // the first, and the last
+}
+
+TEST_CASE("sampler: two hundred processes are all seen") {
+  const test::TempHome home;
+  base::SystemClock clock;
+  base::SystemProcessRunner processes;
+  probe::UsageSampler sampler(home / "samples.jsonl", each(10ms), clock);
+  const std::string go = (home / "go").string();
+  auto command = shell("i=0; while [ $i -lt 200 ]; do sleep 600 & i=$((i+1)); done; while [ ! -e " +
+                       go + " ]; do sleep 0.05; done; kill $(jobs -p)");
+  auto ended = std::async(std::launch::async, [&] { return processes.run(command); });
+  const auto are_seen = [&] {
+    const auto samples = samples_in(home / "samples.jsonl");
+    return !samples.empty() && samples.back().at("processes") >= 201;
+  };
+  const auto patience = std::chrono::steady_clock::now() + 60s;
+  while (!are_seen() && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(10ms);
+  base::write_file_atomically(go, "");
+  ended.wait();
+  const auto summary = sampler.finish();
+  CHECK(summary.max_processes.value() >= 201);
+  CHECK(summary.max_threads.value() >= summary.max_processes.value());
 }

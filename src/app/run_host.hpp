@@ -1,0 +1,18 @@
+#pragma once
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/run_plan.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace sabath::app {
+
+/// Where the inputs, the run's folder, the cache and the prefixes of the environment lie; `root` is
+/// where /proc is found.
+std::vector<spec::MountFacts> mounts_of(const spec::RunPlan& plan,
+                                        const RunFiles& files,
+                                        const std::filesystem::path& root);
+
+}  // namespace sabath::app
