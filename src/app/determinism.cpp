@@ -74,21 +74,6 @@ bool is_switch(const std::string& name) {
          });
 }
 
-/// A value that is not the same in all stages is told for each of them.
-using Values = std::map<std::string, std::map<std::string, std::string>>;  // name -> stage -> value
-
-std::map<std::string, std::string> told(const Values& values) {
-  std::map<std::string, std::string> all;
-  for (const auto& [name, by_stage] : values) {
-    std::set<std::string> distinct;
-    for (const auto& [stage, value] : by_stage)
-      distinct.insert(value);
-    for (const auto& [stage, value] : by_stage)
-      all[distinct.size() == 1 ? name : name + " in stage " + stage] = base::redact(value);
-  }
-  return all;
-}
-
 /// One order is told as it is; several are digested, in the order of stages and ranks.
 std::optional<std::string> sample_order_of(const spec::RunPlan& plan,
                                            const CollectedStages& collected) {
@@ -110,14 +95,27 @@ std::optional<std::string> sample_order_of(const spec::RunPlan& plan,
 
 }  // namespace
 
+std::map<std::string, std::string> told_by_stage(const StageValues& values, std::size_t stages) {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, by_stage] : values) {
+    std::set<std::string> distinct;
+    for (const auto& [stage, value] : by_stage)
+      distinct.insert(value);
+    const bool is_common = distinct.size() == 1 && by_stage.size() >= stages;
+    for (const auto& [stage, value] : by_stage)
+      all[is_common ? name : name + " in stage " + stage] = base::redact(value);
+  }
+  return all;
+}
+
 spec::Determinism determinism_of(const spec::RunPlan& plan,
                                  const spec::Recipe& recipe,
                                  const base::Environment& environment,
                                  const CollectedStages& collected,
                                  const std::map<std::string, std::string>& threads) {
-  Values seeds;
-  Values switches;
-  Values numbers;
+  StageValues seeds;
+  StageValues switches;
+  StageValues numbers;
   // What stands in the environment of `exec` does not reach into a container.
   const bool is_contained = env::container_of(plan.environment) != nullptr;
   const base::Environment common =
@@ -142,7 +140,10 @@ spec::Determinism determinism_of(const spec::RunPlan& plan,
       seeds[name][stage.name] = value;
   }
   spec::Determinism determinism{
-      told(seeds), told(switches), told(numbers), sample_order_of(plan, collected)};
+      told_by_stage(seeds, 0),  // that a stage has no use for a seed is nothing to tell
+      told_by_stage(switches, plan.stages.size()),
+      told_by_stage(numbers, plan.stages.size()),
+      sample_order_of(plan, collected)};
   determinism.threads.insert(threads.begin(), threads.end());
   return determinism;
 }

@@ -12,6 +12,13 @@
 
 namespace sabath::app {
 
+/// name -> stage -> value
+using StageValues = std::map<std::string, std::map<std::string, std::string>>;
+
+/// By name what is the same in so many stages at least, else as "NAME in stage STAGE" for each of
+/// them. Secrets are redacted.
+std::map<std::string, std::string> told_by_stage(const StageValues& values, std::size_t stages);
+
 /// What was set for the stages of a run, by sabath and in `environment` (that of `exec`), and what
 /// the code told. `threads`: what libraries would use. Secrets are redacted.
 spec::Determinism determinism_of(const spec::RunPlan& plan,

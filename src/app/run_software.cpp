@@ -1,5 +1,6 @@
 #include "run_software.hpp"
 
+#include "determinism.hpp"
 #include "library_questions.hpp"
 
 #include <sabath/base/text_table.hpp>
@@ -108,16 +109,26 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   auto& notes = found.software.notes;
   notes.insert(notes.end(), identified.notes.begin(), identified.notes.end());
   LibraryQuestions questions(processes, program, cpu, plan_.state_directory, stop);
+  std::map<std::string, std::map<std::string, std::string>> threads;  // stage -> name -> number
   bool has_unasked = false;
   for (const probe::IdentifiedFile& file : identified.files) {
     const spec::LoadedLibrary& library = file.library;
     if (!probe::can_be_asked(fs::path(library.path).filename().string())) continue;
     has_unasked = has_unasked || file.is_hidden;
-    if (file.is_hidden || library.stages.empty()) continue;
-    const auto answer = questions.ask(library, environments_[library.stages.front()], notes);
-    add(found.software.versions, answer.versions);
-    add(found.threads, answer.threads);
+    if (file.is_hidden) continue;
+    for (const std::string& stage : library.stages) {
+      const auto answer = questions.ask(library, environments_[stage], notes);
+      add(found.software.versions, answer.versions);
+      for (const auto& [name, number] : answer.threads)
+        add(threads[stage], {{name, number}});
+    }
   }
+  StageValues by_name;
+  for (const auto& [stage, numbers] : threads) {
+    for (const auto& [name, number] : numbers)
+      by_name[name][stage] = number;
+  }
+  found.threads = told_by_stage(by_name, 0);
   if (has_unasked) {
     notes.emplace_back("libraries in a container or namespace are not asked for their versions");
   }

@@ -84,6 +84,23 @@ TEST_CASE("cli: a run's libraries are recorded by their bytes, with what they sa
   }
 }
 
+TEST_CASE("cli: a library is asked with the environment of each stage that has it") {
+  Sabath sabath;
+  const std::string blas = libraries + "/new/libopenblas.so";
+  const std::string program = SABATH_TEST_PROGRAMS "/hold_library";
+  const auto stage = [&](const std::string& name, int cpus) {
+    return json{{"name", name}, {"run", {program, "3", blas}}, {"resources", {{"cpus", cpus}}}};
+  };
+  const json recipe = {{"schema", 1},
+                       {"name", "stages"},
+                       {"deterministic", true},
+                       {"stages", {stage("one", 1), stage("two", 2)}}};
+  const json record = run(sabath, sabath.recipe("stages", recipe.dump()));
+  CHECK(record["determinism"]["threads"]["openblas in stage one"] == "1");
+  CHECK(record["determinism"]["threads"]["openblas in stage two"] == "2");
+  CHECK(record["determinism"]["threads"]["OMP_NUM_THREADS in stage two"] == "2");
+}
+
 TEST_CASE("cli: two runs that differ only in their BLAS are told to") {
   Sabath sabath;
   const fs::path place = sabath.folder() / "lib" / "libopenblas.so";

@@ -71,6 +71,12 @@ TEST_CASE("determinism: what is not the same in all stages is told for each") {
         Texts{{"OMP_NUM_THREADS in stage prepare", "1"}, {"OMP_NUM_THREADS in stage train", "2"}});
 }
 
+TEST_CASE("determinism: a number that only some stages have is not told of all") {
+  Case one;
+  one.plan.stages[1].environment["OMP_NUM_THREADS"] = "2";
+  CHECK(one.found().threads == Texts{{"OMP_NUM_THREADS in stage train", "2"}});
+}
+
 TEST_CASE("determinism: one order of data is told as it is, several are digested") {
   Case one;
   CHECK_FALSE(one.found().sample_order);
