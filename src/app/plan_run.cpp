@@ -64,6 +64,7 @@ void resolve_stages(const RunRequest& request, const fs::path& directory, spec::
   plan.code = stage_template.code_items();
   for (const spec::Stage* stage : stages_of(request)) {
     plan.stages.push_back(stage_template.resolve(*stage));
+    refuse_secrets(stage->name, plan.stages.back().argv);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace sabath::app {
 namespace {
@@ -18,9 +19,26 @@ constexpr std::array<std::string_view, 38> prefixes{
     "MPICH_",   "NCCL_",  "NUMEXPR_", "NVIDIA_", "OMPI_",   "OMP_",  "OPENBLAS_", "PYTHON",
     "PYTORCH_", "ROCR_",  "SLURM_",   "TF_",     "UCX_",    "XLA_"};
 
-/// Of variables also what ends in "key" alone is taken for one: "WANDB_KEY".
-bool is_secret_variable(std::string_view name) {
-  return base::names_a_secret(name) || name.ends_with("_KEY") || name.ends_with("_key");
+constexpr std::size_t shortest_drawn = 12;
+
+bool looks_drawn(std::string_view value) {
+  const auto any = [&](int (*is)(int)) {
+    return std::any_of(value.begin(), value.end(), [&](unsigned char c) { return is(c) != 0; });
+  };
+  return value.size() >= shortest_drawn && any(std::isdigit) && any(std::isalpha) &&
+         !any(std::isspace);
+}
+
+/// Of variables also what only ends in "key", or has such a word within, where the value looks like
+/// it: "WANDB_KEY", "TOKEN_OF_ADA"; not MONITOR_KEY=val_loss.
+bool is_secret_variable(std::string_view name, std::string_view value) {
+  if (base::names_a_secret(name)) return true;
+  if (!looks_drawn(value) || value.starts_with('/')) return false;
+  for (std::size_t end = name.find('_'); end != std::string_view::npos;
+       end = name.find('_', end + 1)) {
+    if (base::names_a_secret(name.substr(0, end))) return true;
+  }
+  return name.ends_with("_KEY") || name.ends_with("_key");
 }
 
 /// "recipe.json:12", or the recipe's name where it was not read from a file.
@@ -56,7 +74,7 @@ std::map<std::string, std::string> variables_that_matter(const base::Environment
         });
     if (matters)
       kept[name] =
-          is_secret_variable(name) ? std::string(base::redacted_mark) : base::redact(value);
+          is_secret_variable(name, value) ? std::string(base::redacted_mark) : base::redact(value);
   }
   return kept;
 }
@@ -65,20 +83,24 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
                                  const std::vector<std::string>& others) {
   std::vector<std::string> values = others;
   for (const auto& [name, value] : environment) {
-    if (is_secret_variable(name) && base::can_be_secret(value)) values.push_back(value);
+    // A path, a number of a port are not what the name speaks of.
+    if (is_secret_variable(name, value) && !value.starts_with('/')) values.push_back(value);
   }
   return base::KnownSecrets(values);
+}
+
+void refuse_secrets(const std::string& stage, const std::vector<std::string>& argv) {
+  for (std::size_t i = 0; i < argv.size(); ++i) {
+    refuse_in(i == 0 ? argv[i] : argv[i - 1] + " " + argv[i], "stage '" + stage + "'");
+  }
 }
 
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values) {
   for (const base::SecretSpan& span : base::find_secrets(recipe.text)) {
     if (span.is_certain) throw_secret(place_of(recipe, span.begin), span.what);
   }
-  for (const spec::Stage& stage : recipe.stages) {
-    for (std::size_t i = 0; i + 1 < stage.run.size(); ++i)
-      refuse_in(stage.run[i] + " " + stage.run[i + 1],
-                "recipe '" + recipe.name + "', stage '" + stage.name + "'");
-  }
+  for (const spec::Stage& stage : recipe.stages)
+    refuse_secrets(stage.name, stage.run);
   for (const auto& [name, value] : values)
     refuse_in(name + "=" + spec::to_string(value), "parameter '" + name + "'");
 }

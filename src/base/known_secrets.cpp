@@ -58,7 +58,8 @@ void write_at(int file, const std::filesystem::path& path, std::string_view text
 
 KnownSecrets::KnownSecrets(const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    if (value.size() < shortest) continue;
+    const bool is_mask = value.find_first_not_of('*') == std::string::npos;
+    if (value.size() < shortest || is_mask) continue;
     values_.push_back(value);
     values_.push_back(percent_encoded(value));
   }
@@ -72,7 +73,8 @@ KnownSecrets::KnownSecrets(const std::vector<std::string>& values) {
 std::uint64_t KnownSecrets::mask(std::string& text) const {
   std::uint64_t count = 0;
   for (const std::string& value : values_) {
-    for (auto at = text.find(value); at != std::string::npos; at = text.find(value, at)) {
+    for (auto at = text.find(value); at != std::string::npos;
+         at = text.find(value, at + value.size())) {
       text.replace(at, value.size(), value.size(), '*');
       ++count;
     }

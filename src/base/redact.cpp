@@ -3,17 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 namespace sabath::base {
 namespace {
 
 constexpr std::size_t shortest_value = 8;
 
-/// How a service's tokens begin, and how many characters of [A-Za-z0-9_-] follow at least.
+/// Longer ones are taken for several: a hostile text must not be read again and again.
+constexpr std::size_t longest_value = 8192;
+
+enum class Letters { alnum, upper, drawn };  ///< drawn: [A-Za-z0-9_-], with a digit
+
+/// How a service's tokens begin, and how many characters follow at least, and at most.
 struct TokenForm {
   std::string_view head;
   std::size_t least;
   std::string_view what;
+  Letters letters = Letters::alnum;
+  std::size_t most = longest_value;
 };
 constexpr std::array<TokenForm, 28> token_forms{{
     {"ghp_", 20, "a GitHub token"},
@@ -21,33 +29,60 @@ constexpr std::array<TokenForm, 28> token_forms{{
     {"ghu_", 20, "a GitHub token"},
     {"ghs_", 20, "a GitHub token"},
     {"ghr_", 20, "a GitHub token"},
-    {"github_pat_", 20, "a GitHub token"},
-    {"glpat-", 16, "a GitLab token"},
-    {"gldt-", 16, "a GitLab token"},
-    {"glrt-", 16, "a GitLab token"},
-    {"glcbt-", 16, "a GitLab token"},
-    {"hf_", 20, "a Hugging Face token"},
-    {"sk-", 20, "an API key"},
-    {"AKIA", 16, "an AWS access key"},
-    {"ASIA", 16, "an AWS access key"},
-    {"xoxa-", 16, "a Slack token"},
-    {"xoxb-", 16, "a Slack token"},
-    {"xoxp-", 16, "a Slack token"},
-    {"xoxr-", 16, "a Slack token"},
-    {"xoxs-", 16, "a Slack token"},
-    {"pypi-AgE", 50, "a PyPI token"},
+    {"github_pat_", 20, "a GitHub token", Letters::drawn},
+    {"glpat-", 16, "a GitLab token", Letters::drawn},
+    {"gldt-", 16, "a GitLab token", Letters::drawn},
+    {"glrt-", 16, "a GitLab token", Letters::drawn},
+    {"glcbt-", 16, "a GitLab token", Letters::drawn},
+    {"hf_", 30, "a Hugging Face token"},
+    {"sk-", 20, "an API key", Letters::drawn},
+    {"AKIA", 16, "an AWS access key", Letters::upper, 16},
+    {"ASIA", 16, "an AWS access key", Letters::upper, 16},
+    {"xoxa-", 16, "a Slack token", Letters::drawn},
+    {"xoxb-", 16, "a Slack token", Letters::drawn},
+    {"xoxp-", 16, "a Slack token", Letters::drawn},
+    {"xoxr-", 16, "a Slack token", Letters::drawn},
+    {"xoxs-", 16, "a Slack token", Letters::drawn},
+    {"pypi-AgE", 50, "a PyPI token", Letters::drawn},
     {"npm_", 30, "an npm token"},
-    {"AIza", 30, "a Google API key"},
-    {"ya29.", 20, "a Google token"},
-    {"dckr_pat_", 20, "a Docker token"},
+    {"AIza", 30, "a Google API key", Letters::drawn, 40},
+    {"ya29.", 20, "a Google token", Letters::drawn},
+    {"dckr_pat_", 20, "a Docker token", Letters::drawn},
     {"dop_v1_", 40, "a DigitalOcean token"},
     {"oauth2_", 40, "a token"},
-    {"SG.", 40, "a SendGrid key"},
-    {"eyJ", 40, "a JSON web token"},
+    {"SG.", 40, "a SendGrid key", Letters::drawn},
+    {"eyJ", 40, "a JSON web token", Letters::drawn},
 }};
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_upper(char c) {
+  return std::isupper(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_lower(char c) {
+  return std::islower(static_cast<unsigned char>(c)) != 0;
+}
 
 bool is_token_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+}
+
+/// Drawn, not thought of: "sk-proj-x7Qa..." and not "sk-learn-random-forest".
+bool has_letters(std::string_view tail, Letters letters) {
+  const auto all = [&](auto is) { return std::all_of(tail.begin(), tail.end(), is); };
+  const auto any = [&](auto is) { return std::any_of(tail.begin(), tail.end(), is); };
+  switch (letters) {
+    case Letters::alnum:
+      return all([](char c) { return is_token_char(c) && c != '_' && c != '-'; });
+    case Letters::upper:
+      return all([](char c) { return is_digit(c) || is_upper(c); });
+    case Letters::drawn:
+      return any(is_digit) && any(is_lower) && any(is_upper);
+  }
+  return false;
 }
 
 bool is_name_char(char c) {
@@ -63,14 +98,19 @@ std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words(1);
   char before = 0;
   for (const char c : name) {
-    const bool is_letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    const bool is_hump = std::isupper(static_cast<unsigned char>(c)) != 0 &&
-                         std::islower(static_cast<unsigned char>(before)) != 0;
+    const bool is_letter = is_token_char(c) && c != '_' && c != '-';
+    const bool is_hump = is_upper(c) && is_lower(before);
     if ((!is_letter || is_hump) && !words.back().empty()) words.emplace_back();
     if (is_letter) words.back() += lower(c);
     before = c;
   }
-  if (words.back().empty() && words.size() > 1) words.pop_back();
+  // "TOKEN_1" and "password2" are of the same kind as without the number.
+  for (std::string& word : words) {
+    while (word.size() > 1 && is_digit(word.back()))
+      word.pop_back();
+  }
+  std::erase_if(words, [](const std::string& w) { return w.empty() || is_digit(w.front()); });
+  if (words.empty()) words.emplace_back();
   return words;
 }
 
@@ -101,31 +141,31 @@ bool names_a_password(std::string_view name) {
 
 /// A "token" may be a word of text ("eos_token"), unless it looks drawn.
 bool is_certain(std::string_view name, std::string_view value) {
-  const bool has_digit =
-      std::any_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  const bool has_digit = std::any_of(value.begin(), value.end(), is_digit);
   return names_a_password(name) || (has_digit && value.size() >= 16);
 }
 
-/// Without what an earlier find has taken already.
-class Spans {
- public:
-  void add(SecretSpan span) {
-    const auto overlaps = [&](const SecretSpan& other) {
-      return span.begin < other.begin + other.length && other.begin < span.begin + span.length;
-    };
-    if (span.length > 0 && std::none_of(spans_.begin(), spans_.end(), overlaps))
-      spans_.push_back(span);
+/// In order; those that overlap in one.
+std::vector<SecretSpan> merged(std::vector<SecretSpan> spans) {
+  std::sort(
+      spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::vector<SecretSpan> result;
+  for (const SecretSpan& span : spans) {
+    if (result.empty() || span.begin >= result.back().begin + result.back().length) {
+      result.push_back(span);
+      continue;
+    }
+    SecretSpan& last = result.back();
+    last.length = std::max(last.begin + last.length, span.begin + span.length) - last.begin;
+    if (span.is_certain && !last.is_certain) {
+      last.is_certain = true;
+      last.what = span.what;
+    }
   }
-  std::vector<SecretSpan> take() {
-    std::sort(spans_.begin(), spans_.end(), [](const auto& a, const auto& b) {
-      return a.begin < b.begin;
-    });
-    return std::move(spans_);
-  }
+  return result;
+}
 
- private:
-  std::vector<SecretSpan> spans_{};
-};
+using Spans = std::vector<SecretSpan>;
 
 bool is_ssh(std::string_view text, std::size_t colon) {
   return colon >= 3 && text.substr(colon - 3, 3) == "ssh";
@@ -136,81 +176,103 @@ void find_urls(std::string_view text, Spans& spans) {
        at = text.find("://", at + 3)) {
     const std::size_t begin = at + 3;
     const std::size_t end = std::min(text.find_first_of("/?# \t\n\"'", begin), text.size());
-    const std::size_t sign = text.substr(0, end).rfind('@');
-    if (sign == std::string_view::npos || sign < begin) continue;
-    const std::string_view user = text.substr(begin, sign - begin);
-    if (user == redacted_mark) continue;
+    const std::size_t sign = text.substr(begin, end - begin).rfind('@');
+    if (sign == std::string_view::npos || sign == 0) continue;
+    const std::string_view user = text.substr(begin, sign);
+    // "docker://python:3.12@sha256:...": the name of an image.
+    if (user == redacted_mark || text.substr(begin + sign + 1).starts_with("sha256:")) continue;
     const bool has_password = user.find(':') != std::string_view::npos;
     if (!has_password && is_ssh(text, at)) continue;  // "git@": part of the address
-    spans.add({begin,
-               user.size(),
-               has_password ? "a URL with a password" : "a URL with a user",
-               has_password});
+    spans.push_back({begin,
+                     user.size(),
+                     has_password ? "a URL with a password" : "a URL with a user",
+                     has_password});
   }
 }
 
 void find_tokens(std::string_view text, Spans& spans) {
   for (const TokenForm& form : token_forms) {
+    const bool has_dots = form.head == "eyJ" || form.head == "SG.";
+    std::size_t end = 0;
     for (std::size_t at = text.find(form.head); at != std::string_view::npos;
-         at = text.find(form.head, at + 1)) {
+         at = text.find(form.head, end)) {
+      const std::size_t begin = at + form.head.size();
+      const std::size_t limit = std::min(text.size(), begin + longest_value);
+      end = begin;
       if (at > 0 && is_token_char(text[at - 1])) continue;
-      std::size_t end = at + form.head.size();
-      const bool has_dots = form.head == "eyJ" || form.head == "SG.";
-      while (end < text.size() && (is_token_char(text[end]) || (has_dots && text[end] == '.')))
+      while (end < limit && (is_token_char(text[end]) || (has_dots && text[end] == '.')))
         ++end;
-      if (end - at - form.head.size() >= form.least) spans.add({at, end - at, form.what});
+      const std::string_view tail = text.substr(begin, end - begin);
+      if (tail.size() >= form.least && tail.size() <= form.most && has_letters(tail, form.letters))
+        spans.push_back({at, end - at, form.what});
     }
   }
 }
 
-/// "-----BEGIN OPENSSH PRIVATE KEY-----" to its end, or to the end of the text.
+/// "-----BEGIN OPENSSH PRIVATE KEY-----" to its end, or to the end of the text; and what stands
+/// before the end of one that began before the text.
 void find_private_keys(std::string_view text, Spans& spans) {
-  constexpr std::string_view head = "-----BEGIN ";
   constexpr std::string_view tail = "PRIVATE KEY-----";
-  for (std::size_t at = text.find(head); at != std::string_view::npos;
-       at = text.find(head, at + 1)) {
-    const std::size_t name = text.find(tail, at);
-    if (name == std::string_view::npos || name - at > 40) continue;
-    const std::size_t last = text.find(tail, name + tail.size());
-    const std::size_t end = last == std::string_view::npos ? text.size() : last + tail.size();
-    spans.add({at, end - at, "a private key"});
+  constexpr std::string_view begins = "-----BEGIN ";
+  constexpr std::string_view ends = "-----END ";
+  constexpr std::size_t longest_name = 32;
+  std::optional<std::size_t> open = 0;
+  bool began = false;
+  for (std::size_t at = text.find(tail); at != std::string_view::npos;
+       at = text.find(tail, at + tail.size())) {
+    const std::size_t window = at < longest_name ? 0 : at - longest_name;
+    const std::string_view before = text.substr(window, at - window);
+    if (const auto head = before.rfind(begins); head != std::string_view::npos) {
+      if (!began || !open) open = window + head;
+      began = true;
+    } else if (before.rfind(ends) != std::string_view::npos && open) {
+      spans.push_back({*open, at + tail.size() - *open, "a private key"});
+      open.reset();
+    }
   }
+  if (began && open) spans.push_back({*open, text.size() - *open, "a private key"});
 }
 
 std::size_t skip(std::string_view text, std::size_t at, std::string_view chars) {
   return std::min(text.find_first_not_of(chars, at), text.size());
 }
 
-/// The value that begins at `from`: in quotation marks to the next, else up to a blank or mark.
+/// The value that begins at `from`: in quotation marks to the next, else up to a blank.
 SecretSpan value_at(std::string_view text, std::size_t from) {
-  if (from < text.size() && (text[from] == '"' || text[from] == '\'')) {
-    const std::size_t end = text.find(text[from], from + 1);
-    if (end != std::string_view::npos) return {from + 1, end - from - 1};
-    ++from;
+  const std::string_view rest = text.substr(from, longest_value);
+  if (!rest.empty() && (rest.front() == '"' || rest.front() == '\'')) {
+    const std::size_t end = rest.find(rest.front(), 1);
+    if (end != std::string_view::npos) return {from + 1, end - 1};
+    return {from + 1, 0};
   }
-  const std::size_t end = std::min(text.find_first_of(" \t\r\n\"'`,;&", from), text.size());
-  return {from, end - from};
+  std::size_t end = std::min(rest.find_first_of(" \t\r\n\"'`&"), rest.size());
+  while (end > 0 && std::string_view(",;)]}").find(rest[end - 1]) != std::string_view::npos)
+    --end;
+  return {from, end};
 }
 
 /// "password = x", "\"api_key\": \"x\"", "--token=x", "?X-Amz-Signature=x".
 void find_assignments(std::string_view text, Spans& spans) {
+  std::size_t from = 0;
   for (std::size_t at = text.find_first_of("=:"); at != std::string_view::npos;
-       at = text.find_first_of("=:", at + 1)) {
+       at = text.find_first_of("=:", from)) {
     std::size_t end = at;
-    while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '"' || text[end - 1] == '\''))
+    while (end > from && (text[end - 1] == ' ' || text[end - 1] == '"' || text[end - 1] == '\''))
       --end;
     std::size_t begin = end;
-    while (begin > 0 && is_name_char(text[begin - 1]))
+    while (begin > from && is_name_char(text[begin - 1]))
       --begin;
+    from = at + 1;
     const std::string_view name = text.substr(begin, end - begin);
     const bool is_signature = name == "X-Amz-Signature" || name == "X-Goog-Signature" ||
                               name == "X-Amz-Security-Token" || name == "sig";
     if (!is_signature && !names_a_secret(name)) continue;
     SecretSpan value = value_at(text, skip(text, at + 1, " \t"));
+    from = std::max(from, value.begin + value.length);
     if (!can_be_secret(text.substr(value.begin, value.length))) continue;
     value.what = "the value of a name that speaks of a secret";
     value.is_certain = is_signature || is_certain(name, text.substr(value.begin, value.length));
-    spans.add(value);
+    spans.push_back(value);
   }
 }
 
@@ -218,17 +280,17 @@ void find_assignments(std::string_view text, Spans& spans) {
 void find_after_words(std::string_view text, Spans& spans) {
   for (const std::string_view word : {"Bearer ", "bearer ", "Basic "}) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + 1)) {
+         at = text.find(word, at + word.size())) {
       SecretSpan value = value_at(text, at + word.size());
       if (value.length < 16 || !can_be_secret(text.substr(value.begin, value.length))) continue;
       value.what = "an Authorization header";
       value.is_certain = false;
-      spans.add(value);
+      spans.push_back(value);
     }
   }
-  for (std::size_t at = text.find("--"); at != std::string_view::npos;
-       at = text.find("--", at + 2)) {
-    std::size_t end = at + 2;
+  std::size_t end = 0;
+  for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", end)) {
+    end = at + 2;
     while (end < text.size() && is_name_char(text[end]))
       ++end;
     if (end >= text.size() || text[end] != ' ') continue;
@@ -239,7 +301,7 @@ void find_after_words(std::string_view text, Spans& spans) {
     if (shown.starts_with('-') || !can_be_secret(shown)) continue;
     value.what = "the value of an option that speaks of a secret";
     value.is_certain = is_certain(name, shown);
-    spans.add(value);
+    spans.push_back(value);
   }
 }
 
@@ -251,8 +313,8 @@ bool names_a_secret(std::string_view name) {
 
 bool can_be_secret(std::string_view value) {
   if (value.size() < shortest_value || value == redacted_mark) return false;
-  constexpr std::array<std::string_view, 8> references{
-      "$", "{", "<", "***", "sha256:", "sha512:", "sha1:", "md5:"};
+  constexpr std::array<std::string_view, 12> references{
+      "$", "{", "<", "[", "/", "./", "~", "***", "sha256:", "sha512:", "sha1:", "md5:"};
   const bool is_reference = std::any_of(
       references.begin(), references.end(), [&](auto head) { return value.starts_with(head); });
   const bool has_letter = std::any_of(value.begin(), value.end(), [](unsigned char c) {
@@ -260,7 +322,9 @@ bool can_be_secret(std::string_view value) {
   });
   const bool has_blank =
       std::any_of(value.begin(), value.end(), [](unsigned char c) { return std::isspace(c) != 0; });
-  return !is_reference && has_letter && !has_blank;
+  const bool is_code = value.find('(') != std::string_view::npos ||
+                       value.find('[') != std::string_view::npos;  // "os.environ['X']"
+  return !is_reference && has_letter && !has_blank && !is_code;
 }
 
 std::vector<SecretSpan> find_secrets(std::string_view text) {
@@ -270,7 +334,7 @@ std::vector<SecretSpan> find_secrets(std::string_view text) {
   find_tokens(text, spans);
   find_assignments(text, spans);
   find_after_words(text, spans);
-  return spans.take();
+  return merged(std::move(spans));
 }
 
 std::string redact(std::string_view text) {

@@ -1,5 +1,7 @@
 #include "app/redact.hpp"
 
+#include "support/temp_home.hpp"
+
 #include <sabath/base/error.hpp>
 
 #include <catch2/catch.hpp>
@@ -61,19 +63,50 @@ TEST_CASE("redact: a recipe or a value that looks like a secret is refused, with
                     Contains("stage 'one'") && !Contains("hunter22a"));
 }
 
+TEST_CASE("redact: what a command has for its placeholders is judged as well") {
+  CHECK_NOTHROW(app::refuse_secrets("one", {"mysql", "--password", "{param.pw}"}));
+  CHECK_THROWS_WITH(app::refuse_secrets("one", {"mysql", "--password", "hunter22a"}),
+                    Contains("stage 'one'") && !Contains("hunter22a"));
+}
+
 TEST_CASE("redact: of a document all texts are masked but what a run is repeated with") {
   const std::string token = "ghp_0123456789abcdefghijklmnop";
-  nlohmann::ordered_json document = {{"message", "cannot use " + token},
-                                     {"notes", {"a", "https://a:b@host/"}},
-                                     {"items", {{"layer.$WANDB_API_KEY", "0123456789abcdef"}}},
-                                     {"cache_key", "0123456789abcdef"},
-                                     {"count", 3},
-                                     {"recipe_text", token}};
-  const nlohmann::ordered_json expected = {{"message", "cannot use [redacted]"},
-                                           {"notes", {"a", "https://[redacted]@host/"}},
-                                           {"items", {{"layer.$WANDB_API_KEY", "[redacted]"}}},
-                                           {"cache_key", "0123456789abcdef"},
-                                           {"count", 3},
-                                           {"recipe_text", token}};
+  const std::string digest(64, 'a');
+  const nlohmann::ordered_json document = {
+      {"message", "cannot use " + token},
+      {"notes", {"a", "https://a:b@host/"}},
+      {"parameters", {{"stop_token", "Observation"}}},
+      {"collected", {{"parameters", {{"api_key", "hunter22abc"}}}}},
+      {"facets",
+       {{{"name", "parameters"}, {"items", {{"stop_token", "Observation"}}}},
+        {{"name", "environment"},
+         {"items", {{"layer.$WANDB_API_KEY", "0123456789abcdef"}, {"api.key", digest}}}}}},
+      {"stages", {{{"argv", {"--x", token}}, {"log_tail", token}}}},
+      {"cache_key", "0123456789abcdef"},
+      {"count", 3},
+      {"recipe_text", token}};
+  nlohmann::ordered_json expected = document;
+  expected["message"] = "cannot use [redacted]";
+  expected["notes"][1] = "https://[redacted]@host/";
+  expected["collected"]["parameters"]["api_key"] = "[redacted]";
+  expected["facets"][1]["items"]["layer.$WANDB_API_KEY"] = "[redacted]";
+  expected["stages"][0]["log_tail"] = "[redacted]";
   CHECK(app::redacted(document) == expected);
+}
+
+TEST_CASE(
+    "redact: known are the values of variables that speak of secrets, whatever they look like") {
+  const test::TempHome folder;
+  const auto masks = [&](const std::string& name, const std::string& value) {
+    base::write_file_atomically(folder / "log", "a " + value + " b");
+    return app::known_secrets({{name, value}}, {}).mask_file(folder / "log") > 0;
+  };
+  CHECK(masks("DB_PASSWORD", "12345678"));
+  CHECK(masks("GCP_CREDENTIALS", R"({"type": "service_account"})"));
+  CHECK(masks("TOKEN_OF_ADA", "abc123def456"));
+  CHECK(masks("WANDB_KEY", "abc123def456"));
+  CHECK_FALSE(masks("MONITOR_KEY", "val_accuracy"));
+  CHECK_FALSE(masks("TOKEN_TYPE", "validation"));
+  CHECK_FALSE(masks("AWS_CREDENTIALS", "/home/ada/credentials"));
+  CHECK_FALSE(masks("PASSWORD", "********"));
 }
