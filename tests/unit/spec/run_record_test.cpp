@@ -105,9 +105,10 @@ TEST_CASE(
   expected.hosts = full.hosts;
   expected.facets = full.facets;
   auto document = to_json(full);
-  CHECK(spec::parse_run_summary(base::pretty_json(document), "r") == expected);
+  // As JSON: numbers that are none are unequal to themselves.
+  CHECK(to_json(spec::parse_run_summary(base::pretty_json(document), "r")) == to_json(expected));
   document["stages"] = "of tomorrow";
-  CHECK(spec::parse_run_summary(document.dump(), "r") == expected);
+  CHECK(to_json(spec::parse_run_summary(document.dump(), "r")) == to_json(expected));
   document["state"] = "done";
   document["metrics"][0]["points"] = -1;
   document.erase("user");
