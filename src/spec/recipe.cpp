@@ -3,9 +3,12 @@
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::spec {
 namespace {
+
+constexpr std::string_view stage_prefix = "stage.";
 
 template <class T>
 const T* named(const std::vector<T>& values, std::string_view name) {
@@ -69,6 +72,58 @@ const Stage* Recipe::stage(std::string_view wanted) const {
 
 base::Digest Recipe::digest() const {
   return base::sha256_of(text);
+}
+
+std::optional<std::string> why_not_due(const Stage& stage, const ParameterValues& values) {
+  for (const auto& [name, wanted] : stage.when) {
+    const ParameterValue& value = values.at(name);
+    if (std::find(wanted.begin(), wanted.end(), value) != wanted.end()) continue;
+    std::string list;
+    for (const ParameterValue& one : wanted)
+      list += (list.empty() ? "" : " or ") + to_string(one);
+    return name + " is " + to_string(value) + ", not " + list;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_in(const Stage& stage) {
+  std::set<std::string> names;
+  const auto add = [&](const std::string& text) {
+    for (std::string& name : placeholders_of(text))
+      names.insert(std::move(name));
+  };
+  for (const std::string& argument : stage.run)
+    add(argument);
+  for (const auto& [variable, value] : stage.variables)
+    add(value);
+  return {names.begin(), names.end()};
+}
+
+void check_due(const Recipe& recipe,
+               const std::vector<const Stage*>& stages,
+               const ParameterValues& values,
+               std::string_view wanted) {
+  const auto refuse = [&](const std::string& problem, const std::string& hint = {}) {
+    throw base::Error(base::ErrorKind::usage, "recipe '" + recipe.name + "': " + problem, hint);
+  };
+  bool any = false;
+  for (const Stage* stage : stages) {
+    const auto reason = why_not_due(*stage, values);
+    if (reason && stage->name == wanted)
+      refuse("stage '" + stage->name + "' is not due: " + *reason);
+    if (reason) continue;
+    any = true;
+    for (const std::string& name : names_in(*stage)) {
+      const Stage* other =
+          name.starts_with(stage_prefix) ? recipe.stage(name.substr(stage_prefix.size())) : nullptr;
+      const auto missing = other == nullptr ? std::nullopt : why_not_due(*other, values);
+      if (!missing) continue;
+      refuse("stage '" + stage->name + "' uses {" + name + "}, but '" + other->name +
+                 "' is not due: " + *missing,
+             "give '" + stage->name + "' a \"when\" too, or choose other parameters");
+    }
+  }
+  if (!any) refuse("no stage is due", "their \"when\" says for which parameters they are");
 }
 
 std::vector<const Stage*> ordered_stages(const Recipe& recipe, std::string_view wanted) {

@@ -11,7 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-/// What a stage does; not what it may use of a machine.
+/// What a stage does; not what it may use of a machine, nor how often it is tried. Keys that came
+/// later are there where they are set: the definitions of older recipes are what they were.
 json definition_of(const Stage& stage) {
   json definition = {{"name", stage.name},
                      {"needs", stage.needs},
@@ -21,6 +22,12 @@ json definition_of(const Stage& stage) {
                      {"outputs", stage.outputs},
                      {"copy_code", stage.copy_code}};
   if (!stage.task.empty()) definition["task"] = stage.task;
+  for (const auto& [name, values] : stage.when) {
+    for (const ParameterValue& value : values)
+      definition["when"][name].push_back(to_json(value));
+  }
+  if (!stage.variant.empty()) definition["variant"] = stage.variant;
+  if (!stage.variables.empty()) definition["variables"] = stage.variables;
   return definition;
 }
 

@@ -107,7 +107,7 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
 
 void read_stages(Recipe& recipe, JsonReader reader) {
   for (const JsonReader& item : reader.items())
-    recipe.stages.push_back(read_stage(item));
+    recipe.stages.push_back(read_stage(recipe, item));
   if (reader.is_array() && recipe.stages.empty()) reader.problem("must not be empty");
   check_stages(recipe, reader);
 }

@@ -42,7 +42,9 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::chrono::seconds> read_limit(base::JsonReader reader) {
+}  // namespace
+
+std::optional<std::chrono::seconds> read_length_of_time(base::JsonReader reader) {
   if (!reader.exists()) return std::nullopt;
   std::optional<std::chrono::seconds> limit;
   if (reader.is_string()) limit = base::parse_duration(reader.string());
@@ -54,8 +56,6 @@ std::optional<std::chrono::seconds> read_limit(base::JsonReader reader) {
   }
   return limit;
 }
-
-}  // namespace
 
 std::uint64_t read_size(base::JsonReader reader) {
   if (!reader.exists()) return 0;
@@ -76,8 +76,8 @@ Resources read_resources(base::JsonReader reader) {
   resources.cpus = read_count(reader.optional("cpus"), 0, 0);
   resources.gpus = read_count(reader.optional("gpus"), 0, 0);
   resources.memory_bytes = read_size(reader.optional("memory"));
-  resources.time = read_limit(reader.optional("time"));
-  resources.silence = read_limit(reader.optional("silence"));
+  resources.time = read_length_of_time(reader.optional("time"));
+  resources.silence = read_length_of_time(reader.optional("silence"));
   reader.finish();
   return resources;
 }

@@ -12,6 +12,9 @@ std::uint64_t read_size(base::JsonReader reader);
 /// "resources" of a stage as people write them: "4 GiB", "00:10:00".
 Resources read_resources(base::JsonReader reader);
 
+/// A length of time above 0 as people write it; nothing where the member is missing.
+std::optional<std::chrono::seconds> read_length_of_time(base::JsonReader reader);
+
 /// As plans hold them: bytes and seconds.
 template <class Io>
 void describe(Io& io, FieldRef<Io, Resources> resources) {

@@ -4,6 +4,17 @@
 
 namespace sabath::spec {
 
+const BuiltEnvironment& RunPlan::environment_of(const PlannedStage& stage) const {
+  return stage.variant ? variants.value().at(*stage.variant) : environment;
+}
+
+std::vector<BuiltEnvironment> RunPlan::environments() const {
+  std::vector<BuiltEnvironment> all{environment};
+  for (const auto& [variant, built] : variants.value_or(std::map<std::string, BuiltEnvironment>{}))
+    all.push_back(built);
+  return all;
+}
+
 nlohmann::ordered_json to_json(const RunPlan& plan) {
   return document_of(plan);
 }

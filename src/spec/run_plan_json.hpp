@@ -25,6 +25,16 @@ void describe(Io& io, FieldRef<Io, Seed> seed) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, Retry> retry) {
+  io("times", retry.times);
+  io("pause", retry.pause);
+  io("exit_codes", retry.exit_codes);
+  io("signals", retry.signals);
+  io("limits", retry.limits);
+  io("logs", retry.logs);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
   io("name", stage.name);
   io("needs", stage.needs);
@@ -36,6 +46,9 @@ void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
   io("code_copy_from", stage.code_copy_from);
   io("environment", stage.environment);
   io("key_items", stage.key_items);
+  io("retry", stage.retry);
+  io("variant", stage.variant);
+  io("not_due", stage.not_due);
 }
 
 template <class Io>
@@ -65,6 +78,7 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("tags", plan.tags);
   io("inputs", plan.inputs);
   io("environment", plan.environment);
+  io("variants", plan.variants);
   io("stages", plan.stages);
   io("code", plan.code);
   io("launch", plan.launch);

@@ -37,6 +37,16 @@ void describe(Io& io, FieldRef<Io, OutputRecord> output) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, StageTry> one) {
+  io("started", one.started);
+  io("wall_s", one.wall_s);
+  io("exit_code", one.exit_code);
+  io("signal", one.signal);
+  io("message", one.message);
+  io("reason", one.reason);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, StageRecord> stage) {
   io("name", stage.name);
   io("state", stage.state);
@@ -55,6 +65,10 @@ void describe(Io& io, FieldRef<Io, StageRecord> stage) {
   io("made_on_host", stage.made_on_host);
   io("leftovers", stage.leftovers);
   io("bad_metric_lines", stage.bad_metric_lines);
+  io("cpus", stage.cpus);
+  io("gpus", stage.gpus);
+  io("tries", stage.tries);
+  io("variant", stage.variant);
 }
 
 template <class Io>
@@ -142,6 +156,7 @@ void describe(Io& io, FieldRef<Io, RunRecord> record) {
   io("tags", record.tags);
   io("inputs", record.inputs);
   io("environment", record.environment);
+  io("variants", record.variants);
   io("variables", record.variables);
   io("stages", record.stages);
   io("outputs", record.outputs);

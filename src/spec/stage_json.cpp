@@ -3,6 +3,7 @@
 #include "checked_read.hpp"
 #include "placeholder.hpp"
 #include "resources_json.hpp"
+#include "stage_terms_json.hpp"
 
 #include <sabath/base/text_table.hpp>
 
@@ -116,7 +117,7 @@ void check_run(const Recipe& recipe,
 
 }  // namespace
 
-Stage read_stage(base::JsonReader reader) {
+Stage read_stage(const Recipe& recipe, base::JsonReader reader) {
   Stage stage;
   stage.name = reader.required("name").name();
   stage.needs = read_distinct(reader.optional("needs"));
@@ -128,6 +129,7 @@ Stage read_stage(base::JsonReader reader) {
   stage.resources = read_resources(reader.optional("resources"));
   base::JsonReader code = reader.optional("code");
   if (code.exists()) stage.copy_code = code.one_of({"copy"}) == "copy";
+  read_stage_terms(recipe, stage, reader);
   reader.finish();
   return stage;
 }
@@ -148,6 +150,8 @@ void check_stages(const Recipe& recipe, base::JsonReader reader) {
     base::JsonReader needs = items[i].optional("needs");
     if (needs.is_array()) check_needs(recipe, stage, needs);
     check_run(recipe, stage, known, items[i].optional("run"));
+    for (const auto& [name, value] : items[i].optional("variables").members())
+      check_template(recipe, stage, known, value);
   }
 }
 

@@ -2,44 +2,14 @@
 
 #include "checked_read.hpp"
 #include "document_json.hpp"
-#include "parameter_json.hpp"
+#include "value_lists_json.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
-
-#include <algorithm>
 
 namespace sabath::spec {
 namespace {
 
 using base::JsonReader;
-
-const Parameter* known_parameter(const Recipe& recipe,
-                                 const std::string& name,
-                                 const JsonReader& reader) {
-  const Parameter* parameter = recipe.parameter(name);
-  if (parameter != nullptr) return parameter;
-  std::vector<std::string> names;
-  for (const Parameter& each : recipe.parameters)
-    names.push_back(each.name);
-  const std::string guess = base::nearest(name, names);
-  reader.problem("no parameter '" + name + "'",
-                 guess.empty() ? "" : "did you mean '" + guess + "'?");
-  return nullptr;
-}
-
-std::vector<ParameterValue> read_values(const Parameter& parameter, JsonReader& list) {
-  std::vector<ParameterValue> values;
-  for (const JsonReader& item : list.items()) {
-    const ParameterValue value = read_value_of(parameter, item);
-    if (std::find(values.begin(), values.end(), value) != values.end()) {
-      item.problem("'" + to_string(value) + "' stands twice");
-    }
-    values.push_back(value);
-  }
-  if (list.is_array() && values.empty()) list.problem("must not be empty");
-  return values;
-}
 
 ValueLists read_matrix(const Recipe& recipe, JsonReader reader) {
   ValueLists lists;
@@ -78,8 +48,7 @@ ValueLists read_exclusion(const Recipe& recipe, const Study& study, JsonReader r
     if (!study.matrix.contains(name) && !study.zip.contains(name)) {
       entry.problem("'" + name + "' has one value in this study", "it is in no matrix and no zip");
     }
-    lists[name] = entry.is_array() ? read_values(*parameter, entry)
-                                   : std::vector{read_value_of(*parameter, entry)};
+    lists[name] = read_value_or_values(*parameter, entry);
   }
   if (reader.is_object() && lists.empty()) reader.problem("would exclude every point");
   return lists;

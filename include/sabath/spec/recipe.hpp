@@ -31,6 +31,21 @@ struct Resources {
   bool operator==(const Resources&) const = default;
 };
 
+/// Values by the name of their parameter.
+using ValueLists = std::map<std::string, std::vector<ParameterValue>>;
+
+/// Which failures of a stage may pass by themselves. What is not named here is not tried again.
+struct Retry {
+  int times = 0;                       ///< more tries, at most
+  std::chrono::seconds pause{};        ///< before each of them
+  std::vector<int> exit_codes{};       ///< 1 to 255
+  std::vector<std::string> signals{};  ///< "SIGBUS"
+  std::vector<std::string> limits{};   ///< "time", "silence": that it ran past
+  std::vector<std::string> logs{};     ///< patterns (base::Regex), over the ends of both logs
+
+  bool operator==(const Retry&) const = default;
+};
+
 struct Stage {
   std::string name{};
   std::vector<std::string> needs{};
@@ -42,6 +57,11 @@ struct Stage {
   std::vector<std::string> outputs{};  ///< relative to the stage's output folder
   Resources resources{};
   bool copy_code = false;  ///< "code": "copy": {code} is a private copy that may be edited
+  /// The stage is due where each of these parameters has one of its values; empty: always.
+  ValueLists when{};
+  std::optional<Retry> retry{};
+  std::string variant{};  ///< of the recipe's environment; empty: the run's own
+  std::map<std::string, std::string> variables{};  ///< for this stage alone, with placeholders
 
   bool operator==(const Stage&) const = default;
 };
@@ -53,9 +73,6 @@ struct OutputRule {
 
   bool operator==(const OutputRule&) const = default;
 };
-
-/// Values by the name of their parameter.
-using ValueLists = std::map<std::string, std::vector<ParameterValue>>;
 
 /// Which runs belong together: every combination of the matrix with every tuple of `zip`, without
 /// what is excluded, each with every seed and so often.
@@ -114,6 +131,17 @@ std::vector<std::string> tasks_of(const Recipe& recipe);
 /// empty. Throws Error{not_found} for an unknown task, Error{usage} where all stages have one and
 /// none is asked for.
 std::vector<const Stage*> stages_of_task(const Recipe& recipe, std::string_view task);
+
+/// Why a stage has nothing to do where the parameters have these values; nothing: it is due.
+std::optional<std::string> why_not_due(const Stage& stage, const ParameterValues& values);
+/// The placeholders that a stage names, in its arguments and its variables.
+std::vector<std::string> names_in(const Stage& stage);
+/// Throws Error{usage} where one of `stages` that is due uses the outputs of one that is not, where
+/// none is due, or not the one that is `wanted`.
+void check_due(const Recipe& recipe,
+               const std::vector<const Stage*>& stages,
+               const ParameterValues& values,
+               std::string_view wanted = {});
 
 /// A placeholder that stands in a template: "param.epochs" of "--n={param.epochs}".
 std::vector<std::string> placeholders_of(std::string_view text);

@@ -51,6 +51,9 @@ struct PlannedStage {
   /// What a cached stage's key is made of, apart from the outputs of the stages it needs; empty if
   /// not cached.
   std::map<std::string, std::string> key_items{};
+  std::optional<Retry> retry{};
+  std::optional<std::string> variant{};  ///< of the environment, where it is not the run's
+  std::optional<std::string> not_due{};  ///< why it is not to be executed: then it has no `argv`
 
   bool operator==(const PlannedStage&) const = default;
 };
@@ -86,6 +89,8 @@ struct RunPlan {
   std::vector<std::string> tags{};
   std::vector<PlannedInput> inputs{};
   BuiltEnvironment environment{};
+  /// Those that stages name, but for the run's own; nothing: none does.
+  std::optional<std::map<std::string, BuiltEnvironment>> variants{};
   std::vector<PlannedStage> stages{};         ///< in an order that respects needs
   std::map<std::string, std::string> code{};  ///< items of the `code` facet
   std::map<std::string, std::string>
@@ -102,6 +107,10 @@ struct RunPlan {
   std::optional<std::string> task{};      ///< whose stages run; nothing: of those without one
 
   bool operator==(const RunPlan&) const = default;
+  /// What a stage runs in.
+  const BuiltEnvironment& environment_of(const PlannedStage& stage) const;
+  /// Of all stages; the run's own first.
+  std::vector<BuiltEnvironment> environments() const;
 };
 
 nlohmann::ordered_json to_json(const RunPlan& plan);

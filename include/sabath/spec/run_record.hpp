@@ -64,10 +64,22 @@ struct OutputRecord {
   bool operator==(const OutputRecord&) const = default;
 };
 
+/// A try of a stage that failed and was followed by another.
+struct StageTry {
+  std::string started{};
+  double wall_s = 0;
+  std::optional<int> exit_code{};
+  std::optional<int> signal{};
+  std::string message{};  ///< how it ended
+  std::string reason{};   ///< what the recipe names for which it was tried again
+
+  bool operator==(const StageTry&) const = default;
+};
+
 struct StageRecord {
   std::string name{};
-  std::string state{};  ///< "ok", "failed", "interrupted", "skipped" (a stage before it failed),
-                        ///< "reused" (from the cache)
+  std::string state{};  ///< "ok", "failed", "interrupted", "skipped" (one that it needs failed, or
+                        ///< the run was interrupted), "reused" (from the cache), "not_due"
   std::vector<std::string> argv{};
   std::string started{};
   double wall_s = 0;
@@ -76,13 +88,18 @@ struct StageRecord {
   std::uint64_t max_rss_bytes = 0;
   std::optional<int> exit_code{};
   std::optional<int> signal{};
-  std::string message{};   ///< how it ended, where it did not end well
+  std::string message{};   ///< how it ended, where it did not end well; why it did not run
   std::string log_tail{};  ///< last lines of its error output, where it did not end well
   std::string cache_key{};
   std::string made_by_run{};  ///< for "reused": the run and host that made the outputs
   std::string made_on_host{};
   int leftovers = 0;  ///< processes it left behind, that were ended
   std::uint64_t bad_metric_lines = 0;
+  std::optional<std::vector<int>> cpus{};  ///< that it was bound to; nothing: to no fewer than the
+                                           ///< run, with no stage beside it
+  std::optional<std::vector<std::string>> gpus{};  ///< that it had to itself
+  std::optional<std::vector<StageTry>> tries{};    ///< before the one that the rest tells of
+  std::optional<std::string> variant{};            ///< as in PlannedStage
 
   bool operator==(const StageRecord&) const = default;
 };
@@ -113,6 +130,7 @@ struct RunRecord {
   std::vector<std::string> tags{};
   std::vector<PlannedInput> inputs{};
   BuiltEnvironment environment{};
+  std::optional<std::map<std::string, BuiltEnvironment>> variants{};  ///< as in RunPlan
   std::map<std::string, std::string>
       variables{};  ///< environment variables that matter, secrets redacted
   std::vector<StageRecord> stages{};

@@ -234,6 +234,15 @@ inline spec::RunPlan full_plan() {
   stage.resources.time = std::chrono::seconds(600);
   stage.resources.silence = std::chrono::seconds(60);
   stage.environment = {{"SABATH_SEED", "7"}};
+  stage.retry = spec::Retry{2,
+                            std::chrono::seconds(5),
+                            {75},
+                            {"SIGBUS"},
+                            {"time", "silence"},
+                            {"CUDA error: out of memory"}};
+  stage.variant = "mpi";
+  stage.not_due = "epochs is 5, not 1 or 2";
+  plan.variants = {{"mpi", full_environment()}};
   plan.stages = {stage};
   plan.code = {{"recipe", "sha256:0"}};
   plan.launch = {{"launcher", "local"}};
@@ -287,6 +296,12 @@ inline spec::RunRecord full_record() {
   stage.wall_s = 1.25;
   stage.exit_code = 0;
   stage.signal = 0;
+  stage.cpus = {2, 3};
+  stage.gpus = {"GPU-1"};
+  stage.tries = {
+      {record.started, 0.5, 75, 0, "true exited with status 75", "exit code 75 is named"}};
+  stage.variant = "mpi";
+  record.variants = plan.variants;
   record.stages = {stage};
   record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache"}};
   spec::MetricSummary loss;

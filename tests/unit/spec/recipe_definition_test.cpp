@@ -30,6 +30,9 @@ TEST_CASE("definition: what only describes or judges leaves it alone") {
   CHECK_FALSE(redefines([](auto& d) {
     d["stages"][0]["resources"] = {{"time", 60}, {"cpus", 2}};
   }));
+  CHECK_FALSE(redefines([](auto& d) {
+    d["stages"][0]["retry"] = {{"times", 2}, {"exit_codes", {75}}};
+  }));
   CHECK_FALSE(redefines([](auto& d) { d["studies"]["s"] = {{"seeds", "1..3"}}; }));
   CHECK_FALSE(redefines([](auto& d) { d["require"] = "bitwise"; }));
   CHECK_FALSE(redefines([](auto& d) { d["compare"]["x.h5"] = {{"as", "hdf5"}}; }));
@@ -48,6 +51,12 @@ TEST_CASE("definition: what makes the benchmark changes it") {
   CHECK(redefines([](auto& d) { d["stages"][0]["outputs"] = {"y.h5"}; }));
   CHECK(redefines([](auto& d) { d["stages"][0]["cache"] = true; }));
   CHECK(redefines([](auto& d) { d["stages"][0]["task"] = "make"; }));
+  CHECK(redefines([](auto& d) { d["stages"][0]["when"] = {{"mode", "fast"}}; }));
+  CHECK(redefines([](auto& d) { d["stages"][0]["variables"] = {{"A", "1"}}; }));
+  CHECK(redefines([](auto& d) {
+    d["environment"]["variants"] = {"cpu"};
+    d["stages"][0]["variant"] = "cpu";
+  }));
   CHECK(redefines([](auto& d) { d["stages"].erase(1); }));
 }
 
@@ -64,6 +73,11 @@ TEST_CASE("definition: what is fixed is part of it with its value") {
   other = document;
   other["fixed"] = {"environment", "epochs"};
   CHECK(parsed(other).definition_digest() == before);
+}
+
+TEST_CASE("definition: that of a recipe of earlier versions is what it was") {
+  CHECK(parsed(small_recipe()).definition_digest().hex ==
+        "ff70cc9e22dd2b1df18a596d99ab27b6cf151e0a738606ea755ceafeedb8160a");
 }
 
 TEST_CASE("definition: it does not depend on the order of keys or on blanks") {

@@ -1,0 +1,43 @@
+#include "value_lists_json.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+
+namespace sabath::spec {
+
+using base::JsonReader;
+
+const Parameter* known_parameter(const Recipe& recipe,
+                                 const std::string& name,
+                                 const JsonReader& reader) {
+  const Parameter* parameter = recipe.parameter(name);
+  if (parameter != nullptr) return parameter;
+  std::vector<std::string> names;
+  for (const Parameter& each : recipe.parameters)
+    names.push_back(each.name);
+  const std::string guess = base::nearest(name, names);
+  reader.problem("no parameter '" + name + "'",
+                 guess.empty() ? "" : "did you mean '" + guess + "'?");
+  return nullptr;
+}
+
+std::vector<ParameterValue> read_values(const Parameter& parameter, JsonReader& list) {
+  std::vector<ParameterValue> values;
+  for (const JsonReader& item : list.items()) {
+    const ParameterValue value = read_value_of(parameter, item);
+    if (std::find(values.begin(), values.end(), value) != values.end()) {
+      item.problem("'" + to_string(value) + "' stands twice");
+    }
+    values.push_back(value);
+  }
+  if (list.is_array() && values.empty()) list.problem("must not be empty");
+  return values;
+}
+
+std::vector<ParameterValue> read_value_or_values(const Parameter& parameter, JsonReader& entry) {
+  if (entry.is_array()) return read_values(parameter, entry);
+  return {read_value_of(parameter, entry)};
+}
+
+}  // namespace sabath::spec
