@@ -41,7 +41,7 @@ std::vector<collect::StageFiles> stages_of(const RunFiles& files, const spec::Ru
   const fs::path attempt = files.attempt(files.read_status().attempt);
   std::vector<collect::StageFiles> stages;
   for (const spec::StageRecord& stage : record.stages) {
-    if (stage.state == "skipped") continue;
+    if (stage.state == "skipped" || stage.state == "not_due") continue;
     stages.push_back({stage.name, attempt / stage.name, files.outputs(stage.name)});
   }
   return stages;

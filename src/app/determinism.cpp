@@ -116,12 +116,15 @@ spec::Determinism determinism_of(const spec::RunPlan& plan,
   StageValues seeds;
   StageValues switches;
   StageValues numbers;
-  // What stands in the environment of `exec` does not reach into a container.
-  const bool is_contained = env::container_of(plan.environment) != nullptr;
-  const base::Environment common =
-      is_contained ? base::Environment{} : env::run_variables(plan.environment, environment);
+  std::size_t due = 0;
   for (const spec::PlannedStage& stage : plan.stages) {
-    base::Environment variables = common;
+    if (stage.not_due) continue;
+    ++due;
+    const spec::BuiltEnvironment& own = plan.environment_of(stage);
+    // What stands in the environment of `exec` does not reach into a container.
+    const bool is_contained = env::container_of(own) != nullptr;
+    base::Environment variables =
+        is_contained ? base::Environment{} : env::run_variables(own, environment);
     std::erase_if(variables, [](const auto& item) { return item.first.starts_with("SABATH_"); });
     for (const auto& [name, value] : stage.environment)
       variables[name] = value;
@@ -141,8 +144,8 @@ spec::Determinism determinism_of(const spec::RunPlan& plan,
   }
   spec::Determinism determinism{
       told_by_stage(seeds, 0),  // that a stage has no use for a seed is nothing to tell
-      told_by_stage(switches, plan.stages.size()),
-      told_by_stage(numbers, plan.stages.size()),
+      told_by_stage(switches, due),
+      told_by_stage(numbers, due),
       sample_order_of(plan, collected)};
   determinism.threads.insert(threads.begin(), threads.end());
   return determinism;

@@ -6,8 +6,9 @@
 #include "run_facets.hpp"
 #include "run_host.hpp"
 #include "run_software.hpp"
+#include "run_stages.hpp"
 #include "space_reserve.hpp"
-#include "stage_runner.hpp"
+#include "stage_graph.hpp"
 #include "status_observer.hpp"
 
 #include <sabath/app/execute_plan.hpp>
@@ -24,6 +25,8 @@
 
 #include <algorithm>
 #include <future>
+#include <list>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -51,14 +54,18 @@ class Execution {
 
   spec::RunRecord execute(std::stop_token stop) {
     begin();
-    const env::EnvironmentLease lease(plan_.environment);
+    std::list<env::EnvironmentLease> leases;
+    for (const spec::BuiltEnvironment& environment : plan_.environments())
+      leases.emplace_back(environment);
     const probe::GpuSession gpus(node_.sources);
     try {
       const auto local = local_prefixes(stop);
       // Reads all of the prefixes' folders: meanwhile, the host can be looked at.
       const bool is_known = local.empty() && is_recent(plan_.trusted, trust_seen_now());
       const std::shared_future<void> trust = std::async(std::launch::async, [&] {
-        if (!is_known) env::check_trusted(plan_.environment, local);
+        if (is_known) return;
+        for (const spec::BuiltEnvironment& environment : plan_.environments())
+          env::check_trusted(environment, local);
       });
       look_at_host();
       // After the look: what the machine is does not depend on the part of it that a run gets.
@@ -111,19 +118,22 @@ class Execution {
                     std::to_string(status_.pid) + " on " + status_.node);
   }
 
+  void write_status() {
+    status_.updated = now();
+    files_.write_status(status_);
+  }
+
   void set_state(spec::RunState state) {
     const std::lock_guard lock(status_mutex_);
     status_.state = state;
-    status_.updated = now();
-    files_.write_status(status_);
+    write_status();
   }
 
   /// What takes long now.
   void set_message(const std::string& text) {
     const std::lock_guard lock(status_mutex_);
     status_.message = text;
-    status_.updated = now();
-    files_.write_status(status_);
+    write_status();
   }
 
   void look_at_host() {
@@ -137,9 +147,17 @@ class Execution {
 
   /// Where the site wants images to be used, and they can be.
   std::vector<env::LocalPrefix> local_prefixes(std::stop_token stop) {
-    if (!node_.packed || env::container_of(plan_.environment) != nullptr) return {};
-    const auto images = env::images_of(plan_.environment);
-    if (images.empty()) return {};
+    if (!node_.packed) return {};
+    std::map<fs::path, env::PrefixImage> found;  // variants share layers
+    for (const spec::BuiltEnvironment& environment : plan_.environments()) {
+      if (env::container_of(environment) != nullptr) continue;
+      for (env::PrefixImage& image : env::images_of(environment))
+        found.emplace(image.prefix, std::move(image));
+    }
+    if (found.empty()) return {};
+    std::vector<env::PrefixImage> images;
+    for (auto& [prefix, image] : found)
+      images.push_back(std::move(image));
     if (!env::may_enter()) {
       observer_.warn(
           "environment: its images are not used: this system lets users have no "
@@ -155,7 +173,11 @@ class Execution {
                   std::stop_token stop) {
     // What an engine starts is in groups of its own, so that there the tree of processes tells
     // more.
-    const bool in_container = env::container_of(plan_.environment) != nullptr;
+    const auto environments = plan_.environments();
+    const bool in_container = std::any_of(
+        environments.begin(), environments.end(), [](const spec::BuiltEnvironment& environment) {
+          return env::container_of(environment) != nullptr;
+        });
     std::optional<probe::RunGroup> group;
     if (!in_container) group.emplace(plan_.run_id, node_.sources.root);
     probe::SamplerOptions options;
@@ -166,35 +188,42 @@ class Execution {
         files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
         options,
         clock_);
-    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
     RunSoftware software(plan_, files_.directory());
     OutputStamps stamps;
     StatusObserver observer(observer_, clock_, [&](const auto& text) { set_message(text); });
-    StageRunner runner({processes_,
-                        cache,
-                        clock_,
-                        observer,
-                        secrets_,
-                        software,
-                        stamps,
-                        node_.program,
-                        local,
-                        trust,
-                        options.group},
-                       plan_,
-                       files_,
-                       status_.attempt);
-    for (const spec::PlannedStage& stage : plan_.stages) {
-      if (record_.state != spec::RunState::ok || stop.stop_requested()) {
-        if (record_.state == spec::RunState::ok) record_.state = spec::RunState::interrupted;
-        record_.stages.push_back(skipped(stage));
-        continue;
-      }
-      status_.stage = stage.name;
-      set_state(spec::RunState::running);
-      take(runner.run(stage, stop));
+    const RunStage run = [&](const auto& stage, const auto& place, const auto& made, auto token) {
+      // A cache belongs to one thread, and so does the part of the machine.
+      cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
+      StageRunner runner({processes_,
+                          cache,
+                          clock_,
+                          observer,
+                          secrets_,
+                          software,
+                          stamps,
+                          node_.program,
+                          local,
+                          trust,
+                          options.group},
+                         plan_,
+                         files_,
+                         status_.attempt);
+      return runner.run(stage, place, made, token);
+    };
+    const auto tell = [&](const std::string& names) {
+      const std::lock_guard lock(status_mutex_);
+      status_.stage = names;
+      write_status();
+    };
+    StagesOutcome outcome = app::run_stages(plan_.stages, capacity(), run, tell, stop);
+    record_.stages = std::move(outcome.stages);
+    record_.outputs = std::move(outcome.outputs);
+    record_.state = outcome.state;
+    record_.message = outcome.message;
+    masked_ += outcome.masked;
+    for (const std::string& stage : outcome.executed) {
       stages_to_collect_.push_back(
-          {stage.name, runner.directory(stage.name), files_.outputs(stage.name)});
+          {stage, files_.attempt(status_.attempt) / stage, files_.outputs(stage)});
     }
     record_.usage = sampler.finish();
     probe::UsageSampler::Energy energy = sampler.energy();
@@ -202,27 +231,18 @@ class Execution {
     if (!energy.readings.empty()) record_.energy_readings = std::move(energy.readings);
     software_ = software.finish(processes_, node_.program, record_.hosts.front().cpu, stop);
     record_.usage.sampler_cpu_s += software_.cpu_s;
+    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
     keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
   }
 
-  static spec::StageRecord skipped(const spec::PlannedStage& stage) {
-    spec::StageRecord record;
-    record.name = stage.name;
-    record.argv = stage.argv;
-    record.state = "skipped";
-    return record;
-  }
-
-  void take(StageResult result) {
-    if (!result.ok()) {
-      const bool interrupted = result.record.state == "interrupted";
-      record_.state = interrupted ? spec::RunState::interrupted : spec::RunState::failed;
-      record_.message = "stage " + result.record.name + ": " + result.record.message;
-    }
-    record_.stages.push_back(std::move(result.record));
-    masked_ += result.masked;
-    for (spec::OutputRecord& output : result.outputs)
-      record_.outputs.push_back(std::move(output));
+  /// What stages that run at the same time may divide.
+  NodeCapacity capacity() const {
+    if (!StageGraph::has_company(plan_.stages)) return {};
+    NodeCapacity capacity;
+    capacity.cores = probe::usable_cores();  // this process is bound to the run's already
+    const bool own_gpus = plan_.place && !plan_.place->gpus.empty();
+    capacity.gpus = own_gpus ? plan_.place->gpus : visible_gpus(record_.hosts.front().gpus);
+    return capacity;
   }
 
   /// Metrics of failed runs are collected too: they show how far it came.
@@ -280,15 +300,15 @@ class Execution {
   /// What this process has, and what sabath sets for all stages alike: threads, switches, seeds.
   base::Environment stage_variables() const {
     base::Environment variables = base::current_environment();
-    if (plan_.stages.empty()) return variables;
-    for (const auto& [name, value] : plan_.stages.front().environment) {
+    std::vector<spec::PlannedStage> due = plan_.stages;
+    std::erase_if(due, [](const auto& stage) { return stage.not_due.has_value(); });
+    if (due.empty()) return variables;
+    for (const auto& [name, value] : due.front().environment) {
       const bool is_common =
-          std::all_of(plan_.stages.begin(),
-                      plan_.stages.end(),
-                      [&name = name, &value = value](const auto& one) {
-                        const auto found = one.environment.find(name);
-                        return found != one.environment.end() && found->second == value;
-                      });
+          std::all_of(due.begin(), due.end(), [&name = name, &value = value](const auto& one) {
+            const auto found = one.environment.find(name);
+            return found != one.environment.end() && found->second == value;
+          });
       if (is_common) variables[name] = value;
     }
     return variables;
@@ -317,6 +337,7 @@ class Execution {
     record_.tags = plan_.tags;
     record_.inputs = plan_.inputs;
     record_.environment = plan_.environment;
+    record_.variants = plan_.variants;
     record_.variables = variables_that_matter(stage_variables());
     if (record_.energy.empty()) record_.energy = "none: no stage was started";
     record_.facets = make_facets(plan_, record_.hosts);

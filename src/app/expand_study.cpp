@@ -163,6 +163,13 @@ std::vector<spec::StudyPoint> expand_study(const spec::Recipe& recipe,
   return points;
 }
 
+std::set<Texts> settings_of(const std::vector<spec::StudyPoint>& points) {
+  std::set<Texts> settings;
+  for (const spec::StudyPoint& point : points)
+    settings.insert(point.set);
+  return settings;
+}
+
 std::vector<std::string> varied_parameters(const std::vector<spec::StudyPoint>& points) {
   std::set<std::string> varied;
   for (const spec::StudyPoint& point : points) {

@@ -74,23 +74,30 @@ NodeCapacity look_at_node(base::ProcessRunner& processes) {
     if (probe->name() == "allowance" || probe->name() == "gpu") probe->look({}, processes, facts);
   }
   capacity.memory_bytes = facts.memory.effective_bytes;
+  capacity.gpus = visible_gpus(facts.gpus);
+  return capacity;
+}
+
+std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus) {
   const auto environment = base::current_environment();
   const auto visible = environment.find("CUDA_VISIBLE_DEVICES");
-  if (visible != environment.end()) {
-    capacity.gpus = listed(visible->second);
-  } else {
-    for (const spec::GpuFacts& gpu : facts.gpus) {
-      if (can_be_given(gpu, facts.gpus)) capacity.gpus.push_back(gpu.uuid);
-    }
+  if (visible != environment.end()) return listed(visible->second);
+  std::vector<std::string> uuids;
+  for (const spec::GpuFacts& gpu : gpus) {
+    if (can_be_given(gpu, gpus)) uuids.push_back(gpu.uuid);
   }
-  return capacity;
+  return uuids;
+}
+
+RunNeeds needs_of(const spec::Resources& resources) {
+  return {resources.cpus * std::max(resources.tasks, 1), resources.gpus, resources.memory_bytes};
 }
 
 RunNeeds needs_of(const spec::Recipe& recipe) {
   RunNeeds needs;
   for (const spec::Stage& stage : recipe.stages) {
-    const spec::Resources& wanted = stage.resources;
-    needs.cores = std::max(needs.cores, wanted.cpus * std::max(wanted.tasks, 1));
+    const RunNeeds wanted = needs_of(stage.resources);
+    needs.cores = std::max(needs.cores, wanted.cores);
     needs.gpus = std::max(needs.gpus, wanted.gpus);
     needs.memory_bytes = std::max(needs.memory_bytes, wanted.memory_bytes);
   }
@@ -128,16 +135,16 @@ NodeSlots::NodeSlots(NodeCapacity capacity, Division division)
       core_taken_(capacity_.cores.size()),
       gpu_taken_(capacity_.gpus.size()) {}
 
-std::optional<spec::Place> NodeSlots::take() {
-  const auto cores = first_free(core_taken_, division_.cores);
-  const auto gpus = first_free(gpu_taken_, division_.gpus);
-  if (!cores || !gpus) return std::nullopt;
+std::optional<spec::Place> NodeSlots::take(int cores, int gpus) {
+  const auto free_cores = first_free(core_taken_, cores);
+  const auto free_gpus = first_free(gpu_taken_, gpus);
+  if (!free_cores || !free_gpus) return std::nullopt;
   spec::Place place;
-  for (const std::size_t core : *cores) {
+  for (const std::size_t core : *free_cores) {
     const std::vector<int>& threads = capacity_.cores[core];
     place.cpus.insert(place.cpus.end(), threads.begin(), threads.end());
   }
-  for (const std::size_t gpu : *gpus)
+  for (const std::size_t gpu : *free_gpus)
     place.gpus.push_back(capacity_.gpus[gpu]);
   occupy(place);
   return place;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/process.hpp>
+#include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
 
@@ -21,6 +22,9 @@ struct NodeCapacity {
 /// A caller's CUDA_VISIBLE_DEVICES limits what is given away.
 NodeCapacity look_at_node(base::ProcessRunner& processes);
 
+/// GPUs as CUDA_VISIBLE_DEVICES names them; of the caller's where it has that variable.
+std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus);
+
 /// What one run of a recipe asks for; zero where no stage says.
 struct RunNeeds {
   int cores = 0;
@@ -29,9 +33,10 @@ struct RunNeeds {
 
   bool operator==(const RunNeeds&) const = default;
 };
-/// Stages follow one another, so each need is that of the stage that wants most. `cpus` are those
-/// of one task.
+/// A run must be able to execute each of its stages, so each need is that of the stage that wants
+/// most. `cpus` are those of one task.
 RunNeeds needs_of(const spec::Recipe& recipe);
+RunNeeds needs_of(const spec::Resources& resources);
 
 /// How a machine is divided among runs.
 struct Division {
@@ -52,7 +57,9 @@ class NodeSlots {
   NodeSlots(NodeCapacity capacity, Division division);
 
   /// Nothing while too little is free.
-  std::optional<spec::Place> take();
+  std::optional<spec::Place> take() { return take(division_.cores, division_.gpus); }
+  /// So many cores and GPUs, whatever the division.
+  std::optional<spec::Place> take(int cores, int gpus);
   /// What a run that is there already has.
   void occupy(const spec::Place& place) { mark(place, true); }
   void give_back(const spec::Place& place) { mark(place, false); }

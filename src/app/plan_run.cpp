@@ -64,8 +64,19 @@ void resolve_stages(const RunRequest& request, const fs::path& directory, spec::
   plan.code = stage_template.code_items();
   for (const spec::Stage* stage : stages_of(request)) {
     plan.stages.push_back(stage_template.resolve(*stage));
-    refuse_secrets(stage->name, plan.stages.back().argv);
+    refuse_secrets(plan.stages.back());
   }
+}
+
+/// Of the variants that stages name those that this run's stages do: others are of other points of
+/// a study.
+void take_variants(const RunRequest& request,
+                   const std::map<std::string, spec::BuiltEnvironment>& built,
+                   spec::RunPlan& plan) {
+  std::map<std::string, spec::BuiltEnvironment> variants;
+  for (const std::string& variant : variants_of(request))
+    variants.emplace(variant, built.at(variant));
+  if (!variants.empty()) plan.variants = std::move(variants);
 }
 
 }  // namespace
@@ -110,8 +121,25 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
   return values;
 }
 
+void check_due(const RunRequest& request) {
+  spec::check_due(request.recipe,
+                  stages_of(request),
+                  resolve_parameters(request.recipe, request.set),
+                  request.only_stage);
+}
+
+std::set<std::string> variants_of(const RunRequest& request) {
+  const spec::ParameterValues values = resolve_parameters(request.recipe, request.set);
+  std::set<std::string> variants;
+  for (const spec::Stage* stage : stages_of(request)) {
+    if (stage->variant.empty() || stage->variant == request.variant) continue;
+    if (!spec::why_not_due(*stage, values)) variants.insert(stage->variant);
+  }
+  return variants;
+}
+
 spec::RunPlan plan_run(const RunRequest& request,
-                       const spec::BuiltEnvironment& environment,
+                       const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
                        const Folders& folders,
                        base::ProcessRunner& processes,
@@ -127,7 +155,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.recipe_directory = request.recipe.directory.string();
   plan.tags = request.tags;
   plan.inputs = inputs;
-  plan.environment = environment;
+  plan.environment = environments.own;
   plan.launch = {{"launcher", "local"}, {"user", base::user_name()}};
   plan.cache_directory = folders.cache.string();
   plan.state_directory = folders.state().string();
@@ -139,6 +167,7 @@ spec::RunPlan plan_run(const RunRequest& request,
     plan.tags.push_back("task:" + request.task);  // no tag of a user's: selections find it by that
   }
   if (!request.variant.empty()) plan.variant = request.variant;
+  take_variants(request, environments.variants, plan);
   if (!request.repeats.empty()) plan.repeats = request.repeats;
   plan.reproduce = reproduce_command(request, plan.parameters, plan.seed);
 

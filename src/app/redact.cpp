@@ -63,6 +63,12 @@ void refuse_in(const std::string& text, const std::string& place) {
   }
 }
 
+/// Also where an option and its value are two arguments.
+void refuse_in_command(const std::string& stage, const std::vector<std::string>& argv) {
+  for (std::size_t i = 0; i < argv.size(); ++i)
+    refuse_in(i == 0 ? argv[i] : argv[i - 1] + " " + argv[i], "stage '" + stage + "'");
+}
+
 }  // namespace
 
 std::map<std::string, std::string> variables_that_matter(const base::Environment& environment) {
@@ -89,10 +95,10 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
   return base::KnownSecrets(values);
 }
 
-void refuse_secrets(const std::string& stage, const std::vector<std::string>& argv) {
-  for (std::size_t i = 0; i < argv.size(); ++i) {
-    refuse_in(i == 0 ? argv[i] : argv[i - 1] + " " + argv[i], "stage '" + stage + "'");
-  }
+void refuse_secrets(const spec::PlannedStage& stage) {
+  refuse_in_command(stage.name, stage.argv);
+  for (const auto& [name, value] : stage.environment)
+    refuse_in(name + "=" + value, "stage '" + stage.name + "'");
 }
 
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values) {
@@ -100,7 +106,7 @@ void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& val
     if (span.is_certain) throw_secret(place_of(recipe, span.begin), span.what);
   }
   for (const spec::Stage& stage : recipe.stages)
-    refuse_secrets(stage.name, stage.run);
+    refuse_in_command(stage.name, stage.run);
   for (const auto& [name, value] : values)
     refuse_in(name + "=" + spec::to_string(value), "parameter '" + name + "'");
 }

@@ -3,6 +3,7 @@
 #include <sabath/base/known_secrets.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_plan.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -24,8 +25,8 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
 /// Error{usage} that says where the recipe's text, an argument of its stages, or a value of a
 /// parameter looks like one.
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values);
-/// The same of a command with its placeholders filled in.
-void refuse_secrets(const std::string& stage, const std::vector<std::string>& argv);
+/// The same of a command and variables with their placeholders filled in.
+void refuse_secrets(const spec::PlannedStage& stage);
 
 /// A document as it may be written: each text in it redacted, and the texts of members whose name
 /// speaks of a secret, but for what `refuse_secrets` has judged.

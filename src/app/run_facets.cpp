@@ -11,17 +11,25 @@ spec::Facet data_facet(const spec::RunPlan& plan) {
   return facet;
 }
 
+void add_environment(const std::string& place,
+                     const spec::BuiltEnvironment& environment,
+                     spec::Facet& facet) {
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    const std::string of = place + layer.lock.name;
+    facet.items[of + ".key"] = layer.lock.key.hex;
+    for (const auto& [name, value] : layer.lock.facts)
+      facet.items[of + "." + name] = value;
+    for (const auto& [name, value] : layer.variables)
+      facet.items[of + ".$" + name] = value;
+  }
+}
+
 spec::Facet environment_facet(const spec::RunPlan& plan) {
   spec::Facet facet{"environment", {}};
-  for (const spec::BuiltLayer& layer : plan.environment.layers) {
-    facet.items[layer.lock.name + ".key"] = layer.lock.key.hex;
-    for (const auto& [name, value] : layer.lock.facts) {
-      facet.items[layer.lock.name + "." + name] = value;
-    }
-    for (const auto& [name, value] : layer.variables) {
-      facet.items[layer.lock.name + ".$" + name] = value;
-    }
-  }
+  add_environment("", plan.environment, facet);
+  if (!plan.variants) return facet;
+  for (const auto& [variant, environment] : *plan.variants)
+    add_environment(variant + "/", environment, facet);
   return facet;
 }
 

@@ -139,8 +139,11 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
 spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
   spec::RunPlan plan;
   plan.parameters = resolve_parameters(request.recipe, request.set);
+  check_due(request);
   for (const spec::Stage* stage : stages_of(request)) {
     spec::PlannedStage planned;
+    planned.not_due = spec::why_not_due(*stage, plan.parameters);
+    if (!stage->variant.empty()) planned.variant = stage->variant;
     planned.name = stage->name;
     planned.needs = stage->needs;
     planned.cache = stage->cache;
@@ -179,31 +182,53 @@ spec::EnvironmentSpec RecipeRunner::environment_of(const spec::Recipe& recipe,
 
 PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
                                      base::Observer& observer,
-                                     std::stop_token stop) {
-  resolve_parameters(request.recipe, request.set);
+                                     std::stop_token stop,
+                                     const std::set<std::map<std::string, std::string>>& settings) {
   const spec::EnvironmentSpec all = environments_of(request.recipe);
   PreparedRecipe prepared{request, {}, {}};
   prepared.request.variant = chosen_variant(all, request.variant);
-  const spec::EnvironmentSpec wanted = all.select(prepared.request.variant);
+  const spec::EnvironmentSpec own = all.select(prepared.request.variant);
+  std::map<std::string, spec::EnvironmentSpec> variants;
+  const auto look = [&](const RunRequest& one) {
+    check_due(one);
+    for (const std::string& variant : variants_of(one))
+      variants.emplace(variant, all.select(variant));
+  };
+  RunRequest one = prepared.request;
+  for (const auto& set : settings) {
+    one.set = set;
+    look(one);
+  }
+  if (settings.empty()) look(one);
   prepared.inputs = fetch_inputs(request, observer, stop);
-  prepared.environment =
-      tools_.environments.build(wanted, request.recipe.directory, observer, stop);
-  env::check_trusted(prepared.environment);  // here it is no run yet
+  prepared.environments.own = ready(own, request, observer, stop);
+  for (const auto& [variant, wanted] : variants)
+    prepared.environments.variants[variant] = ready(wanted, request, observer, stop);
   prepared.request.trusted = trust_seen_now();
-  for (const spec::BuiltLayer& layer : prepared.environment.layers) {
+  return prepared;
+}
+
+spec::BuiltEnvironment RecipeRunner::ready(const spec::EnvironmentSpec& wanted,
+                                           const RunRequest& request,
+                                           base::Observer& observer,
+                                           const std::stop_token& stop) {
+  spec::BuiltEnvironment environment =
+      tools_.environments.build(wanted, request.recipe.directory, observer, stop);
+  env::check_trusted(environment);  // here it is no run yet
+  for (const spec::BuiltLayer& layer : environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,
                     "somebody changed it; 'sabath env rm " + layer.lock.key.hex.substr(0, 16) +
                         "', and it is built anew");
   }
-  return prepared;
+  return environment;
 }
 
 spec::RunPlan RecipeRunner::plan(const PreparedRecipe& prepared,
                                  const RunRequest& request,
                                  const std::stop_token& stop) {
   return plan_run(request,
-                  prepared.environment,
+                  prepared.environments,
                   prepared.inputs,
                   folders_,
                   tools_.processes,

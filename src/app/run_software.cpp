@@ -25,17 +25,25 @@ bool is_beneath(const std::string& path, const fs::path& folder) {
   return path.starts_with(head);
 }
 
+/// Of all variants that the stages run in.
+std::vector<spec::BuiltLayer> layers_of(const spec::RunPlan& plan) {
+  std::vector<spec::BuiltLayer> layers;
+  for (const spec::BuiltEnvironment& environment : plan.environments())
+    layers.insert(layers.end(), environment.layers.begin(), environment.layers.end());
+  return layers;
+}
+
 /// Made by the run, or the recipe's, or built from source for it.
 bool is_own_code(const std::string& path, const spec::RunPlan& plan, const fs::path& run) {
   if (is_beneath(path, run) || is_beneath(path, plan.recipe_directory)) return true;
-  const auto& layers = plan.environment.layers;
+  const auto layers = layers_of(plan);
   return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
     return layer.lock.kind == spec::LayerKind::source && is_beneath(path, layer.prefix);
   });
 }
 
 bool is_of_environment(const std::string& path, const spec::RunPlan& plan) {
-  const auto& layers = plan.environment.layers;
+  const auto layers = layers_of(plan);
   return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
     return is_beneath(path, layer.prefix);
   });

@@ -1,5 +1,6 @@
 #include "stage_runner.hpp"
 
+#include "stage_retry.hpp"
 #include "stage_template.hpp"
 
 #include <sabath/base/error.hpp>
@@ -9,8 +10,11 @@
 #include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 namespace sabath::app {
 namespace {
@@ -63,6 +67,22 @@ std::string output_problem(const fs::path& path) {
   return {};
 }
 
+/// The stages whose outputs a stage can see: those that it needs, and those that it names and needs
+/// through others.
+std::set<std::string> used_by(const spec::PlannedStage& stage) {
+  constexpr std::string_view prefix = "stage.";
+  std::set<std::string> used(stage.needs.begin(), stage.needs.end());
+  std::vector<std::string> templates = stage.argv_template;
+  const auto variables = stage.key_items.find("variables");
+  if (variables != stage.key_items.end()) templates.push_back(variables->second);
+  for (const std::string& text : templates) {
+    for (const std::string& name : spec::placeholders_of(text)) {
+      if (name.starts_with(prefix)) used.insert(name.substr(prefix.size()));
+    }
+  }
+  return used;
+}
+
 bool is_kept(const fs::directory_entry& entry) {
   std::error_code code;
   const std::string name = entry.path().filename().string();
@@ -81,13 +101,13 @@ fs::path StageRunner::directory(const std::string& stage) const {
   return files_.attempt(attempt_) / stage;
 }
 
-std::string StageRunner::key_of(const spec::PlannedStage& stage) const {
+std::string StageRunner::key_of(const spec::PlannedStage& stage, const MadeOutputs& made) const {
   spec::Facet preimage{"stage", stage.key_items};
   preimage.items["form"] = "sabath-stage/1";
-  for (const std::string& need : stage.needs) {
-    const auto made = made_.find(need);
-    if (made == made_.end()) continue;
-    for (const spec::OutputRecord& output : made->second) {
+  for (const std::string& need : used_by(stage)) {
+    const auto outputs = made.find(need);
+    if (outputs == made.end()) continue;
+    for (const spec::OutputRecord& output : outputs->second) {
       preimage.items["stage." + need + "/" + output.path] = output.digest.text();
     }
   }
@@ -131,7 +151,8 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
   return true;
 }
 
-base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
+base::Command StageRunner::command_for(const Try& one) const {
+  const spec::PlannedStage& stage = one.stage;
   const fs::path own = directory(stage.name);
   base::Command command;
   command.argv = env::see_local_prefixes(tools_.program, tools_.local, stage.argv);
@@ -145,31 +166,35 @@ base::Command StageRunner::command_for(const spec::PlannedStage& stage) const {
 
   base::Environment variables = base::current_environment();
   std::erase_if(variables, [](const auto& item) { return item.first.starts_with("SABATH_"); });
-  variables = env::run_variables(plan_.environment, variables);
-  for (const auto& [name, value] : own_variables(stage))
+  variables = env::run_variables(plan_.environment_of(stage), variables);
+  for (const auto& [name, value] : own_variables(one))
     variables[name] = value;
   command.environment = std::move(variables);
   return command;
 }
 
-base::Environment StageRunner::own_variables(const spec::PlannedStage& stage) const {
-  const fs::path own = directory(stage.name);
-  base::Environment variables = stage.environment;
+base::Environment StageRunner::own_variables(const Try& one) const {
+  const fs::path own = directory(one.stage.name);
+  base::Environment variables = one.stage.environment;
+  if (one.place && !one.place->gpus.empty())
+    variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(one.place->gpus, ","));
   variables["SABATH_METRICS"] = (own / metrics_file).string();
   variables["SABATH_METRICS_DIR"] = own.string();
   variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
+  variables["SABATH_TRY"] = std::to_string(one.number);
   return variables;
 }
 
-base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
-                                             std::stop_token stop) const {
-  base::Command command = command_for(stage);
-  if (env::container_of(plan_.environment) == nullptr)
+base::ProcessResult StageRunner::run_command(const Try& one, std::stop_token stop) const {
+  const spec::PlannedStage& stage = one.stage;
+  const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
+  base::Command command = command_for(one);
+  if (env::container_of(environment) == nullptr)
     return tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
   env::ContainerUse use;
   use.argv = stage.argv;
-  use.variables = own_variables(stage);
+  use.variables = own_variables(one);
   use.working_directory = command.working_directory;
   use.home = command.working_directory;
   use.readable = {plan_.recipe_directory};
@@ -181,8 +206,8 @@ base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
   const base::TempDir own(plan_.state_directory, ".container-");
   use.id_file = own.path() / "id";
   use.scratch = directory(stage.name);
-  const env::ContainerCommand container = env::container_command(
-      plan_.environment, use, base::current_environment(), tools_.processes, stop);
+  const env::ContainerCommand container =
+      env::container_command(environment, use, base::current_environment(), tools_.processes, stop);
   command.argv = container.argv;
   command.environment = container.environment;
   base::ProcessResult result =
@@ -198,9 +223,7 @@ base::ProcessResult StageRunner::run_command(const spec::PlannedStage& stage,
   return result;
 }
 
-void StageRunner::execute(const spec::PlannedStage& stage,
-                          StageResult& result,
-                          std::stop_token stop) {
+void StageRunner::lay_out(const spec::PlannedStage& stage) const {
   const fs::path own = directory(stage.name);
   base::make_directories(own / "work");
   base::make_directories(files_.outputs(stage.name));
@@ -214,11 +237,16 @@ void StageRunner::execute(const spec::PlannedStage& stage,
   if (!stage.code_copy_from.empty()) {
     fs::copy(stage.code_copy_from, own / "work" / "code", fs::copy_options::recursive);
   }
-  tools_.observer.note("stage " + stage.name);
-  tools_.trust.get();
-  const base::ProcessResult process = run_command(stage, stop);
+}
+
+base::ProcessResult StageRunner::try_once(const Try& one,
+                                          StageResult& result,
+                                          std::stop_token stop) {
+  const spec::PlannedStage& stage = one.stage;
+  lay_out(stage);
+  const base::ProcessResult process = run_command(one, stop);
   for (const char* log : {"stdout.log", "stderr.log"})
-    result.masked += tools_.secrets.mask_file(own / log);
+    result.masked += tools_.secrets.mask_file(directory(stage.name) / log);
   spec::StageRecord& record = result.record;
   record.wall_s = seconds(process.wall);
   record.user_s = seconds(process.user);
@@ -231,14 +259,42 @@ void StageRunner::execute(const spec::PlannedStage& stage,
     tools_.observer.warn("stage " + stage.name + ": left " + std::to_string(process.leftovers) +
                          " process(es) behind, which were ended");
   }
-  if (process.ok()) {
-    record.state = "ok";
-    return;
-  }
+  record.state = "ok";
+  if (process.ok()) return process;
   record.state = process.end == base::ProcessEnd::stopped ? "interrupted" : "failed";
   record.message = stage.argv.front() + " " + process.describe();
-  record.log_tail = tail_of(own / "stderr.log");
-  if (record.log_tail.empty()) record.log_tail = tail_of(own / "stdout.log");
+  record.log_tail = tail_of(directory(stage.name) / "stderr.log");
+  if (record.log_tail.empty()) record.log_tail = tail_of(directory(stage.name) / "stdout.log");
+  return process;
+}
+
+void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
+  const spec::PlannedStage& stage = one.stage;
+  const spec::Retry retry = stage.retry.value_or(spec::Retry{});
+  tools_.observer.note("stage " + stage.name);
+  tools_.trust.get();
+  const spec::StageRecord blank = result.record;
+  std::vector<spec::StageTry> tries;
+  for (;; ++one.number) {
+    const base::ProcessResult process = try_once(one, result, stop);
+    if (one.number > retry.times || stop.stop_requested()) return;
+    const auto reason = why_again(retry, process, directory(stage.name));
+    if (!reason) return;
+    spec::StageRecord& failed = result.record;
+    tools_.observer.warn("stage " + stage.name + ": " + failed.message,
+                         *reason + ": it is tried again");
+    tries.push_back(
+        {failed.started, failed.wall_s, failed.exit_code, failed.signal, failed.message, *reason});
+    if (!wait_unless_stopped(retry.pause, stop)) {
+      failed.state = "interrupted";
+      failed.message += "; the run was stopped before it was tried again";
+      return;
+    }
+    put_aside(one.number, directory(stage.name), files_.outputs(stage.name));
+    result.record = blank;
+    result.record.started = base::format_rfc3339(tools_.clock.now());
+    result.record.tries = tries;
+  }
 }
 
 void StageRunner::hash_outputs(const spec::PlannedStage& stage,
@@ -282,19 +338,23 @@ void StageRunner::keep(const spec::PlannedStage& stage,
   tools_.cache.remember_stage(outputs);
 }
 
-StageResult StageRunner::run(const spec::PlannedStage& stage, std::stop_token stop) {
+StageResult StageRunner::run(const spec::PlannedStage& stage,
+                             const std::optional<spec::Place>& place,
+                             const MadeOutputs& made,
+                             std::stop_token stop) {
   StageResult result;
   result.record.name = stage.name;
   result.record.argv = stage.argv;
   result.record.started = base::format_rfc3339(tools_.clock.now());
-  const std::string key = stage.cache ? key_of(stage) : std::string();
+  result.record.variant = stage.variant;
+  const std::string key = stage.cache ? key_of(stage, made) : std::string();
   result.record.cache_key = key;
-  if (stage.cache && !plan_.fresh && reuse(stage, key, result)) {
-    made_[stage.name] = result.outputs;
-    return result;
-  }
+  if (stage.cache && !plan_.fresh && reuse(stage, key, result)) return result;
+  if (place) result.record.cpus = place->cpus;
+  if (place && !place->gpus.empty()) result.record.gpus = place->gpus;
   try {
-    execute(stage, result, stop);
+    Try one{stage, place};
+    execute(one, result, stop);
   } catch (const Error& error) {
     if (error.kind() == base::ErrorKind::storage) throw;
     result.record.state = "failed";
@@ -303,7 +363,6 @@ StageResult StageRunner::run(const spec::PlannedStage& stage, std::stop_token st
   }
   if (result.record.state == "ok") hash_outputs(stage, result, stop);
   if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
-  made_[stage.name] = result.outputs;
   return result;
 }
 

@@ -15,6 +15,8 @@
 
 #include <filesystem>
 #include <future>
+#include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -30,7 +32,10 @@ struct StageResult {
   bool ok() const { return record.state == "ok" || record.state == "reused"; }
 };
 
-/// Runs the stages of one attempt of one plan, one after the other.
+/// The outputs of stages that have ended, by the name of the stage.
+using MadeOutputs = std::map<std::string, std::vector<spec::OutputRecord>>;
+
+/// Runs stages of one attempt of one plan. One thread; several runners may run several stages.
 class StageRunner {
  public:
   struct Tools {
@@ -49,20 +54,32 @@ class StageRunner {
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 
   /// Reuses a cached stage's outputs where its key was seen before, else runs its command, checks
-  /// that the declared outputs are there, and hashes them. A failed command is a result. Throws
-  /// Error{storage}.
-  StageResult run(const spec::PlannedStage& stage, std::stop_token stop);
+  /// that the declared outputs are there, and hashes them. A failed command is a result, after the
+  /// tries that the recipe grants. `place` is what the stage has to itself beside others; the
+  /// calling thread is bound to it. Throws Error{storage}.
+  StageResult run(const spec::PlannedStage& stage,
+                  const std::optional<spec::Place>& place,
+                  const MadeOutputs& made,
+                  std::stop_token stop);
   /// Where a stage's logs and metrics are.
   std::filesystem::path directory(const std::string& stage) const;
 
  private:
-  std::string key_of(const spec::PlannedStage& stage) const;
+  /// One stage's way through its tries.
+  struct Try {
+    const spec::PlannedStage& stage;
+    const std::optional<spec::Place>& place;
+    int number = 1;
+  };
+  std::string key_of(const spec::PlannedStage& stage, const MadeOutputs& made) const;
   bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
-  void execute(const spec::PlannedStage& stage, StageResult& result, std::stop_token stop);
-  base::Command command_for(const spec::PlannedStage& stage) const;
-  base::Environment own_variables(const spec::PlannedStage& stage) const;
+  void execute(Try& one, StageResult& result, std::stop_token stop);
+  void lay_out(const spec::PlannedStage& stage) const;
+  base::ProcessResult try_once(const Try& one, StageResult& result, std::stop_token stop);
+  base::Command command_for(const Try& one) const;
+  base::Environment own_variables(const Try& one) const;
   /// On the host, or in the container that the environment ends with.
-  base::ProcessResult run_command(const spec::PlannedStage& stage, std::stop_token stop) const;
+  base::ProcessResult run_command(const Try& one, std::stop_token stop) const;
   void hash_outputs(const spec::PlannedStage& stage,
                     StageResult& result,
                     const std::stop_token& stop) const;
@@ -72,7 +89,6 @@ class StageRunner {
   const spec::RunPlan& plan_;
   RunFiles files_;
   int attempt_;
-  std::map<std::string, std::vector<spec::OutputRecord>> made_{};  ///< by stage
 };
 
 }  // namespace sabath::app

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <set>
 
 namespace sabath::app {
 namespace {
@@ -47,15 +46,6 @@ bool contains(const std::vector<std::string>& items, std::string_view wanted) {
 
 }  // namespace
 
-std::vector<std::string> named_in(const spec::Stage& stage) {
-  std::set<std::string> names;
-  for (const std::string& argument : stage.run) {
-    for (std::string& name : spec::placeholders_of(argument))
-      names.insert(std::move(name));
-  }
-  return {names.begin(), names.end()};
-}
-
 StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const spec::RunPlan& plan,
                              const fs::path& run_directory)
@@ -66,14 +56,15 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
   if (fs::is_directory(code, error)) code_["tree"] = base::tree_digest(code).text();
   // A stage that names the recipe's folder may run any file in it.
   for (const spec::Stage& stage : recipe.stages) {
-    if (contains(named_in(stage), "recipe")) {
+    if (contains(spec::names_in(stage), "recipe")) {
       code_["recipe"] = base::tree_digest(recipe.directory).text();
       break;
     }
   }
 }
 
-std::map<std::string, std::string> StageTemplate::values_for(const spec::Stage& stage) const {
+std::map<std::string, std::string> StageTemplate::values_for(
+    const spec::Stage& stage, const spec::PlannedStage& planned) const {
   std::map<std::string, std::string> values{
       {"recipe", plan_.recipe_directory},
       {"code", plan_.recipe_directory + "/code"},
@@ -81,8 +72,9 @@ std::map<std::string, std::string> StageTemplate::values_for(const spec::Stage& 
       {"output", (run_directory_ / "outputs" / stage.name).string()},
       {"seed", std::to_string(plan_.seed.value.value_or(0))},
   };
-  if (const auto prefix = plan_.environment.prefix()) values["env"] = *prefix;
-  for (const spec::BuiltLayer& layer : plan_.environment.layers) {
+  const spec::BuiltEnvironment& environment = plan_.environment_of(planned);
+  if (const auto prefix = environment.prefix()) values["env"] = *prefix;
+  for (const spec::BuiltLayer& layer : environment.layers) {
     if (!layer.prefix.empty()) values["env." + layer.lock.name] = layer.prefix;
   }
   for (const auto& [name, value] : plan_.parameters) {
@@ -97,7 +89,7 @@ std::map<std::string, std::string> StageTemplate::values_for(const spec::Stage& 
 }
 
 std::map<std::string, std::string> StageTemplate::variables_for(const spec::Stage& stage) const {
-  const std::vector<std::string> named = named_in(stage);
+  const std::vector<std::string> named = spec::names_in(stage);
   const std::uint64_t seed = plan_.seed.value.value_or(0);
   std::map<std::string, std::string> variables;
   if (recipe_.deterministic)
@@ -118,15 +110,22 @@ std::map<std::string, std::string> StageTemplate::variables_for(const spec::Stag
   return variables;
 }
 
-std::map<std::string, std::string> StageTemplate::key_items_for(const spec::Stage& stage) const {
+std::map<std::string, std::string> StageTemplate::key_items_for(
+    const spec::Stage& stage, const spec::PlannedStage& planned) const {
   std::map<std::string, std::string> items{
       {"argv", canonical_list(stage.run)},
       {"outputs", canonical_list(stage.outputs)},
-      {"environment", plan_.environment.key().hex},
+      {"environment", plan_.environment_of(planned).key().hex},
       {"deterministic", recipe_.deterministic ? "yes" : "no"},
       {"cpus", std::to_string(stage.resources.cpus)},
   };
-  for (const std::string& name : named_in(stage)) {
+  if (!stage.variables.empty()) {
+    std::vector<std::string> variables;
+    for (const auto& [name, value] : stage.variables)
+      variables.push_back(name + "=" + value);
+    items["variables"] = canonical_list(variables);
+  }
+  for (const std::string& name : spec::names_in(stage)) {
     const auto rest = [&](std::string_view head) { return name.substr(head.size()); };
     if (name == "seed") items[name] = std::to_string(plan_.seed.value.value_or(0));
     if (name == "recipe" || name == "code")
@@ -148,16 +147,22 @@ spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
   planned.argv_template = stage.run;
   planned.outputs = stage.outputs;
   planned.resources = stage.resources;
-  std::map<std::string, std::string> values = values_for(stage);
+  planned.not_due = spec::why_not_due(stage, plan_.parameters);
+  if (planned.not_due) return planned;
+  planned.retry = stage.retry;
+  if (!stage.variant.empty() && stage.variant != plan_.variant) planned.variant = stage.variant;
+  std::map<std::string, std::string> values = values_for(stage, planned);
   if (stage.copy_code) {
     planned.code_copy_from = values.at("code");
     values["code"] = "code";  // relative to the stage's working folder, where exec puts the copy
   }
-  for (const std::string& argument : stage.run) {
-    planned.argv.push_back(spec::expand(argument, values, recipe_.name + ":/stages/" + stage.name));
-  }
+  const std::string place = recipe_.name + ":/stages/" + stage.name;
+  for (const std::string& argument : stage.run)
+    planned.argv.push_back(spec::expand(argument, values, place));
   planned.environment = variables_for(stage);
-  if (stage.cache) planned.key_items = key_items_for(stage);
+  for (const auto& [name, value] : stage.variables)
+    planned.environment[name] = spec::expand(value, values, place + "/variables/" + name);
+  if (stage.cache) planned.key_items = key_items_for(stage, planned);
   return planned;
 }
 

@@ -23,18 +23,17 @@ class StageTemplate {
   const std::map<std::string, std::string>& code_items() const { return code_; }
 
  private:
-  std::map<std::string, std::string> values_for(const spec::Stage& stage) const;
+  std::map<std::string, std::string> values_for(const spec::Stage& stage,
+                                                const spec::PlannedStage& planned) const;
   std::map<std::string, std::string> variables_for(const spec::Stage& stage) const;
-  std::map<std::string, std::string> key_items_for(const spec::Stage& stage) const;
+  std::map<std::string, std::string> key_items_for(const spec::Stage& stage,
+                                                   const spec::PlannedStage& planned) const;
 
   const spec::Recipe& recipe_;
   const spec::RunPlan& plan_;
   std::filesystem::path run_directory_;
   std::map<std::string, std::string> code_;
 };
-
-/// The placeholders that a stage names.
-std::vector<std::string> named_in(const spec::Stage& stage);
 
 /// Writes plan.json durably.
 void write_plan(const std::filesystem::path& file, const spec::RunPlan& plan);

@@ -55,8 +55,16 @@ class Leaders {
     ::wait4(pid, &end_of_leader.status, 0, &end_of_leader.usage);
     std::erase_if(running_, [&](const ProcessStat& leader) { return leader.pid == pid; });
     std::erase_if(claims_, [&](const auto& claim) { return claim.second == pid; });
+    ending_.erase(pid);
     if (running_.empty()) end();
     return end_of_leader;
+  }
+
+  /// From now on no orphan is spared for this leader's sake: it has ended, and what is left of it
+  /// is being killed. Else two commands that end at once would each leave it to the other.
+  void is_ending(int pid) {
+    const std::lock_guard lock(mutex_);
+    ending_.insert(pid);
   }
 
   /// Children of this process that belong to the family of `leader`, without itself.
@@ -79,7 +87,8 @@ class Leaders {
     if (child.session == leader || child.group == leader) return true;
     if (child.session == ::getsid(0) || child.start_ticks < first_start_ticks_) return false;
     return std::none_of(running_.begin(), running_.end(), [&](const ProcessStat& other) {
-      return other.pid != leader && other.start_ticks <= child.start_ticks;
+      return other.pid != leader && other.start_ticks <= child.start_ticks &&
+             !ending_.contains(other.pid);
     });
   }
 
@@ -101,6 +110,7 @@ class Leaders {
   std::mutex mutex_;
   std::vector<ProcessStat> running_;
   std::map<int, int> claims_;  ///< by orphan: the leader whose family deals with it
+  std::set<int> ending_;       ///< leaders that have ended, but are not reaped yet
   std::uint64_t first_start_ticks_ = 0;
   int was_subreaper_ = 0;
   struct sigaction old_sigchld_ {};
@@ -166,6 +176,7 @@ void ProcessFamily::wait_for_others() const {
 
 int ProcessFamily::kill_others() const {
   wait_for_others();
+  Leaders::of_this_process().is_ending(leader_);
   const auto patience = steady_clock::now() + std::chrono::seconds(5);
   std::set<int> killed;
   // Whose parent is killed comes to us in turn, so only own children are killed by pid (no pid of

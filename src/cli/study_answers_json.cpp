@@ -146,6 +146,8 @@ std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::Stud
                       {"cache", stage.cache},
                       {"run", stage.argv},
                       {"outputs", stage.outputs}});
+    if (stage.variant) stages.back()["variant"] = *stage.variant;
+    if (stage.not_due) stages.back()["not_due"] = *stage.not_due;
   }
   ordered_json all = ordered_json::array();
   for (const spec::StudyPoint& point : points)

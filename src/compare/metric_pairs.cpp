@@ -44,11 +44,11 @@ std::map<Order, SeriesPair> pairs_of(const Side& a,
   return pairs;
 }
 
-/// Is it of another task's stage, which the run never had?
+/// Is it of a stage that the run never had (another task's), or that was not due?
 bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record) {
   return !metric.from.stage.empty() &&
          std::none_of(record.stages.begin(), record.stages.end(), [&](const auto& stage) {
-           return stage.name == metric.from.stage;
+           return stage.name == metric.from.stage && stage.state != "not_due";
          });
 }
 

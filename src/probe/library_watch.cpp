@@ -34,16 +34,16 @@ std::chrono::nanoseconds thread_cpu() {
 }  // namespace
 
 struct LibraryWatch::State {
-  explicit State(std::filesystem::path proc) : view(std::move(proc)) {}
+  /// The thread is not begun by a stage's: it would be bound to that stage's cores.
+  explicit State(std::filesystem::path proc) : view(std::move(proc)) {
+    thread = std::jthread([this](std::stop_token stop) { run(stop); });
+  }
 
   void begin(const std::string& stage, int pid) {
     const std::lock_guard lock(mutex);
     stages[stage] = pid;
     novelty = std::chrono::steady_clock::now();
-    if (!thread.joinable()) {
-      first = novelty;
-      thread = std::jthread([this](std::stop_token stop) { run(stop); });
-    }
+    if (begun.empty()) first = novelty;
     begun.insert(stage);
     restarted = true;
     wake.notify_all();

@@ -88,6 +88,22 @@ void add_data(LabelledLines& lines, const spec::RunRecord& record) {
   }
 }
 
+void add_environment(LabelledLines& lines,
+                     const std::string& place,
+                     const spec::BuiltEnvironment& environment) {
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    lines.add("environment",
+              fmt::format("{}{} ({})  {}{}",
+                          place,
+                          layer.lock.name,
+                          spec::to_string(layer.lock.kind),
+                          layer.lock.key.hex.substr(0, 16),
+                          packages_text(layer)));
+    for (const std::string& drift : layer.drift())
+      lines.add_whole("drift", drift);
+  }
+}
+
 }  // namespace
 
 void add_code(LabelledLines& lines, const spec::RunRecord& record) {
@@ -96,15 +112,10 @@ void add_code(LabelledLines& lines, const spec::RunRecord& record) {
 }
 
 void add_software(LabelledLines& lines, const spec::RunRecord& record) {
-  for (const spec::BuiltLayer& layer : record.environment.layers) {
-    lines.add("environment",
-              fmt::format("{} ({})  {}{}",
-                          layer.lock.name,
-                          spec::to_string(layer.lock.kind),
-                          layer.lock.key.hex.substr(0, 16),
-                          packages_text(layer)));
-    for (const std::string& drift : layer.drift())
-      lines.add_whole("drift", drift);
+  add_environment(lines, "", record.environment);
+  if (record.variants) {
+    for (const auto& [variant, environment] : *record.variants)
+      add_environment(lines, variant + "/", environment);
   }
   if (!record.software) return;
   const spec::Software& software = *record.software;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 namespace sabath::report {
 namespace {
@@ -53,6 +54,23 @@ std::string metrics_text(const std::vector<spec::MetricSummary>& metrics) {
   return table.empty() ? "" : table.text();
 }
 
+bool did_run(const spec::StageRecord& stage) {
+  return stage.state != "skipped" && stage.state != "reused" && stage.state != "not_due";
+}
+
+/// Where its outputs are from, why it did not run, or how it was run.
+std::string remark_on(const spec::StageRecord& stage) {
+  if (!stage.made_by_run.empty()) return "from " + stage.made_by_run;
+  if (!did_run(stage)) return base::printable(stage.message);
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (stage.tries) add("try " + std::to_string(stage.tries->size() + 1));
+  if (stage.variant) add("variant " + *stage.variant);
+  if (stage.cpus) add(fmt::format("CPUs {}", fmt::join(*stage.cpus, ",")));
+  if (stage.gpus) add(fmt::format("GPUs {}", fmt::join(*stage.gpus, ",")));
+  return base::printable(text);
+}
+
 std::string stages_text(const RunRecord& record) {
   TextTable table({{"stage", Align::left},
                    {"state", Align::left},
@@ -61,13 +79,13 @@ std::string stages_text(const RunRecord& record) {
                    {"memory", Align::right},
                    {"", Align::left}});
   for (const spec::StageRecord& stage : record.stages) {
-    const bool ran = stage.state != "skipped" && stage.state != "reused";
+    const bool ran = did_run(stage);
     table.add({stage.name,
                stage.state,
                ran ? duration_text(stage.wall_s) : "",
                ran ? duration_text(stage.user_s + stage.system_s) : "",
                ran ? base::format_bytes(stage.max_rss_bytes) : "",
-               stage.made_by_run.empty() ? "" : "from " + stage.made_by_run});
+               remark_on(stage)});
   }
   return table.text();
 }
@@ -127,12 +145,17 @@ std::string reported_text(const std::optional<spec::Collected>& collected) {
   return lines.text();
 }
 
-/// "simulate reused, train 12.1 s"
+/// "simulate reused, train 12.1 s (try 2)"
 std::string stages_line(const RunRecord& record) {
   std::string text;
   for (const spec::StageRecord& stage : record.stages) {
-    text += (text.empty() ? "" : ", ") + stage.name + " " +
-            (stage.state == "reused" ? "reused" : duration_text(stage.wall_s));
+    text += (text.empty() ? "" : ", ") + stage.name + " ";
+    if (did_run(stage)) {
+      text += duration_text(stage.wall_s);
+    } else {
+      text += stage.state == "not_due" ? "not due" : stage.state;
+    }
+    if (stage.tries) text += fmt::format(" (try {})", stage.tries->size() + 1);
   }
   return text;
 }

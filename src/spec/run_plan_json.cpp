@@ -10,7 +10,7 @@ const BuiltEnvironment& RunPlan::environment_of(const PlannedStage& stage) const
 
 std::vector<BuiltEnvironment> RunPlan::environments() const {
   std::vector<BuiltEnvironment> all{environment};
-  for (const auto& [variant, built] : variants.value_or(std::map<std::string, BuiltEnvironment>{}))
+  for (const auto& [name, built] : variants.value_or(std::map<std::string, BuiltEnvironment>{}))
     all.push_back(built);
   return all;
 }

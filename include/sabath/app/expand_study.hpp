@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ std::vector<spec::StudyPoint> expand_study(const spec::Recipe& recipe,
                                            const spec::Study& study,
                                            const std::map<std::string, std::string>& set,
                                            std::optional<std::uint64_t> seed);
+
+/// What points set, each once.
+std::set<std::map<std::string, std::string>> settings_of(
+    const std::vector<spec::StudyPoint>& points);
 
 /// The parameters that differ between points.
 std::vector<std::string> varied_parameters(const std::vector<spec::StudyPoint>& points);

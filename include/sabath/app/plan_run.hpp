@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -47,9 +48,19 @@ struct RunRequest {
   std::vector<std::string> again{};    ///< the command that asks for it; empty: `sabath run ...`
 };
 
-/// The stages that a request is for, in an order that respects their needs. Throws as
-/// spec::stages_of_task and spec::ordered_stages.
+/// The environments of a run, ready on this machine.
+struct RunEnvironments {
+  spec::BuiltEnvironment own{};
+  std::map<std::string, spec::BuiltEnvironment> variants{};  ///< those that stages name
+};
+
+/// The stages that a request is for, those that are not due too, in an order that respects their
+/// needs. Throws as spec::stages_of_task and spec::ordered_stages.
 std::vector<const spec::Stage*> stages_of(const RunRequest& request);
+/// Checks the conditions of the request's stages (spec::check_due).
+void check_due(const RunRequest& request);
+/// The variants, but for the run's own, that stages of the request which are due name.
+std::set<std::string> variants_of(const RunRequest& request);
 
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};
 /// an unknown name has the nearest one as hint.
@@ -57,10 +68,10 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
                                          const std::map<std::string, std::string>& set);
 
 /// Resolves everything and writes the run directory: an exclusive mkdir of the id, the code,
-/// plan.json, status.json, the inbox note. `environment` and `inputs` are ready. Nothing is
+/// plan.json, status.json, the inbox note. `environments` and `inputs` are ready. Nothing is
 /// executed. Throws Error{storage|interrupted}, and then there is no run.
 spec::RunPlan plan_run(const RunRequest& request,
-                       const spec::BuiltEnvironment& environment,
+                       const RunEnvironments& environments,
                        const std::vector<spec::PlannedInput>& inputs,
                        const Folders& folders,
                        base::ProcessRunner& processes,

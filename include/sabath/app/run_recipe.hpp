@@ -12,6 +12,8 @@
 #include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,7 +23,7 @@ namespace sabath::app {
 /// What all runs of one request share, ready on this machine.
 struct PreparedRecipe {
   RunRequest request{};
-  spec::BuiltEnvironment environment{};
+  RunEnvironments environments{};
   std::vector<spec::PlannedInput> inputs{};
 };
 
@@ -43,8 +45,12 @@ class RecipeRunner {
   };
   RecipeRunner(Tools tools, Folders folders, std::filesystem::path program);
 
-  /// Fetches and builds; parameters are checked before.
-  PreparedRecipe prepare(const RunRequest& request, base::Observer& observer, std::stop_token stop);
+  /// Fetches and builds; parameters and conditions are checked before. `settings` are what the runs
+  /// of a study set; empty: there is one run, of `request` as it is.
+  PreparedRecipe prepare(const RunRequest& request,
+                         base::Observer& observer,
+                         std::stop_token stop,
+                         const std::set<std::map<std::string, std::string>>& settings = {});
   /// Plans one run of what was prepared; `request` may differ from the prepared one in parameters,
   /// seed and place alone.
   spec::RunPlan plan(const PreparedRecipe& prepared,
@@ -70,6 +76,10 @@ class RecipeRunner {
                                        const std::string& variant = {}) const;
 
  private:
+  spec::BuiltEnvironment ready(const spec::EnvironmentSpec& wanted,
+                               const RunRequest& request,
+                               base::Observer& observer,
+                               const std::stop_token& stop);
   std::string chosen_variant(const spec::EnvironmentSpec& all, const std::string& asked) const;
   std::vector<spec::PlannedInput> fetch_inputs(const RunRequest& request,
                                                base::Observer& observer,

@@ -84,6 +84,11 @@ int show_dry_run(const RunOptions& options,
   app::RunRequest first = request;
   first.set = points.front().set;
   first.seed = points.front().seed;
+  app::RunRequest one = request;
+  for (const auto& set : app::settings_of(points)) {
+    one.set = set;
+    app::check_due(one);
+  }
   const spec::RunPlan plan = app::RecipeRunner::dry_run(first);
   if (workspace.options().json) {
     workspace.answer(json_dry_run(plan, points));
@@ -98,8 +103,11 @@ int show_dry_run(const RunOptions& options,
   }
   text += seeds_text(points);
   for (const spec::PlannedStage& stage : plan.stages) {
-    text += "stage " + stage.name + (stage.cache ? " (cached)" : "") + "\n  " +
-            base::printable(base::quote_command(stage.argv)) + "\n";
+    text += "stage " + stage.name + (stage.cache ? " (cached)" : "") +
+            (stage.variant ? " in variant " + *stage.variant : "") + "\n  " +
+            base::printable(stage.not_due ? "not due: " + *stage.not_due
+                                          : base::quote_command(stage.argv)) +
+            "\n";
   }
   if (asks_for_study(options)) {
     text += table_text(points) + power_text(request.recipe, app::runs_per_setting(points));

@@ -87,6 +87,13 @@ app::StudyTools tools_of(Workspace& workspace) {
   return {workspace.runner(), workspace.folders(), workspace.processes(), workspace.clock()};
 }
 
+app::PreparedRecipe prepare(const app::RunRequest& request,
+                            const std::vector<spec::StudyPoint>& points,
+                            Workspace& workspace) {
+  return workspace.runner().prepare(
+      request, workspace.observer(), workspace.stop(), app::settings_of(points));
+}
+
 int conduct(const app::StudyFiles& files,
             const spec::StudyPlan& plan,
             const app::PreparedRecipe& prepared,
@@ -162,8 +169,7 @@ int run_new_study(const RunOptions& options,
   spec::StudyPlan plan;
   plan.jobs = jobs_of(options);
   app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
-  const app::PreparedRecipe prepared =
-      workspace.runner().prepare(request, workspace.observer(), workspace.stop());
+  const app::PreparedRecipe prepared = prepare(request, points, workspace);
   plan.recipe = request.named;
   plan.recipe_name = request.recipe.name;
   plan.recipe_digest = request.recipe.digest();
@@ -205,8 +211,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   request.offline = plan.offline;
   if (plan.offline) workspace.stay_offline();
   app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
-  const app::PreparedRecipe prepared =
-      workspace.runner().prepare(request, workspace.observer(), workspace.stop());
+  const app::PreparedRecipe prepared = prepare(request, plan.points, workspace);
   return conduct(files, plan, prepared, options.retry, workspace);
 }
 

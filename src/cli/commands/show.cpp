@@ -52,14 +52,31 @@ std::string range_of(const spec::Parameter& parameter) {
   return "";
 }
 
+/// When a stage is due, and what else is its own.
+std::string terms_of(const spec::Stage& stage) {
+  std::vector<std::string> terms;
+  for (const auto& [name, values] : stage.when) {
+    std::vector<std::string> words;
+    for (const spec::ParameterValue& value : values)
+      words.push_back(spec::to_string(value));
+    terms.push_back("when " + name + " is " + joined(words, " | "));
+  }
+  if (!stage.variant.empty()) terms.push_back("variant " + stage.variant);
+  if (stage.retry) terms.push_back(std::to_string(stage.retry->times + 1) + " tries");
+  return joined(terms);
+}
+
 std::string stages_text(const spec::Recipe& recipe) {
   const bool has_tasks = !spec::tasks_of(recipe).empty();
-  std::vector<base::TextTable::Column> columns{{"stage"}, {"needs"}, {"cached"}, {"outputs"}};
+  std::vector<base::TextTable::Column> columns{{"stage"}, {"needs"}, {"cached"}, {"outputs"}, {""}};
   if (has_tasks) columns.insert(columns.begin() + 1, {"task"});
   base::TextTable stages(columns);
   for (const spec::Stage& stage : recipe.stages) {
-    std::vector<std::string> cells{
-        stage.name, joined(stage.needs), stage.cache ? "yes" : "", joined(stage.outputs)};
+    std::vector<std::string> cells{stage.name,
+                                   joined(stage.needs),
+                                   stage.cache ? "yes" : "",
+                                   joined(stage.outputs),
+                                   terms_of(stage)};
     if (has_tasks) cells.insert(cells.begin() + 1, stage.task);
     stages.add(std::move(cells));
   }

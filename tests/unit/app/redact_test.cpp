@@ -64,9 +64,16 @@ TEST_CASE("redact: a recipe or a value that looks like a secret is refused, with
 }
 
 TEST_CASE("redact: what a command has for its placeholders is judged as well") {
-  CHECK_NOTHROW(app::refuse_secrets("one", {"mysql", "--password", "{param.pw}"}));
-  CHECK_THROWS_WITH(app::refuse_secrets("one", {"mysql", "--password", "hunter22a"}),
-                    Contains("stage 'one'") && !Contains("hunter22a"));
+  spec::PlannedStage stage;
+  stage.name = "one";
+  stage.argv = {"mysql", "--password", "{param.pw}"};
+  CHECK_NOTHROW(app::refuse_secrets(stage));
+  stage.argv.back() = "hunter22a";
+  const auto problem = Contains("stage 'one'") && !Contains("hunter22a");
+  CHECK_THROWS_WITH(app::refuse_secrets(stage), problem);
+  stage.argv = {"true"};
+  stage.environment = {{"DB_PASSWORD", "hunter22a"}};
+  CHECK_THROWS_WITH(app::refuse_secrets(stage), problem);
 }
 
 TEST_CASE("redact: of a document all texts are masked but what a run is repeated with") {

@@ -174,3 +174,42 @@ TEST_CASE("stage template: the code of a run is its definition and the files bes
         Items{{"definition", bench.recipe.definition_digest().text()},
               {"tree", base::tree_digest(bench.folder() / "code").text()}});
 }
+
+TEST_CASE("stage template: a stage that is not due has its reason and nothing to execute") {
+  const Bench bench(R"({"name": "one", "cache": true, "when": {"epochs": [1, 2]}, "run": ["x"]})");
+  const spec::PlannedStage stage = bench.resolve();
+  CHECK(stage.not_due == "epochs is 5, not 1 or 2");
+  CHECK(stage.argv.empty());
+  CHECK(stage.key_items.empty());
+}
+
+TEST_CASE("stage template: variables are expanded, win, and are part of a cached stage's key") {
+  const auto stage_with = [](const std::string& variables) {
+    return Bench(R"({"name": "one", "cache": true, "run": ["x"], "variables": )" + variables + "}",
+                 R"("deterministic": true,)")
+        .resolve();
+  };
+  const spec::PlannedStage stage =
+      stage_with(R"({"OMP_DYNAMIC": "TRUE", "LOG": "{output}/{param.epochs}"})");
+  CHECK(stage.environment.at("OMP_DYNAMIC") == "TRUE");
+  CHECK(stage.environment.at("LOG") == "/runs/x/outputs/one/5");
+  CHECK(stage.key_items.at("param.epochs") == "5");
+  CHECK(stage.key_items.at("variables") == R"(["LOG={output}/{param.epochs}","OMP_DYNAMIC=TRUE"])");
+  CHECK_FALSE(stage_with("{}").key_items.contains("variables"));
+}
+
+TEST_CASE("stage template: a stage of another variant sees that variant's environment") {
+  Bench bench(R"({"name": "one", "cache": true, "run": ["{env}/x", "{env.code}"]})");
+  bench.recipe.stages.front().variant = "mpi";
+  bench.plan.variant = "cpu";
+  bench.plan.variants = {
+      {"mpi",
+       {{{{spec::LayerKind::source, "code", {}, base::sha256_of("other")}, "/envs/2", {}}}}}};
+  const spec::PlannedStage stage = bench.resolve();
+  CHECK(stage.variant == "mpi");
+  CHECK(stage.argv == std::vector<std::string>{"/envs/2/x", "/envs/2"});
+  CHECK(stage.key_items.at("environment") == base::sha256_of("other").hex);
+  bench.plan.variant = "mpi";  // the run's own
+  CHECK(bench.resolve().variant == std::nullopt);
+  CHECK(bench.resolve().argv.front() == "/envs/1/x");
+}

@@ -1,3 +1,5 @@
+#include "base/process_family.hpp"
+
 #include "support/programs.hpp"
 #include "support/temp_home.hpp"
 
@@ -10,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include <signal.h>
@@ -135,6 +138,35 @@ TEST_CASE("process: a daemon of a command that still runs is not taken for anoth
   write_file_atomically(home / "end", "");
   other.join();
   CHECK(is_gone(pid_in(pid_file)));
+}
+
+TEST_CASE("process: a daemon is killed although two commands end before either looks for it") {
+  const test::TempHome home;
+  const std::string pid_file = home / "pid";
+  const auto started = [](const std::string& line) {
+    return std::make_unique<ProcessFamily>([line] {
+      const int pid = ::fork();
+      if (pid != 0) return pid;
+      ::setsid();
+      ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      ::_exit(127);
+    });
+  };
+  const auto await = [](const ProcessFamily& family) {
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(family.leader()), &info, WEXITED | WNOWAIT);
+  };
+  // The other one is older: the daemon could be its.
+  const auto other = started("while [ ! -e " + (home / "end").string() + " ]; do sleep 0.01; done");
+  const auto daemon = started(SABATH_TEST_PROGRAMS "/daemonise " + pid_file);
+  await(*daemon);
+  write_file_atomically(home / "end", "");
+  await(*other);
+  CHECK(daemon->kill_others() + other->kill_others() == 1);
+  CHECK(is_gone(pid_in(pid_file)));
+  daemon->reap();
+  other->reap();
+  CHECK(subreaper() == 0);
 }
 
 TEST_CASE("process: a command gets SIGTERM when its caller is killed, unless it may outlive it") {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace sabath::app {
+
+/// What of `retry` names the way in which a command ended, in words; nothing: none does. `folder`
+/// has its logs.
+std::optional<std::string> why_again(const spec::Retry& retry,
+                                     const base::ProcessResult& process,
+                                     const std::filesystem::path& folder);
+
+/// Moves what a try left in the stage's folder to its sub-folder try-<number>, and empties the
+/// output folder. Throws Error{storage}.
+void put_aside(int number,
+               const std::filesystem::path& folder,
+               const std::filesystem::path& outputs);
+
+/// False where a stop was requested meanwhile, and then at once.
+bool wait_unless_stopped(std::chrono::nanoseconds duration, const std::stop_token& stop);
+
+}  // namespace sabath::app
