@@ -44,6 +44,8 @@ std::string tail_of(const fs::path& log) {
   stream.seekg(static_cast<std::streamoff>(size - length));
   std::string text(length, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(length));
+  // A line without its beginning may be a secret that nobody knows any more.
+  if (length < size) text.erase(0, std::min(text.find('\n'), text.size()));
   while (text.ends_with('\n'))
     text.pop_back();
   std::size_t lines = 0;
@@ -244,9 +246,18 @@ base::ProcessResult StageRunner::try_once(const Try& one,
                                           std::stop_token stop) {
   const spec::PlannedStage& stage = one.stage;
   lay_out(stage);
-  const base::ProcessResult process = run_command(one, stop);
-  for (const char* log : {"stdout.log", "stderr.log"})
-    result.masked += tools_.secrets.mask_file(directory(stage.name) / log);
+  const auto mask_logs = [&] {
+    for (const char* log : {"stdout.log", "stderr.log"})
+      result.masked += tools_.secrets.mask_file(directory(stage.name) / log);
+  };
+  base::ProcessResult process;
+  try {
+    process = run_command(one, stop);
+  } catch (...) {
+    mask_logs();  // a container that was not to be removed: its code has run
+    throw;
+  }
+  mask_logs();
   spec::StageRecord& record = result.record;
   record.wall_s = seconds(process.wall);
   record.user_s = seconds(process.user);
