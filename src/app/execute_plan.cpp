@@ -229,7 +229,8 @@ class Execution {
     probe::UsageSampler::Energy energy = sampler.energy();
     record_.energy = std::move(energy.text);
     if (!energy.readings.empty()) record_.energy_readings = std::move(energy.readings);
-    software_ = software.finish(processes_, node_.program, record_.hosts.front().cpu, stop);
+    software_ =
+        software.finish(processes_, node_.program, record_.hosts.front().cpu, observer_, stop);
     record_.usage.sampler_cpu_s += software_.cpu_s;
     cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
     keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);

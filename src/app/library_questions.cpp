@@ -27,7 +27,22 @@ constexpr std::array<std::string_view, 11> variables{"OPENBLAS_",
                                                      "HIP_",
                                                      "ROCR_"};
 
+/// These would run in the one who asks, and have nothing to do with what it asks.
+constexpr std::array<const char*, 2> preloads{"LD_PRELOAD", "LD_AUDIT"};
+
 constexpr std::string_view trouble = "trouble\x1f";
+
+/// What a loader says of the library itself, and will say again. Anything else (a file that could
+/// not be read just then, a process that was ended) is asked again next time.
+constexpr std::array<std::string_view, 4> lasting{
+    "undefined symbol", "' not found (required by", "invalid ELF header", "wrong ELF class"};
+
+bool is_lasting(const std::string& told) {
+  if (!told.starts_with(trouble)) return true;
+  return std::any_of(lasting.begin(), lasting.end(), [&](std::string_view words) {
+    return told.find(words) != std::string::npos;
+  });
+}
 
 /// One line for the memo, and back.
 std::string swapped(std::string text, std::string_view from, std::string_view to) {
@@ -89,31 +104,42 @@ std::string LibraryQuestions::ask_now(const spec::LoadedLibrary& library,
   return std::string(trouble) + base::printable(words);
 }
 
-probe::LibraryAnswer LibraryQuestions::ask(const spec::LoadedLibrary& library,
-                                           const base::Environment& environment,
-                                           std::vector<std::string>& notes) {
-  const std::string key = key_of(library, environment);
-  std::string told;
+std::string LibraryQuestions::answer_to(const std::string& key,
+                                        const spec::LoadedLibrary& library,
+                                        const base::Environment& environment) {
   if (const auto known = memo_.get(key)) {
-    told = swapped(*known, "\x1e\x1d", "\n\t");
-  } else {
-    try {
-      told = ask_now(library, environment);
-    } catch (const base::Error& error) {
-      notes.push_back(library.path + ": could not be asked for its version: " + error.what());
-      return {};
+    std::string told = swapped(*known, "\x1e\x1d", "\n\t");
+    if (is_lasting(told)) return told;
+  }
+  std::string told;
+  try {
+    told = ask_now(library, environment);
+  } catch (const base::Error& error) {
+    return std::string(trouble) + "could not be started: " + base::printable(error.what());
+  }
+  if (!told.empty() && is_lasting(told)) memo_.put(key, swapped(told, "\n\t", "\x1e\x1d"));
+  return told;
+}
+
+probe::LibraryAnswer LibraryQuestions::ask(const spec::LoadedLibrary& library,
+                                           base::Environment environment,
+                                           std::vector<std::string>& notes) {
+  for (const char* name : preloads)
+    environment.erase(name);
+  const std::string key = key_of(library, environment);
+  auto known = told_.find(key);
+  if (known == told_.end()) {
+    known = told_.emplace(key, answer_to(key, library, environment)).first;
+    if (known->second.starts_with(trouble)) {
+      notes.push_back(
+          fmt::format("{}: could not be asked for its version: the process that loaded "
+                      "it to ask {}",
+                      base::printable(library.path),
+                      known->second.substr(trouble.size())));
     }
-    if (!told.empty()) memo_.put(key, swapped(told, "\n\t", "\x1e\x1d"));
   }
-  if (told.starts_with(trouble)) {
-    notes.push_back(
-        fmt::format("{}: could not be asked for its version: the process that loaded "
-                    "it to ask {}",
-                    base::printable(library.path),
-                    told.substr(trouble.size())));
-    return {};
-  }
-  return probe::answer_from(told);
+  if (known->second.starts_with(trouble)) return {};
+  return probe::answer_from(known->second);
 }
 
 }  // namespace sabath::app

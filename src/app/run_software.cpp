@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <set>
 
 namespace sabath::app {
@@ -18,6 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t digest_digits = 16;
+constexpr std::size_t most_notes = 50;
+/// What is hashed in less than half a second need not be told.
+constexpr std::uint64_t told_bytes = std::uint64_t{256} << 20U;
 
 bool is_beneath(const std::string& path, const fs::path& folder) {
   if (folder.empty()) return false;
@@ -67,15 +72,24 @@ std::string compilers_of(const std::vector<probe::IdentifiedFile>& files,
 }
 
 /// Two libraries of one kind that say different things are both told.
-void add(std::map<std::string, std::string>& to, const std::map<std::string, std::string>& from) {
-  for (const auto& [key, value] : from) {
-    std::string& told = to[key];
-    if (told.empty()) {
-      told = value;
-    } else if (("; " + told + ";").find("; " + value + ";") == std::string::npos) {
-      told += "; " + value;
-    }
+void add(std::string& told, const std::string& value) {
+  if (told.empty()) {
+    told = value;
+  } else if (("; " + told + "; ").find("; " + value + "; ") == std::string::npos) {
+    told += "; " + value;
   }
+}
+
+/// Not a program: those of shells and container engines change with the host, and compute nothing.
+bool is_shared_library(const std::string& name) {
+  return name.ends_with(".so") || name.find(".so.") != std::string::npos;
+}
+
+void shorten(std::vector<std::string>& notes) {
+  if (notes.size() <= most_notes) return;
+  const std::size_t more = notes.size() - most_notes;
+  notes.resize(most_notes);
+  notes.push_back(fmt::format("and {} more", more));
 }
 
 }  // namespace
@@ -104,20 +118,36 @@ base::ProcessResult RunSoftware::run(const std::string& stage,
   return processes.run(command, std::move(stop));
 }
 
+probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
+                                             base::Observer& observer,
+                                             const std::stop_token& stop) const {
+  const std::string task = "hashing loaded libraries";
+  std::atomic<std::uint64_t> all = 0;
+  auto identified = probe::identify_files(
+      seen.files, plan_.state_directory, stop, [&](std::uint64_t done, std::uint64_t total) {
+        if (total < told_bytes) return;
+        all = total;
+        observer.progress({task, done, total});
+      });
+  if (all > 0) observer.progress({task, all, all, true, true});
+  return identified;
+}
+
 FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
                                   const fs::path& program,
                                   const spec::CpuFacts& cpu,
+                                  base::Observer& observer,
                                   std::stop_token stop) {
   const probe::SeenFiles seen = watch_.finish();
-  probe::IdentifiedFiles identified =
-      probe::identify_files(seen.files, plan_.state_directory, stop);
+  probe::IdentifiedFiles identified = identify(seen, observer, stop);
   FoundSoftware found;
   found.cpu_s = seen.cpu_s;
   found.software.notes = seen.notes;
   auto& notes = found.software.notes;
   notes.insert(notes.end(), identified.notes.begin(), identified.notes.end());
   LibraryQuestions questions(processes, program, cpu, plan_.state_directory, stop);
-  std::map<std::string, std::map<std::string, std::string>> threads;  // stage -> name -> number
+  StageValues versions;
+  StageValues threads;
   bool has_unasked = false;
   for (const probe::IdentifiedFile& file : identified.files) {
     const spec::LoadedLibrary& library = file.library;
@@ -126,17 +156,14 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
     if (file.is_hidden) continue;
     for (const std::string& stage : library.stages) {
       const auto answer = questions.ask(library, environments_[stage], notes);
-      add(found.software.versions, answer.versions);
+      for (const auto& [name, version] : answer.versions)
+        add(versions[name][stage], version);
       for (const auto& [name, number] : answer.threads)
-        add(threads[stage], {{name, number}});
+        add(threads[name][stage], number);
     }
   }
-  StageValues by_name;
-  for (const auto& [stage, numbers] : threads) {
-    for (const auto& [name, number] : numbers)
-      by_name[name][stage] = number;
-  }
-  found.threads = told_by_stage(by_name, 0);
+  found.software.versions = told_by_stage(versions, 0);
+  found.threads = told_by_stage(threads, 0);
   if (has_unasked) {
     notes.emplace_back("libraries in a container or namespace are not asked for their versions");
   }
@@ -144,6 +171,7 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   if (!compilers.empty()) found.software.versions["compiler"] = compilers;
   for (probe::IdentifiedFile& file : identified.files)
     found.software.libraries.push_back(std::move(file.library));
+  shorten(notes);
   return found;
 }
 
@@ -151,16 +179,12 @@ spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const fs::path& run_directory) {
   spec::Facet facet{"libraries", {}};
-  std::map<std::string, std::map<std::string, std::string>> by_name;  // name -> path -> digest
   for (const spec::LoadedLibrary& library : found.software.libraries) {
     if (is_own_code(library.path, plan, run_directory)) continue;
     if (is_of_environment(library.path, plan)) continue;
-    by_name[fs::path(library.path).filename().string()][library.path] =
-        library.digest.hex.substr(0, digest_digits);
-  }
-  for (const auto& [name, digests] : by_name) {
-    for (const auto& [path, digest] : digests)
-      facet.items[digests.size() == 1 ? name : path] = digest;
+    const std::string name = fs::path(library.path).filename().string();
+    if (!is_shared_library(name)) continue;
+    add(facet.items[name], library.path + "=" + library.digest.hex.substr(0, digest_digits));
   }
   for (const auto& [name, version] : found.software.versions) {
     if (name != "compiler") facet.items[name] = version;

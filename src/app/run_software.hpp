@@ -1,7 +1,9 @@
 #pragma once
 
+#include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/probe/library_watch.hpp>
+#include <sabath/probe/loaded_libraries.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -37,9 +39,14 @@ class RunSoftware {
   FoundSoftware finish(base::ProcessRunner& processes,
                        const std::filesystem::path& program,
                        const spec::CpuFacts& cpu,
+                       base::Observer& observer,
                        std::stop_token stop);
 
  private:
+  probe::IdentifiedFiles identify(const probe::SeenFiles& seen,
+                                  base::Observer& observer,
+                                  const std::stop_token& stop) const;
+
   const spec::RunPlan& plan_;
   std::filesystem::path run_directory_;
   std::mutex mutex_;
@@ -47,8 +54,9 @@ class RunSoftware {
   probe::LibraryWatch watch_{};
 };
 
-/// Names and digests of what was loaded and is neither of the environment nor of the recipe nor of
-/// the run itself, whose own facets say what they are; and what the libraries said of themselves.
+/// Shared libraries by name, "PATH=DIGEST" of each file, that were loaded and are neither of the
+/// environment nor of the recipe nor of the run itself, whose own facets say what they are; and
+/// what the libraries said of themselves.
 spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const std::filesystem::path& run_directory);

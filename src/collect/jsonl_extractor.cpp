@@ -6,6 +6,9 @@
 
 #include <sabath/base/error.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -29,6 +32,23 @@ std::optional<std::int32_t> rank_of(const std::string& name) {
   const auto [stop, error] = std::from_chars(begin, end, rank);
   if (error != std::errc{} || stop != end || rank < 0) return std::nullopt;
   return rank;
+}
+
+/// Values that were told one after another stand beside one another, each once. What is seeded at
+/// each step is cut.
+void add_seed(std::string& told, const std::string& seed) {
+  constexpr std::size_t most_bytes = 200;
+  constexpr std::string_view cut = "; ...";
+  if (told.empty()) {
+    told = seed;
+  } else if (("; " + told + "; ").find("; " + seed + "; ") == std::string::npos) {
+    if (told.ends_with(cut)) return;
+    if (told.size() + seed.size() > most_bytes) {
+      told += cut;
+    } else {
+      told += "; " + seed;
+    }
+  }
 }
 
 class JsonlExtractor final : public Extractor {
@@ -56,10 +76,12 @@ class JsonlExtractor final : public Extractor {
     Extraction extraction;
     shape_.clear();
     names_.clear();
+    seeds_.clear();
     for (const auto& [rank, file] : files) {
       extraction.searched.push_back({kind(), {}, file});
       read(file, rank, {stage.stage, sink, extraction});
     }
+    tell_seeds(extraction.reported.seeds);
     return extraction;
   }
 
@@ -81,7 +103,7 @@ class JsonlExtractor final : public Extractor {
       if (parsed.has_report) {
         samples.add(parsed);
         for (const auto& [name, seed] : parsed.seeds)
-          target.extraction.reported.seeds.insert_or_assign(name, seed);
+          add_seed(seeds_[name][rank], seed);
       }
       base::SeriesPoint point = parsed.where;
       point.rank = rank;
@@ -93,6 +115,17 @@ class JsonlExtractor final : public Extractor {
     }
     if (auto digest = samples.finish())
       target.extraction.reported.orders.push_back({rank, *std::move(digest)});
+  }
+
+  /// What several ranks tell alike is told once.
+  void tell_seeds(std::map<std::string, std::string>& told) const {
+    for (const auto& [name, by_rank] : seeds_) {
+      const bool is_same = std::all_of(by_rank.begin(), by_rank.end(), [&](const auto& one) {
+        return one.second == by_rank.begin()->second;
+      });
+      for (const auto& [rank, seed] : by_rank)
+        told.insert_or_assign(is_same ? name : fmt::format("{}, rank {}", name, rank), seed);
+    }
   }
 
   /// Puts the series of a line's values into `shape_`: most lines have the names of the line
@@ -114,6 +147,7 @@ class JsonlExtractor final : public Extractor {
   using Names = std::map<std::string, base::SeriesId, std::less<>>;
   Names names_{};
   std::vector<Names::iterator> shape_{};
+  std::map<std::string, std::map<std::int32_t, std::string>> seeds_{};  ///< name -> rank -> told
 };
 
 }  // namespace

@@ -106,6 +106,20 @@ bool has(const std::vector<Group>& groups, std::string_view noun) {
       groups.begin(), groups.end(), [&](const Group& group) { return group.noun == noun; });
 }
 
+bool is_of_threads(const spec::FacetDifference& difference) {
+  return difference.facet == "libraries" && difference.item.ends_with(" threads");
+}
+
+/// Not a program of an earlier record, which has a digest: shells and container engines change with
+/// the host, and compute nothing of the run.
+bool is_of_library(const spec::FacetDifference& difference) {
+  constexpr std::size_t digits = 16;
+  if (difference.facet != "libraries" || is_of_threads(difference)) return false;
+  const bool is_digest = difference.a.size() == digits &&
+                         difference.a.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return difference.item.find(".so") != std::string::npos || !is_digest;
+}
+
 bool has_item(const std::vector<Group>& groups, std::string_view noun, std::string_view item) {
   return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
     return group.noun == noun &&
@@ -113,7 +127,9 @@ bool has_item(const std::vector<Group>& groups, std::string_view noun, std::stri
   });
 }
 
-std::string conclusion(const std::vector<Group>& groups, bool from_start) {
+std::string conclusion(const std::vector<Group>& groups,
+                       const std::vector<spec::FacetDifference>& differences,
+                       bool from_start) {
   if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
     return "the runs were asked for different things, which is cause enough";
   }
@@ -127,11 +143,12 @@ std::string conclusion(const std::vector<Group>& groups, bool from_start) {
   if (has_item(groups, "determinism", "sample_order")) {
     return "the order of the data is the likely cause";
   }
-  if (has(groups, "libraries")) {
+  if (std::any_of(differences.begin(), differences.end(), is_of_library)) {
     return "other libraries compute in another order, or with other code, which is the likely "
            "cause";
   }
-  if (has(groups, "determinism")) {
+  if (has(groups, "determinism") ||
+      std::any_of(differences.begin(), differences.end(), is_of_threads)) {
     return "the switches and numbers of threads that were set are the likely cause";
   }
   if (has(groups, "execution parameters")) {
@@ -181,7 +198,7 @@ std::string likely_cause(const Finding& first,
   return fmt::format("{}; {}: {}",
                      what_differs(groups),
                      where_it_began(first, metrics),
-                     conclusion(groups, first.from_start));
+                     conclusion(groups, differences, first.from_start));
 }
 
 }  // namespace sabath::compare

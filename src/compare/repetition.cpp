@@ -67,28 +67,81 @@ void add_facet(std::vector<spec::FacetDifference>& differences,
   }
 }
 
-/// "a; b" and "b" are the same as far as both were seen.
-bool is_among(const std::string& one, const std::string& other) {
-  for (std::size_t at = 0; at <= one.size();) {
-    const std::size_t end = std::min(one.find("; ", at), one.size());
-    if (("; " + other + "; ").find("; " + one.substr(at, end - at) + "; ") == std::string::npos)
-      return false;
+/// An item of the facet `libraries`: its parts, as "PATH=DIGEST" of files or as what they say of
+/// themselves, by path. Words have the empty path.
+using Parts = std::map<std::string, std::set<std::string>>;
+
+Parts parts_of(const std::string& value) {
+  Parts parts;
+  for (std::size_t at = 0; at <= value.size();) {
+    const std::size_t end = std::min(value.find("; ", at), value.size());
+    const std::string part = value.substr(at, end - at);
+    const std::size_t equals = part.starts_with('/') ? part.rfind('=') : std::string::npos;
+    if (equals == std::string::npos) {
+      parts[""].insert(part);
+    } else {
+      parts[part.substr(0, equals)].insert(part.substr(equals + 1));
+    }
     at = end + 2;
   }
-  return true;
+  return parts;
 }
 
-/// What a run loaded is seen by looking now and then. That a short-lived process was seen in one
-/// run and missed in the other is no difference of theirs, so only what was seen in both is held
-/// against each other.
+bool has_common(const std::set<std::string>& a, const std::set<std::string>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const std::string& one) { return b.contains(one); });
+}
+
+/// The same file was seen in both runs with other bytes.
+bool has_changed_file(const Parts& a, const Parts& b) {
+  return std::any_of(a.begin(), a.end(), [&](const auto& part) {
+    const auto other = b.find(part.first);
+    return !part.first.empty() && other != b.end() && !has_common(part.second, other->second);
+  });
+}
+
+/// Nothing that both have: neither a path nor bytes nor words.
+bool have_nothing_in_common(const Parts& a, const Parts& b) {
+  // Earlier records have digests without paths.
+  if (a.contains("") != b.contains("")) return false;
+  return std::none_of(a.begin(), a.end(), [&](const auto& part) {
+    return std::any_of(b.begin(), b.end(), [&](const auto& other) {
+      return (!part.first.empty() && part.first == other.first) ||
+             has_common(part.second, other.second);
+    });
+  });
+}
+
+/// Nothing is known to have been missed.
+bool saw_all(const spec::RunRecord& record) {
+  return record.software && record.software->notes.empty();
+}
+
+/// What a run loaded is seen by looking now and then. What was seen in one run and missed in the
+/// other is no difference of theirs. So files are held against each other by path, and what can
+/// be this or that copy of a library only where neither run is known to have missed one, or when
+/// it is certain by then that libraries differ.
 void add_libraries(std::vector<spec::FacetDifference>& differences,
-                   const Items& a,
-                   const Items& b) {
-  for (const auto& [key, value] : a) {
-    const auto other = b.find(key);
-    if (other == b.end() || is_among(value, other->second) || is_among(other->second, value))
-      continue;
-    differences.push_back({"libraries", key, value, other->second});
+                   const spec::RunRecord& a,
+                   const spec::RunRecord& b) {
+  struct Item {
+    std::string key{};
+    Parts a{};
+    Parts b{};
+  };
+  const Items& of_b = items_of(b, "libraries");
+  std::vector<Item> items;
+  for (const auto& [key, value] : items_of(a, "libraries")) {
+    const auto other = of_b.find(key);
+    if (other != of_b.end() && other->second != value)
+      items.push_back({key, parts_of(value), parts_of(other->second)});
+  }
+  const auto is_changed = [](const Item& item) { return has_changed_file(item.a, item.b); };
+  const bool is_certain =
+      (saw_all(a) && saw_all(b)) || std::any_of(items.begin(), items.end(), is_changed);
+  for (const Item& item : items) {
+    if (!is_changed(item) && !(is_certain && have_nothing_in_common(item.a, item.b))) continue;
+    differences.push_back(
+        {"libraries", item.key, items_of(a, "libraries").at(item.key), of_b.at(item.key)});
   }
 }
 
@@ -123,7 +176,7 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
     }
     const bool is_known = a.facet(facet) != nullptr && b.facet(facet) != nullptr;
     if (facet == "libraries") {
-      add_libraries(differences, of_a, of_b);
+      add_libraries(differences, a, b);
     } else if (facet != "determinism" || is_known) {
       // Of an earlier sabath that did not look: nothing is known to differ.
       add_facet(differences, facet, of_a, of_b);

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t block_bytes = std::size_t{256} << 10U;
 /// A program that maps ever new files (a just-in-time compiler, say) must not take all memory.
 constexpr std::size_t most_files = 20'000;
+constexpr std::size_t most_notes = 20'000;
 
 std::int64_t nanoseconds(const struct timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -36,6 +37,12 @@ std::string whole_text(const fs::path& path) {
   return text;
 }
 
+/// What a link of /proc says; empty where it may not be read or its process has ended.
+std::string link_text(const fs::path& link) {
+  std::error_code code;
+  return fs::read_symlink(link, code).string();
+}
+
 bool is_same_file(const std::optional<FileStamp>& a, const std::optional<FileStamp>& b) {
   return a && b && a->device == b->device && a->inode == b->inode;
 }
@@ -43,7 +50,7 @@ bool is_same_file(const std::optional<FileStamp>& a, const std::optional<FileSta
 }  // namespace
 
 std::string FileStamp::text() const {
-  return fmt::format("{}:{}:{}:{}:{}", device, inode, size_bytes, modified_ns, changed_ns);
+  return fmt::format("{}:{}:{}:{}", inode, size_bytes, modified_ns, changed_ns);
 }
 
 std::optional<FileStamp> stamp_of(const fs::path& file) {
@@ -57,7 +64,14 @@ std::optional<FileStamp> stamp_of(const fs::path& file) {
 }
 
 LibraryView::LibraryView(fs::path proc)
-    : proc_(std::move(proc)), self_(::getpid()), own_program_(stamp_of("/proc/self/exe")) {}
+    : proc_(std::move(proc)),
+      self_(::getpid()),
+      own_program_(stamp_of("/proc/self/exe")),
+      own_mounts_(link_text("/proc/self/ns/mnt")) {}
+
+void LibraryView::note(std::string text) {
+  if (notes_.size() < most_notes) notes_.insert(std::move(text));
+}
 
 std::string LibraryView::name_of(int pid) const {
   std::string name = whole_text(folder_of(pid) / "comm");
@@ -141,8 +155,8 @@ void LibraryView::read_maps(int pid, const std::string& stage, bool is_first) {
     return;
   }
   if (is_first) seen_stages_.insert(stage);
-  std::error_code code;
-  const std::string program = fs::read_symlink(folder_of(pid) / "exe", code).string();
+  const std::string program = link_text(folder_of(pid) / "exe");
+  const bool is_ours = sees_our_files(pid);
   for (const ExecutableMapping& mapping : executable_mappings(maps)) {
     if (mapping.is_gone) {
       note(fmt::format("{}: was removed or replaced while it was loaded",
@@ -155,34 +169,50 @@ void LibraryView::read_maps(int pid, const std::string& stage, bool is_first) {
       note(fmt::format("only the first {} files that were loaded are listed", most_files));
       return;
     }
-    MappedFile& file = found == files_.end() ? add(pid, key) : found->second;
-    file.stages.insert(stage);
-    file.is_program = file.is_program || file.path == program;
-    file.is_first = file.is_first || (is_first && file.path == program);
+    MappedFile* file = found == files_.end() ? add(pid, is_ours, key) : &found->second;
+    if (file == nullptr) {
+      note(fmt::format("stage {}: not all that '{}' had loaded could be looked at in its time",
+                       stage,
+                       name_of(pid)));
+      continue;
+    }
+    file->stages.insert(stage);
+    file->is_program = file->is_program || file->path == program;
+    file->is_first = file->is_first || (is_first && file->path == program);
   }
 }
 
-MappedFile& LibraryView::add(int pid, const Key& key) {
+/// Asked once the maps were read: of a process that has ended since nothing is known.
+bool LibraryView::sees_our_files(int pid) const {
+  const std::string mounts = link_text(folder_of(pid) / "ns" / "mnt");
+  return !mounts.empty() && mounts == own_mounts_ && link_text(folder_of(pid) / "root") == "/";
+}
+
+MappedFile* LibraryView::add(int pid, bool is_ours, const Key& key) {
+  const fs::path there = folder_of(pid) / "root" / fs::path(key.first).relative_path();
+  const auto here = stamp_of(key.first);
+  const auto seen = is_ours ? here : stamp_of(there);
+  if (!is_ours && !seen) return nullptr;
   is_new_ = true;
   MappedFile& file = files_[key];
   file.path = key.first;
-  const fs::path there = folder_of(pid) / "root" / fs::path(key.first).relative_path();
-  const auto here = stamp_of(key.first);
-  const auto seen = stamp_of(there);
-  file.is_hidden = seen && !is_same_file(here, seen);
-  file.stamp = seen.value_or(here.value_or(FileStamp{}));
+  file.is_hidden = !is_ours && !is_same_file(here, seen);
+  file.stamp = seen.value_or(FileStamp{});
   if (file.is_hidden) {
     if (const auto facts = read_elf(there)) file.build_id = facts->build_id;
     hidden_.push_back({key, there});
   }
-  return file;
+  return &file;
 }
 
 void LibraryView::begin_hashing() {
   const Hidden next = std::move(hidden_.front());
   hidden_.pop_front();
   base::UniqueFd fd(::open(next.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd) hashing_ = Hashing{next.key, std::move(fd), base::Hasher()};
+  if (!fd) return;
+  // Another process may have the number by now.
+  const auto now = stamp_of(fmt::format("/proc/self/fd/{}", fd.get()));
+  if (now == files_[next.key].stamp) hashing_ = Hashing{next.key, std::move(fd), base::Hasher()};
 }
 
 void LibraryView::hash_some() {

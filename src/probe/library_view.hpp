@@ -27,7 +27,7 @@ class LibraryView {
   bool has_hidden_to_hash() const { return hashing_ || !hidden_.empty(); }
   /// Goes on for a millisecond or so.
   void hash_some();
-  void note(std::string text) { notes_.insert(std::move(text)); }
+  void note(std::string text);
   /// `begun`: all stages whose processes were to be looked at.
   SeenFiles finish(const std::set<std::string>& begun, double cpu_s);
 
@@ -53,7 +53,9 @@ class LibraryView {
   void visit(const base::ProcessStat& stat, const std::string& stage, int parent);
   void look_for_missed(const base::ProcessStat& stat, Known& known);
   void read_maps(int pid, const std::string& stage, bool is_first);
-  MappedFile& add(int pid, const Key& key);
+  bool sees_our_files(int pid) const;
+  /// Null where it is not known which file it is.
+  MappedFile* add(int pid, bool is_ours, const Key& key);
   void begin_hashing();
   std::string name_of(int pid) const;
   std::filesystem::path folder_of(int pid) const { return proc_ / std::to_string(pid); }
@@ -61,6 +63,7 @@ class LibraryView {
   std::filesystem::path proc_;
   int self_;
   std::optional<FileStamp> own_program_;
+  std::string own_mounts_;
   bool is_new_ = false;
   std::map<int, Known> processes_{};
   std::set<int> visited_{};  ///< in this look

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <mutex>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 #include <unistd.h>
@@ -34,15 +35,22 @@ std::chrono::nanoseconds thread_cpu() {
 }  // namespace
 
 struct LibraryWatch::State {
-  /// The thread is not begun by a stage's: it would be bound to that stage's cores.
+  /// The thread is not begun by a stage's: it would be bound to that stage's cores. Where no more
+  /// threads may be made (a limit of processes, say) the run goes on unseen.
   explicit State(std::filesystem::path proc) : view(std::move(proc)) {
-    thread = std::jthread([this](std::stop_token stop) { run(stop); });
+    try {
+      thread = std::jthread([this](std::stop_token stop) { run(stop); });
+    } catch (const std::system_error& error) {
+      view.note(std::string("loaded libraries were not looked for: no thread for it: ") +
+                error.what());
+    }
   }
 
   void begin(const std::string& stage, int pid) {
     const std::lock_guard lock(mutex);
     stages[stage] = pid;
     novelty = std::chrono::steady_clock::now();
+    if (!thread.joinable()) return;
     if (begun.empty()) first = novelty;
     begun.insert(stage);
     restarted = true;
@@ -66,7 +74,7 @@ struct LibraryWatch::State {
         const bool is_due = std::chrono::steady_clock::now() >= next_look();
         lock.unlock();
         if (is_due) look(roots);
-        hash_hidden();
+        hash_hidden(stop);
         lock.lock();
       }
     } catch (const std::exception& error) {
@@ -83,11 +91,11 @@ struct LibraryWatch::State {
   }
 
   /// What nobody else can see is hashed here, as far as the time allows.
-  void hash_hidden() {
+  void hash_hidden(const std::stop_token& stop) {
     const auto left = [&] {
       return allowance + (std::chrono::steady_clock::now() - first) / share;
     };
-    while (view.has_hidden_to_hash() && cpu < left()) {
+    while (view.has_hidden_to_hash() && cpu < left() && !stop.stop_requested()) {
       view.hash_some();
       cpu = thread_cpu();
     }

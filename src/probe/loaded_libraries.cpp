@@ -1,15 +1,22 @@
 #include "elf_file.hpp"
 
-#include <sabath/base/clock.hpp>
-#include <sabath/base/error.hpp>
 #include <sabath/base/parallel.hpp>
 #include <sabath/base/text_memo.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 
+#include <elf.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <set>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace sabath::probe {
 namespace {
@@ -38,17 +45,41 @@ struct Content {
   }
 };
 
-/// Empty where the file changed since, or cannot be read.
-std::optional<Content> read_content(const MappedFile& file) {
-  const auto facts = read_elf(file.path);
-  if (!facts) return Content{};
-  try {
-    Content content{base::digest_file(file.path).hex, facts->build_id};
-    if (stamp_of(file.path) == file.stamp) return content;
-  } catch (const base::Error&) {
-    // Told as gone, as what was removed before.
+constexpr std::size_t block_bytes = std::size_t{1} << 20U;
+
+std::string key_of(const MappedFile& file) {
+  return file.stamp.text() + ":" + file.path;
+}
+
+/// What came of reading a file: its content, or why there is none; neither where it was stopped.
+struct Reading {
+  std::optional<Content> content{};
+  std::string problem{};
+};
+
+/// `on_block` hears the size of each and says whether to go on.
+Reading read_content(const MappedFile& file, const std::function<bool(std::size_t)>& on_block) {
+  const auto failed = [] {
+    return Reading{{}, std::string("could not be read: ") + std::strerror(errno)};
+  };
+  const base::UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return failed();
+  base::Hasher hasher;
+  std::string block(block_bytes, '\0');
+  for (bool is_first = true;; is_first = false) {
+    const ssize_t got = ::read(fd.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed();
+    const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
+    if (is_first && !bytes.starts_with(ELFMAG)) return {Content{}, {}};
+    if (got == 0) break;
+    hasher.update(bytes);
+    if (!on_block(bytes.size())) return {};
   }
-  return std::nullopt;
+  if (stamp_of(file.path) != file.stamp) return {{}, "changed while it was hashed"};
+  const auto facts = read_elf(file.path);
+  if (!facts) return {Content{}, {}};
+  return {Content{hasher.finish().hex, facts->build_id}, {}};
 }
 
 class Identification {
@@ -56,9 +87,9 @@ class Identification {
   Identification(const std::vector<MappedFile>& seen, const fs::path& state_directory)
       : seen_(seen), contents_(seen.size()), memo_(state_directory / "libraries") {}
 
-  IdentifiedFiles run(const std::stop_token& stop) {
+  IdentifiedFiles run(const std::stop_token& stop, const HashedBytes& tell) {
     find_known();
-    hash_rest(stop);
+    hash_rest(stop, tell);
     for (std::size_t i = 0; i < seen_.size(); ++i)
       add(i);
     memo_.save();
@@ -75,7 +106,7 @@ class Identification {
         notes_.insert(base::printable(file.path) + ": changed since it was loaded");
         continue;
       }
-      if (const auto known = memo_.get(file.stamp.text())) {
+      if (const auto known = memo_.get(key_of(file))) {
         contents_[i] = Content::from(*known);
       } else {
         unknown_.push_back(i);
@@ -83,27 +114,43 @@ class Identification {
     }
   }
 
-  void hash_rest(const std::stop_token& stop) {
-    if (stop.stop_requested() && !unknown_.empty()) {
-      notes_.insert(std::to_string(unknown_.size()) +
-                    " loaded file(s) were not hashed, as the run was interrupted");
-      return;
-    }
+  void hash_rest(const std::stop_token& stop, const HashedBytes& tell) {
     // The largest first, lest one core hashes it when the others are done.
     std::sort(unknown_.begin(), unknown_.end(), [&](std::size_t a, std::size_t b) {
       return seen_[a].stamp.size_bytes > seen_[b].stamp.size_bytes;
     });
+    std::uint64_t total = 0;
+    for (const std::size_t i : unknown_)
+      total += seen_[i].stamp.size_bytes;
+    std::atomic<std::uint64_t> done = 0;
+    std::vector<Reading> readings(unknown_.size());
     base::for_each_in_parallel(unknown_.size(), [&](std::size_t at) {
-      contents_[unknown_[at]] = read_content(seen_[unknown_[at]]);
+      if (stop.stop_requested()) return;
+      readings[at] = read_content(seen_[unknown_[at]], [&](std::size_t bytes) {
+        if (tell) tell(done += bytes, total);
+        return !stop.stop_requested();
+      });
     });
-    for (const std::size_t i : unknown_) {
-      const MappedFile& file = seen_[i];
-      if (!contents_[i]) {
-        notes_.insert(base::printable(file.path) + ": changed while it was hashed");
-      } else if (is_settled(file.stamp)) {
-        memo_.put(file.stamp.text(), contents_[i]->text());
+    take(readings);
+  }
+
+  void take(std::vector<Reading>& readings) {
+    std::size_t left = 0;
+    for (std::size_t at = 0; at < readings.size(); ++at) {
+      const MappedFile& file = seen_[unknown_[at]];
+      Reading& reading = readings[at];
+      if (!reading.problem.empty()) {
+        notes_.insert(base::printable(file.path) + ": " + reading.problem);
+      } else if (!reading.content) {
+        ++left;
+      } else {
+        if (is_settled(file.stamp)) memo_.put(key_of(file), reading.content->text());
+        contents_[unknown_[at]] = std::move(reading.content);
       }
     }
+    if (left == 0) return;
+    notes_.insert(std::to_string(left) +
+                  " loaded file(s) were not hashed, as the run was interrupted");
   }
 
   void add(std::size_t i) {
@@ -138,8 +185,9 @@ class Identification {
 
 IdentifiedFiles identify_files(const std::vector<MappedFile>& seen,
                                const fs::path& state_directory,
-                               std::stop_token stop) {
-  return Identification(seen, state_directory).run(stop);
+                               std::stop_token stop,
+                               const HashedBytes& tell) {
+  return Identification(seen, state_directory).run(stop, tell);
 }
 
 std::vector<std::string> compilers_of(const fs::path& file) {

@@ -21,6 +21,7 @@ struct FileStamp {
   std::int64_t changed_ns = 0;
 
   bool operator==(const FileStamp&) const = default;
+  /// Without the device: of a network's file system that is another number after each boot.
   std::string text() const;
 };
 /// Nothing for what is no regular file, or not there.
@@ -55,8 +56,7 @@ struct SeenFiles {
 /// has the size that it had only a line is read. All looks together take at most 10 ms and 1 % of
 /// one core: when there are so many processes that they would need more, looks are further apart.
 ///
-/// Runs in a thread of its own. Never throws once a stage began; what cannot be seen is told in the
-/// notes.
+/// Runs in a thread of its own. Never throws; what cannot be seen is told in the notes.
 class LibraryWatch {
  public:
   /// `proc` is /proc, or a fake.

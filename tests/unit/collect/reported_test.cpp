@@ -71,7 +71,27 @@ TEST_CASE("reported: each rank has an order of its own") {
   CHECK(extraction.reported.orders[1].digest == digest("2\n"));
 }
 
-TEST_CASE("reported: seeds by what they seed; the last word counts") {
+TEST_CASE("reported: a seed that ranks do not have in common is told for each") {
+  Told told;
+  told.by("{\"seeds\": {\"torch\": 5, \"numpy\": 1}}\n", 0);
+  const auto extraction = told.by("{\"seeds\": {\"torch\": 7, \"numpy\": 1}}\n", 2);
+  CHECK(extraction.reported.seeds == std::map<std::string, std::string>{{"numpy", "1"},
+                                                                        {"torch, rank 0", "5"},
+                                                                        {"torch, rank 2", "7"}});
+}
+
+TEST_CASE("reported: a seed that is told at each step does not fill the record") {
+  Told told;
+  std::string lines;
+  for (int step = 0; step < 1000; ++step)
+    lines += "{\"seeds\": {\"step\": " + std::to_string(step) + "}}\n";
+  const std::string seed = told.by(lines).reported.seeds.at("step");
+  CHECK(seed.starts_with("0; 1; 2; "));
+  CHECK(seed.ends_with("; ..."));
+  CHECK(seed.size() < 256);
+}
+
+TEST_CASE("reported: seeds by what they seed, also one that is told twice") {
   Told told;
   const auto extraction = told.by(
       "{\"seeds\": {\"numpy\": 7, \"torch\": 18446744073709551615, \"own\": \"a-b\"}}\n"
@@ -79,7 +99,7 @@ TEST_CASE("reported: seeds by what they seed; the last word counts") {
   CHECK(extraction.bad_lines == 0);
   CHECK(extraction.reported.seeds ==
         std::map<std::string, std::string>{
-            {"numpy", "8"}, {"own", "a-b"}, {"torch", "18446744073709551615"}});
+            {"numpy", "7; 8"}, {"own", "a-b"}, {"torch", "18446744073709551615"}});
   CHECK(extraction.points == 1);
   CHECK(told.sink.points.at("train/loss").size() == 1);
 }

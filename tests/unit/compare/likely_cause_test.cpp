@@ -120,11 +120,42 @@ TEST_CASE("cause: another library is named before the files that came with it") 
                           {"libc.so.6", "2"},
                           {"libm.so.6", "2"},
                           {"libopenblas.so.0", "2"}};
+  for (Run* run : {&a, &b})
+    run->record.software = spec::Software{};
   const auto comparison = compare_two(a, b, judging({"loss"}));
   CHECK_THAT(comparison.likely_cause,
              Contains("the runs differ in libraries (blas, ld-linux-x86-64.so.2, libc.so.6 and 2 "
                       "more)") &&
                  Contains("other libraries compute in another order, or with other code"));
+}
+
+TEST_CASE("cause: programs that changed with the host are not the cause, switches are") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  a.facet("libraries") = {{"bash", "0123456789abcdef"}, {"conmon", "0123456789abcdef"}};
+  b.facet("libraries") = {{"bash", "0123456789abcdee"}, {"conmon", "0123456789abcdee"}};
+  for (Run* run : {&a, &b})
+    run->record.software = spec::Software{};
+  b.facet("determinism") = {{"OMP_NUM_THREADS", "2"}};
+  a.facet("determinism") = {{"OMP_NUM_THREADS", "1"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("bash and conmon") && Contains("switches and numbers of threads") &&
+                 !Contains("other libraries compute"));
+  a.facet("libraries")["mpi"] = "Open MPI v4.1.4";
+  b.facet("libraries")["mpi"] = "Open MPI v5.0.1";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("other libraries compute"));
+}
+
+TEST_CASE("cause: how many threads a library uses is told as such") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  a.facet("libraries") = {{"openblas threads", "1"}};
+  b.facet("libraries") = {{"openblas threads", "2"}};
+  for (Run* run : {&a, &b})
+    run->record.software = spec::Software{};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("openblas threads") && Contains("switches and numbers of threads"));
 }
 
 TEST_CASE("cause: an order of data that the code told is named") {

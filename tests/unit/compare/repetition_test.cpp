@@ -100,19 +100,68 @@ TEST_CASE("repetition: differences are told item by item, absent ones as empty")
                        {"weather", "sky", "", "blue"}});
 }
 
-TEST_CASE("repetition: libraries are held against each other as far as both runs saw them") {
+TEST_CASE("repetition: a file that both runs saw with other bytes is a difference") {
   Run a;
   Run b;
-  a.facet("libraries") = {{"libc.so.6", "aa"}, {"libseen-once.so", "bb"}, {"blas", "A 1; B 2"}};
-  b.facet("libraries") = {{"libc.so.6", "aa"}, {"blas", "B 2"}};
+  a.facet("libraries") = {
+      {"libc.so.6", "/lib/libc.so.6=aa"}, {"libonce.so", "/libonce.so=bb"}, {"blas", "A 1; B 2"}};
+  b.facet("libraries") = {{"libc.so.6", "/lib/libc.so.6=aa"}, {"blas", "B 2"}};
   CHECK(compare::facet_differences(a.record, b.record).empty());
-  b.facet("libraries")["libc.so.6"] = "cc";
+  b.facet("libraries")["libc.so.6"] = "/lib/libc.so.6=cc; /opt/libc.so.6=aa";
   b.facet("libraries")["blas"] = "B 3";
   using D = spec::FacetDifference;
-  CHECK(compare::facet_differences(a.record, b.record) ==
-        std::vector<D>{{"libraries", "blas", "A 1; B 2", "B 3"},
-                       {"libraries", "libc.so.6", "aa", "cc"}});
+  CHECK(
+      compare::facet_differences(a.record, b.record) ==
+      std::vector<D>{
+          {"libraries", "blas", "A 1; B 2", "B 3"},
+          {"libraries", "libc.so.6", "/lib/libc.so.6=aa", "/lib/libc.so.6=cc; /opt/libc.so.6=aa"}});
   CHECK(kind_of(a, b) == Repetition::reproduce);
+}
+
+TEST_CASE("repetition: which of two copies was seen is no difference") {
+  const std::string one = "/env/libgomp.so.1=aa";
+  const std::string two = "/usr/lib/libgomp.so.1=bb";
+  Run a;
+  Run b;
+  const auto versions = [](const std::string& copies) {
+    const bool is_old = copies.find("aa") != std::string::npos;
+    const bool is_new = copies.find("bb") != std::string::npos;
+    return std::string(is_old ? "GCC 12" : "") + (is_old && is_new ? "; " : "") +
+           (is_new ? "GCC 13" : "");
+  };
+  const auto differs = [&](const std::string& its, const std::string& other) {
+    a.facet("libraries") = {{"libgomp.so.1", its}, {"openmp", versions(its)}};
+    b.facet("libraries") = {{"libgomp.so.1", other}, {"openmp", versions(other)}};
+    return !compare::facet_differences(a.record, b.record).empty();
+  };
+  SECTION("when one of the runs says that it missed something") {
+    a.record.software = spec::Software{};
+    b.record.software = spec::Software{{}, {}, {"stage go: processes ended"}};
+    CHECK_FALSE(differs(one, two));
+    CHECK_FALSE(differs(two, one));
+  }
+  SECTION("when nothing is known of that") {
+    CHECK_FALSE(differs(one, two));
+  }
+  SECTION("when the other run saw both") {
+    a.record.software = b.record.software = spec::Software{};
+    CHECK_FALSE(differs(one, one + "; " + two));
+  }
+  SECTION("but of runs that missed nothing they are different libraries") {
+    a.record.software = b.record.software = spec::Software{};
+    CHECK(differs(one, two));
+    // The same bytes in another place are the same library.
+    b.facet("libraries") = {{"libgomp.so.1", "/opt/libgomp.so.1=aa"}, {"openmp", "GCC 12"}};
+    a.facet("libraries") = {{"libgomp.so.1", one}, {"openmp", "GCC 12"}};
+    CHECK(compare::facet_differences(a.record, b.record).empty());
+  }
+  SECTION("and a copy that both runs have is compared though one has another, too") {
+    CHECK(differs(one, "/env/libgomp.so.1=cc; " + two));
+  }
+  SECTION("a record with digests alone is not told to differ from one with paths") {
+    a.record.software = b.record.software = spec::Software{};
+    CHECK_FALSE(differs("aa", one));
+  }
 }
 
 TEST_CASE("repetition: a record of an earlier sabath is not told to differ in what it has not") {

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace sabath;
 using namespace sabath::test;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -30,6 +32,13 @@ struct Fake {
   int child_faults = 0;
 };
 
+void link(const FakeHost& host, int pid, const std::string& name, const fs::path& to) {
+  const fs::path place = host.root() / fmt::format("proc/{}/{}", pid, name);
+  base::make_directories(place.parent_path());
+  fs::remove(place);
+  if (!to.empty()) fs::create_symlink(to, place);
+}
+
 void put(const FakeHost& host, const Fake& fake) {
   const auto folder = fmt::format("proc/{}/", fake.pid);
   host.put(folder + "stat",
@@ -40,6 +49,8 @@ void put(const FakeHost& host, const Fake& fake) {
   host.put(folder + "comm", "shell\n");
   host.put(folder + "maps", fake.maps);
   host.put(fmt::format("{}task/{}/children", folder, fake.pid), fake.children);
+  link(host, fake.pid, "ns/mnt", fs::read_symlink("/proc/self/ns/mnt"));
+  link(host, fake.pid, "root", "/");
 }
 
 std::string mapped(const std::string& path) {
@@ -132,6 +143,29 @@ TEST_CASE("loaded: what lies otherwise in a process's own view is hashed there")
   CHECK(file->digest == base::digest_file(library));
   CHECK(file->build_id == "5aba70");
   CHECK_FALSE(file_of(seen, "libc.so.6")->is_hidden);
+}
+
+TEST_CASE("loaded: a file of this host is not taken for what a process elsewhere had") {
+  const FakeHost host;
+  const TempHome home;
+  put(host, {100, "", mapped(library)});
+  SECTION("when it ended before its namespace could be read") {
+    link(host, 100, "ns/mnt", {});
+    link(host, 100, "root", {});
+  }
+  SECTION("when it has another namespace, and no such file by now") {
+    link(host, 100, "ns/mnt", "mnt:[1]");
+    link(host, 100, "root", home.path());
+  }
+  SECTION("when it has another root") {
+    link(host, 100, "root", home.path());
+  }
+  probe::LibraryView view(host.root() / "proc");
+  view.look({{"go", 100}});
+  const auto seen = view.finish({"go"}, 0);
+  CHECK(seen.files.empty());
+  CHECK(seen.notes == std::vector<std::string>{"stage go: not all that 'shell' had loaded could "
+                                               "be looked at in its time"});
 }
 
 TEST_CASE("loaded: a process whose address space did not change is not read again") {

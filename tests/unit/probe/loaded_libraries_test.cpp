@@ -1,11 +1,15 @@
 #include "held_process.hpp"
 
+#include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 using namespace sabath;
@@ -52,7 +56,7 @@ TEST_CASE("libraries: what the memo knows is not read again") {
   const std::string known(64, 'a');
   base::make_directories(copy.state);
   base::write_file_atomically(copy.state / "libraries",
-                              seen.stamp.text() + "\t" + known + " beef\n",
+                              seen.stamp.text() + ":" + seen.path + "\t" + known + " beef\n",
                               base::Durability::ordered_only,
                               0600);
   auto found = probe::identify_files({seen}, copy.state);
@@ -74,7 +78,8 @@ TEST_CASE("libraries: only what was written a while ago is kept in the memo") {
   old.stamp = probe::stamp_of("/bin/sh").value();
   const auto found = probe::identify_files({old}, copy.state);
   REQUIRE(found.files.size() == 1);
-  CHECK(copy.memo().find(old.stamp.text() + "\t" + found.files.front().library.digest.hex) == 0);
+  CHECK(copy.memo().find(old.stamp.text() + ":/bin/sh\t" +
+                         found.files.front().library.digest.hex) == 0);
 }
 
 TEST_CASE("libraries: a file that changed or is gone is told and not listed") {
@@ -105,6 +110,52 @@ TEST_CASE("libraries: who interrupted a run does not wait for the hashing") {
   CHECK(found.files.empty());
   CHECK(found.notes ==
         std::vector<std::string>{"1 loaded file(s) were not hashed, as the run was interrupted"});
+}
+
+TEST_CASE("libraries: an interruption ends the hashing in the middle of a file") {
+  const Copy one;
+  const Copy two;
+  constexpr std::uintmax_t large = 64U << 20U;
+  fs::resize_file(one.file, large);
+  fs::resize_file(two.file, large);
+  std::stop_source stop;
+  std::atomic<std::uint64_t> most = 0;
+  std::atomic<std::uint64_t> all = 0;
+  const auto found = probe::identify_files(
+      {one.seen(), two.seen()}, one.state, stop.get_token(), [&](auto done, auto total) {
+        stop.request_stop();
+        most = std::max<std::uint64_t>(most, done);
+        all = total;
+      });
+  CHECK(all == 2 * large);
+  CHECK(most > 0);
+  CHECK(most < large);
+  CHECK(found.files.empty());
+  CHECK(found.notes ==
+        std::vector<std::string>{"2 loaded file(s) were not hashed, as the run was interrupted"});
+  CHECK(one.memo().empty());
+}
+
+TEST_CASE("libraries: on a file system that has another number after a boot nothing is new") {
+  const Copy copy;
+  auto seen = copy.seen();
+  const std::string before = seen.stamp.text();
+  seen.stamp.device += 1;
+  CHECK(seen.stamp.text() == before);
+}
+
+TEST_CASE("libraries: a file that cannot be read is told, and not taken for no ELF file") {
+  const TempHome home;
+  const base::UniqueFd held(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC));  // keeps its stamp
+  REQUIRE(held);
+  probe::MappedFile file;
+  file.path = "/proc/self/mem";  // at 0 there is nothing to read: EIO
+  file.stamp = probe::stamp_of(file.path).value();
+  const auto found = probe::identify_files({file}, home / "state");
+  CHECK(found.files.empty());
+  CHECK(found.notes ==
+        std::vector<std::string>{"/proc/self/mem: could not be read: Input/output error"});
+  CHECK_FALSE(base::read_file_if_exists(home / "state" / "libraries"));
 }
 
 TEST_CASE("libraries: a hidden file is listed if it could be hashed in its time, else told") {
