@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include <fcntl.h>
@@ -82,6 +83,12 @@ std::string LibraryView::name_of(int pid) const {
 bool LibraryView::look(const std::map<std::string, int>& stages) {
   is_new_ = false;
   visited_.clear();
+  // Before its stage was told of, it may have been taken for a daemon of another's.
+  std::erase_if(processes_, [&](const auto& one) {
+    const auto its = std::find_if(
+        stages.begin(), stages.end(), [&](const auto& stage) { return stage.second == one.first; });
+    return its != stages.end() && its->first != one.second.stage;
+  });
   for (const auto& [stage, pid] : stages)
     look_beneath(pid, stage, self_);
   // What made itself a daemon is a child of this process by now. Whose it is is certain when it was

@@ -118,6 +118,7 @@ struct LibraryWatch::State {
   SeenFiles finish() {
     thread.request_stop();
     if (thread.joinable()) thread.join();
+    if (begun.empty()) cpu = {};  // the thread's own beginning and end
     return view.finish(begun, std::chrono::duration<double>(cpu).count());
   }
 

@@ -89,7 +89,10 @@ TEST_CASE("cli: a library is asked with the environment of each stage that has i
   const std::string blas = libraries + "/new/libopenblas.so";
   const std::string program = SABATH_TEST_PROGRAMS "/hold_library";
   const auto stage = [&](const std::string& name, int cpus) {
-    return json{{"name", name}, {"run", {program, "3", blas}}, {"resources", {{"cpus", cpus}}}};
+    return json{{"name", name},
+                {"run", {program, "3", blas}},
+                {"variables", {{"OPENBLAS_CORETYPE", cpus == 1 ? "Nehalem" : "Zen"}}},
+                {"resources", {{"cpus", cpus}}}};
   };
   const json recipe = {{"schema", 1},
                        {"name", "stages"},
@@ -99,6 +102,8 @@ TEST_CASE("cli: a library is asked with the environment of each stage that has i
   CHECK(record["determinism"]["threads"]["openblas in stage one"] == "1");
   CHECK(record["determinism"]["threads"]["openblas in stage two"] == "2");
   CHECK(record["determinism"]["threads"]["OMP_NUM_THREADS in stage two"] == "2");
+  CHECK(record["software"]["versions"]["blas in stage one"] == "OpenBLAS 0.3.21 (Nehalem)");
+  CHECK(record["software"]["versions"]["blas in stage two"] == "OpenBLAS 0.3.21 (Zen)");
 }
 
 TEST_CASE("cli: two runs that differ only in their BLAS are told to") {

@@ -66,7 +66,7 @@ TEST_CASE("watch: what a process loads is seen by itself") {
   const auto seen = watch.finish();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   INFO("took " << took.count() << " s, " << seen.cpu_s << " s of CPU time");
-  CHECK(seen.notes.empty());
+  CHECK(seen.notes == std::vector<std::string>{});
   std::size_t found = 0;
   for (const auto& file : seen.files)
     found += file.path == library && file.stages.size() == 20 ? 1 : 0;
