@@ -50,11 +50,15 @@ TEST_CASE("execute: the record has where the run lay, what was not quiet, and it
   plan.environment = {};
   plan.place.reset();
   plan.task.reset();
+  plan.variants.reset();
   plan.state_directory = (host.root() / "state").string();
   plan.cache_directory = (host.root() / "cache").string();
   auto& stage = plan.stages.front();
   stage.argv = {"/bin/sh", "-c", "echo 3500000 > " + (host.root() / zone / "energy_uj").string()};
   stage.outputs.clear();
+  stage.not_due.reset();
+  stage.variant.reset();
+  stage.retry.reset();
   app::write_plan(files.plan(), plan);
   files.write_status({});
   base::SystemProcessRunner processes;
