@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace sabath::app {
@@ -48,22 +49,36 @@ class StagesInFlight {
     std::string names;
     for (const std::size_t stage : graph_.running())
       names += (names.empty() ? "" : ", ") + stages_[stage].name;
-    tell_(names);
+    try {
+      tell_(names);
+    } catch (const base::Error&) {
+      // On a full disk, say: what the stages have made is worth more than a status.
+    }
     if (!start.place) {
       end(start.stage, guarded(start, made_));
       return;
     }
-    threads_[start.stage] =
-        std::jthread([this, start, made = made_] { end(start.stage, guarded(start, made)); });
+    try {
+      threads_[start.stage] =
+          std::jthread([this, start, made = made_] { end(start.stage, guarded(start, made)); });
+    } catch (const std::system_error& error) {
+      end(start.stage, failure(stages_[start.stage], error.what()));
+    }
+  }
+
+  static StageResult failure(const spec::PlannedStage& stage, const std::string& message) {
+    StageResult failed;
+    failed.record.name = stage.name;
+    failed.record.argv = stage.argv;
+    failed.record.state = "failed";
+    failed.record.message = message;
+    return failed;
   }
 
   /// What goes wrong with one stage is no reason to leave the others alone.
   StageResult guarded(const StageGraph::Start& start, const MadeOutputs& made) const {
     const spec::PlannedStage& stage = stages_[start.stage];
-    StageResult failed;
-    failed.record.name = stage.name;
-    failed.record.argv = stage.argv;
-    failed.record.state = "failed";
+    StageResult failed = failure(stage, {});
     try {
       const bool is_bound = start.place && !start.place->cpus.empty();
       if (is_bound) base::bind_to_cpus(start.place->cpus);

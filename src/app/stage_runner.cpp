@@ -142,8 +142,10 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
   for (const auto& [path, object] : objects) {
     const fs::path destination = files_.outputs(stage.name) / path;
     base::make_directories(destination.parent_path());
-    if (tools_.cache.share(destination, object.digest, false))
+    if (tools_.cache.share(destination, object.digest, false)) {
+      fs::remove(destination);  // of an earlier attempt
       tools_.cache.materialise(object, destination);
+    }
     result.outputs.push_back({stage.name, path, object.size_bytes, object.digest, "cache"});
   }
   result.record.state = "reused";
@@ -229,6 +231,15 @@ void StageRunner::lay_out(const spec::PlannedStage& stage) const {
   const fs::path own = directory(stage.name);
   base::make_directories(own / "work");
   base::make_directories(files_.outputs(stage.name));
+  // What an earlier attempt made and the cache has, too, is not this one's to write into. Files of
+  // its own stay: it may go on with them.
+  for (const std::string& path : stage.outputs) {
+    const fs::path file = files_.outputs(stage.name) / path;
+    std::error_code none;
+    const bool is_shared = fs::is_symlink(fs::symlink_status(file, none)) ||
+                           (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
+    if (is_shared) fs::remove(file);
+  }
   spec::ParameterValues visible = plan_.parameters;
   if (stage.cache) {
     std::erase_if(visible, [&](const auto& item) {

@@ -1,5 +1,6 @@
 #include "status_observer.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
 namespace sabath::app {
@@ -22,11 +23,19 @@ void StatusObserver::progress(const base::Progress& progress) {
   const std::lock_guard lock(mutex_);
   const base::SteadyTime now = clock_.steady();
   if (progress.finished) {
-    if (told_) tell_("");
+    if (told_) tell({});
     told_.reset();
   } else if (!told_ || now - *told_ >= between) {
     told_ = now;
-    tell_(text_of(progress));
+    tell(text_of(progress));
+  }
+}
+
+/// What is done goes on where nobody can be told how far it is.
+void StatusObserver::tell(const std::string& text) const {
+  try {
+    tell_(text);
+  } catch (const base::Error&) {
   }
 }
 

@@ -26,6 +26,8 @@ class StatusObserver final : public base::Observer {
   void progress(const base::Progress& progress) override;
 
  private:
+  void tell(const std::string& text) const;
+
   base::Observer& inner_;
   base::Clock& clock_;
   std::function<void(const std::string&)> tell_;

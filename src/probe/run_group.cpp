@@ -55,6 +55,16 @@ std::ptrdiff_t controllers_within(const fs::path& group) {
   });
 }
 
+/// Whether `group` holds its processes to less than the groups around it do.
+bool has_limit(const fs::path& group) {
+  constexpr std::array<const char*, 4> limits{"memory.max", "memory.high", "cpu.max", "pids.max"};
+  const bool limited = std::any_of(limits.begin(), limits.end(), [&](const char* name) {
+    const auto value = read_fact(group / name);
+    return value && !value->starts_with("max");
+  });
+  return limited || !read_fact(group / "cpuset.cpus").value_or("").empty();
+}
+
 /// Groups within it first: a group that still has some cannot be removed.
 void remove_groups(const fs::path& group) {
   std::error_code code;
@@ -94,6 +104,8 @@ RunGroup::RunGroup(const std::string& name, const fs::path& root) {
   fs::path parent;
   std::ptrdiff_t most = -1;
   for (std::size_t i = 0; i < groups.size() && i < 2; ++i) {
+    // Beside its own group the run would be free of the limits of that.
+    if (i > 0 && has_limit(groups.front())) break;
     const auto controllers = controllers_within(groups[i]);
     if (controllers <= most || !may_divide(groups[i], root)) continue;
     parent = groups[i];

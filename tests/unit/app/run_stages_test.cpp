@@ -172,3 +172,17 @@ TEST_CASE("stages: one that is not due is recorded with its reason") {
   CHECK(outcome.stages[1].message == "epochs is 5, not 1");
   CHECK(outcome.executed == Names{"a", "b"});
 }
+
+TEST_CASE("stages: a status that cannot be written loses nothing of what was made") {
+  const Stages stages{stage("a", {}), stage("b", {"a"})};
+  const app::RunStage run = [](const auto& one, const Place&, const MadeOutputs&, auto) {
+    return result(one, "ok");
+  };
+  const auto tell = [](const std::string&) {
+    throw base::Error(base::ErrorKind::storage, "status.json: no space");
+  };
+  const auto outcome = app::run_stages(stages, two_cores(), run, tell, {});
+  CHECK(outcome.state == spec::RunState::ok);
+  CHECK(states(outcome) == Names{"a ok", "b ok"});
+  CHECK(outcome.outputs.size() == 2);
+}
