@@ -1,10 +1,10 @@
 #include "keep_outputs.hpp"
 
+#include "local_data.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/hash_file.hpp>
 #include <sabath/base/text_table.hpp>
-
-#include <fmt/format.h>
 
 #include <cerrno>
 
@@ -26,14 +26,7 @@ constexpr std::uint64_t told_bytes = std::uint64_t{64} << 20U;
 std::string stamp_of(const fs::path& file) {
   struct stat status {};
   if (::lstat(file.c_str(), &status) != 0) return {};
-  return fmt::format("{} {} {} {}.{} {}.{}",
-                     status.st_dev,
-                     status.st_ino,
-                     status.st_size,
-                     status.st_mtim.tv_sec,
-                     status.st_mtim.tv_nsec,
-                     status.st_ctim.tv_sec,
-                     status.st_ctim.tv_nsec);
+  return fingerprint(status);
 }
 
 std::string too_large(std::uint64_t size_bytes, std::uint64_t largest_bytes) {

@@ -31,18 +31,6 @@ struct stat status_of(const fs::path& path) {
   return status;
 }
 
-/// Whatever changes when the file does.
-std::string fingerprint(const struct stat& status) {
-  return fmt::format("{}-{}-{}-{}.{:09}-{}.{:09}",
-                     status.st_dev,
-                     status.st_ino,
-                     status.st_size,
-                     status.st_mtim.tv_sec,
-                     status.st_mtim.tv_nsec,
-                     status.st_ctim.tv_sec,
-                     status.st_ctim.tv_nsec);
-}
-
 std::string link_key(const spec::AssetFile& file) {
   const bool has_key = sha256_among(file.digests) || !file.sources.empty();
   return "link:" + (has_key ? staging_key(file) : file.path);
@@ -86,6 +74,17 @@ FetchedFile linked_file(const spec::AssetFile& file,
 }
 
 }  // namespace
+
+std::string fingerprint(const struct stat& status) {
+  return fmt::format("{}-{}-{}-{}.{:09}-{}.{:09}",
+                     status.st_dev,
+                     status.st_ino,
+                     status.st_size,
+                     status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec,
+                     status.st_ctim.tv_sec,
+                     status.st_ctim.tv_nsec);
+}
 
 fs::path local_path(const spec::AssetFile& file, std::size_t files, const FetchTools& tools) {
   const fs::path& local = tools.options.local;

@@ -4,8 +4,14 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+
+struct stat;
 
 namespace sabath::app {
+
+/// Whatever changes when the file does.
+std::string fingerprint(const struct stat& status);
 
 /// Where `file` of an asset with so many files lies in `options.local`: that path itself, or the
 /// file's path beneath it where it is a folder.
