@@ -1,0 +1,102 @@
+#pragma once
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/spec/scheduler.hpp>
+#include <sabath/spec/site.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::launch {
+
+/// One job, or one array of them.
+struct BatchJob {
+  std::string name{};              ///< for people: what the queue shows
+  std::string comment{};           ///< what `find` finds it by
+  std::filesystem::path script{};  ///< where the job script is written and kept
+  std::filesystem::path log{};     ///< of the job; "{task}" in it is the task's index
+  /// "{task}" in it becomes what the scheduler calls the index of the task (1 where it is none).
+  std::vector<std::string> argv{};
+  std::size_t tasks = 0;  ///< of an array, with indices from 1; 0: a single job
+  spec::Resources resources{};
+  /// The job whose end with success this one waits for, task by task; empty: none.
+  std::string after{};
+};
+
+enum class JobPhase {
+  pending,
+  running,
+  done,       ///< ended, and the scheduler saw no fault in it
+  failed,     ///< ended by itself with another status or by a signal
+  cancelled,  ///< by somebody
+  timed_out,
+  out_of_memory,
+  node_failed,  ///< or was preempted, or could not boot, and does not come back
+  unknown,      ///< the scheduler does not know it (any more), or says what nobody understands
+};
+
+/// What the scheduler says of one task.
+struct JobView {
+  JobPhase phase = JobPhase::unknown;
+  std::string state{};   ///< its own word
+  std::string reason{};  ///< why it waits, or ended; empty: it does not say
+
+  bool operator==(const JobView&) const = default;
+};
+
+/// The scheduler's own accounting of a task that ended. Absent: it does not say.
+struct JobUse {
+  std::optional<double> elapsed_s{};
+  std::optional<std::uint64_t> max_rss_bytes{};
+  std::optional<double> energy_j{};
+  std::string nodes{};  ///< as the scheduler writes them
+
+  bool operator==(const JobUse&) const = default;
+};
+
+/// A scheduler, driven as its description says. The site's request and options go into each
+/// submission; variables of the caller by which the scheduler's tools take options do not.
+class Scheduler {
+ public:
+  Scheduler(spec::SchedulerDescription description,
+            spec::Site site,
+            base::ProcessRunner& processes);
+
+  const spec::SchedulerDescription& description() const noexcept { return description_; }
+
+  /// Writes the script, and returns the job's id when it was accepted. Where the tool gives no
+  /// answer, the job is looked for by its comment before this gives up. Throws Error{launch} with
+  /// what the scheduler said, Error{interrupted}.
+  std::string submit(const BatchJob& job, const std::stop_token& stop);
+  /// The id of one task of an array.
+  std::string task_id(const std::string& job, std::size_t task) const;
+  /// One question for all tasks, by their ids; those that the scheduler does not know are
+  /// `unknown`. Throws Error{launch} when it could not be asked: then nothing is known, and
+  /// nothing has changed.
+  std::map<std::string, JobView> poll(const std::vector<std::string>& tasks,
+                                      const std::stop_token& stop);
+  /// Asks to end jobs or tasks, SIGTERM first; one that is gone is no error. Throws Error{launch}.
+  void cancel(const std::vector<std::string>& ids, const std::stop_token& stop);
+  /// The newest job with this comment that has not ended, or ended lately.
+  std::optional<std::string> find(const std::string& comment, const std::stop_token& stop);
+  /// Of tasks that ended, as far as the scheduler accounts for them; nothing where it does not.
+  std::map<std::string, JobUse> accounting(const std::vector<std::string>& tasks,
+                                           const std::stop_token& stop);
+  /// Tasks in one array, as the scheduler says; nothing: it does not.
+  std::optional<std::size_t> largest_array(const std::stop_token& stop);
+
+ private:
+  spec::SchedulerDescription description_;
+  spec::Site site_;
+  base::ProcessRunner& processes_;
+};
+
+}  // namespace sabath::launch
