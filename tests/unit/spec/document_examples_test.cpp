@@ -3,6 +3,7 @@
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
+#include <sabath/spec/batch.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/secret.hpp>
@@ -55,6 +56,14 @@ TEST_CASE("formats: the schemas have exactly the keys that are written") {
   check_schema_of("host", test::full_host());
   check_schema_of("resolved-environment", test::full_environment().lock());
   check_schema_of("environment-lock", test::full_lock());
+}
+
+TEST_CASE("formats: the schemas of batches have exactly the keys that are written") {
+  spec::BatchPlan batch;
+  batch.site.resources.time = batch.site.resources.silence = std::chrono::minutes(1);
+  batch.steps = {{{"train"}, {}}};
+  check_schema_of("batch", batch);
+  check_schema_of("submitted", spec::BatchJobs{{"17"}, "2026-11-20T10:32:05.123Z"});
 }
 
 TEST_CASE("formats: the schema of a comparison has exactly the keys that are written") {
@@ -151,6 +160,19 @@ TEST_CASE("formats: the example configuration uses every key there is, and parse
   CHECK(schema.unused() == Names{});
   CHECK(problems(schema, to_json(configuration)) == Texts{});
   CHECK(problems(schema, to_json(spec::Configuration{})) == Texts{});
+}
+
+TEST_CASE("formats: the example site uses every key there is, and parses") {
+  SchemaChecker schema("site");
+  const Texts examples = examples_of("site");
+  REQUIRE(examples.size() == 1);
+  const auto site = spec::parse_site(examples[0], "site.md");
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(site)) == Texts{});
+  auto evil = nlohmann::json::parse(examples[0]);
+  evil["setup"][0] = "a\nb";
+  CHECK(schema.problems(evil).size() == 1);
 }
 
 TEST_CASE("formats: the example credentials use every key there is, and parse") {

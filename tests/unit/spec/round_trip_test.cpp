@@ -1,7 +1,9 @@
 #include "random_fields.hpp"
 #include "spec/run_record_json.hpp"
+#include "spec/site_json.hpp"
 
 #include <sabath/base/json_reader.hpp>
+#include <sabath/spec/batch.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -50,6 +52,11 @@ TEST_CASE("spec: host facts come back from JSON as they were") {
 
 TEST_CASE("spec: environment locks come back from JSON as they were") {
   check_round_trip<spec::EnvironmentLock>(spec::parse_environment_lock);
+}
+
+TEST_CASE("spec: batches come back from JSON as they were") {
+  check_round_trip<spec::BatchPlan>(spec::parse_batch_plan);
+  check_round_trip<spec::BatchJobs>(spec::parse_batch_jobs);
 }
 
 TEST_CASE("spec: a metric that is not a number stays so") {
