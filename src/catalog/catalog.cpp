@@ -28,6 +28,7 @@ struct RunEntry {
   std::string user{};
   spec::Seed seed{};
   std::string directory{};
+  std::string batch{};
 };
 
 void delete_run(Database& database, const std::string& id) {
@@ -41,8 +42,8 @@ std::int64_t insert_run(Database& database, const RunEntry& entry) {
   delete_run(database, entry.id);
   bound(database.statement(
             "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
-            "ended, wall_s, node, user, seed, directory) "
-            "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+            "ended, wall_s, node, user, seed, directory, batch) "
+            "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         entry.id,
         entry.study,
         entry.recipe,
@@ -56,7 +57,8 @@ std::int64_t insert_run(Database& database, const RunEntry& entry) {
         entry.node,
         entry.user,
         entry.seed.value ? std::to_string(*entry.seed.value) : std::string(),
-        entry.directory)
+        entry.directory,
+        entry.batch)
       .exec();
   return database.handle().getLastInsertRowid();
 }
@@ -248,7 +250,10 @@ void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) 
                  {},
                  {},
                  plan.seed,
-                 directory};
+                 directory,
+                 {}};
+  if (plan.batch)
+    entry.batch = (std::filesystem::path(directory) / *plan.batch).lexically_normal().string();
   if (const auto user = plan.launch.find("user"); user != plan.launch.end())
     entry.user = user->second;
   write(database, [&] {
@@ -278,7 +283,8 @@ void Catalog::put_record(const spec::RunRecord& record, const std::string& direc
                        record.hosts.empty() ? std::string() : record.hosts.front().node,
                        record.user,
                        record.seed,
-                       directory};
+                       directory,
+                       {}};
   write(database, [&] { insert_record_parts(database, insert_run(database, entry), record); });
 }
 

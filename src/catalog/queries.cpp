@@ -13,7 +13,7 @@ using base::ErrorKind;
 
 constexpr const char* run_columns =
     "select run.id, run.recipe, run.state, run.created, run.wall_s, run.node, run.seed, "
-    "run.directory, "
+    "run.directory, run.batch, run.study, run.message, "
     "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
 /// Those that only made an asset are no runs of the user's own: app::RecipeRunner tags them so.
@@ -43,8 +43,11 @@ std::vector<RunRow> read_runs(SQLite::Statement& statement) {
                     statement.getColumn(4).getDouble(),
                     text(5),
                     text(6),
-                    split_tags(text(8)),
-                    text(7)});
+                    split_tags(text(11)),
+                    text(7),
+                    text(8),
+                    text(9),
+                    text(10)});
   }
   return rows;
 }

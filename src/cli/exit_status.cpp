@@ -55,6 +55,7 @@ ExitStatus exit_status(spec::RunState state) {
     case spec::RunState::planned:
     case spec::RunState::running:
     case spec::RunState::lost:
+    case spec::RunState::unknown:
       return exit_launch;
   }
   return exit_bug;

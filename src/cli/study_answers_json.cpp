@@ -84,6 +84,7 @@ std::string counts_text(const app::StudyOutcome& outcome) {
                                RunState::running,
                                RunState::interrupted,
                                RunState::lost,
+                               RunState::unknown,
                                RunState::planned}) {
     add(outcome.count(state), std::string(spec::to_string(state)));
     not_run -= outcome.count(state);

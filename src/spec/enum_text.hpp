@@ -46,7 +46,8 @@ constexpr auto all_values(RunState) {
                     RunState::ok,
                     RunState::failed,
                     RunState::interrupted,
-                    RunState::lost};
+                    RunState::lost,
+                    RunState::unknown};
 }
 
 template <class E>

@@ -92,6 +92,7 @@ void describe(Io& io, FieldRef<Io, RunPlan> plan) {
   io("repeats", plan.repeats);
   io("trusted", plan.trusted);
   io("task", plan.task);
+  io("batch", plan.batch);
 }
 
 }  // namespace sabath::spec

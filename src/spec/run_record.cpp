@@ -32,6 +32,8 @@ std::string_view to_string(RunState state) {
       return "interrupted";
     case RunState::lost:
       return "lost";
+    case RunState::unknown:
+      return "unknown";
   }
   return "";
 }

@@ -34,6 +34,8 @@ void describe(Io& io, FieldRef<Io, StudyPlan> plan) {
   io("command", plan.command);
   io("points", plan.points);
   io("task", plan.task);
+  io("site", plan.site);
+  io("pack", plan.pack);
 }
 
 }  // namespace sabath::spec

@@ -27,6 +27,9 @@ struct RunRow {
   std::string seed{};
   std::vector<std::string> tags{};
   std::string directory{};
+  std::string batch{};  ///< folder, while it is open; empty: no scheduler executes it
+  std::string study{};
+  std::string message{};
 };
 
 /// One line of `list assets`, `list recipes` and `search`.

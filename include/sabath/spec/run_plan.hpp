@@ -105,6 +105,9 @@ struct RunPlan {
   std::optional<std::string> repeats{};   ///< the run that this one does again
   std::optional<TrustSeen> trusted{};     ///< nothing: `exec` must look
   std::optional<std::string> task{};      ///< whose stages run; nothing: of those without one
+  /// The folder of the batch that a scheduler executes it in, from the run's own; nothing: it is
+  /// executed on the machine that planned it.
+  std::optional<std::string> batch{};
 
   bool operator==(const RunPlan&) const = default;
   /// What a stage runs in.

@@ -18,11 +18,13 @@
 
 namespace sabath::spec {
 
-enum class RunState { planned, running, ok, failed, interrupted, lost };
+/// `unknown`: the scheduler that should execute it does not know it, and its files say nothing of
+/// an end. Only ever in the catalog, never in a run's own files.
+enum class RunState { planned, running, ok, failed, interrupted, lost, unknown };
 std::string_view to_string(RunState state);
 std::optional<RunState> parse_run_state(std::string_view text);
 inline bool is_final(RunState state) {
-  return state != RunState::planned && state != RunState::running;
+  return state != RunState::planned && state != RunState::running && state != RunState::unknown;
 }
 
 /// status.json: replaced atomically while the run goes on; the sentinel that tells the truth.

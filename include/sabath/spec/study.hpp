@@ -38,6 +38,8 @@ struct StudyPlan {
   std::string command{};  ///< that makes such a study again
   std::vector<StudyPoint> points{};
   std::optional<std::string> task{};  ///< of the recipe's tasks; nothing: stages without one
+  std::optional<std::string> site{};  ///< whose scheduler executes the runs; nothing: this machine
+  std::optional<int> pack{};          ///< runs in one job of it; nothing: 1
 
   bool operator==(const StudyPlan&) const = default;
 };

@@ -262,6 +262,7 @@ inline spec::RunPlan full_plan() {
   plan.variant = "cpu";
   plan.repeats = "tiny-20261119-103205-abcdefgh";
   plan.task = "infer";
+  plan.batch = "jobs/1";
   plan.trusted = spec::TrustSeen{"5a87687a-db74-4053-af48-56d0f0005513", 4711.5};
   return plan;
 }
