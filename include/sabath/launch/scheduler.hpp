@@ -31,17 +31,7 @@ struct BatchJob {
   std::string after{};
 };
 
-enum class JobPhase {
-  pending,
-  running,
-  done,       ///< ended, and the scheduler saw no fault in it
-  failed,     ///< ended by itself with another status or by a signal
-  cancelled,  ///< by somebody
-  timed_out,
-  out_of_memory,
-  node_failed,  ///< or was preempted, or could not boot, and does not come back
-  unknown,      ///< the scheduler does not know it (any more), or says what nobody understands
-};
+using JobPhase = spec::JobPhase;
 
 /// What the scheduler says of one task.
 struct JobView {

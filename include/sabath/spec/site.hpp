@@ -28,7 +28,8 @@ struct Site {
   std::string scheduler{};  ///< the name of a SchedulerDescription: "slurm", "pbs" ...
   /// What the scheduler is asked for by name: partition, account, qos, reservation, constraint.
   std::map<std::string, std::string> request{};
-  std::vector<std::string> options{};  ///< further options of the scheduler, each one word
+  std::vector<std::string>
+      options{};              ///< further options, each a line as in the scheduler's manual
   Resources resources{};      ///< what a stage that says less gets; `time` limits the whole job
   int at_once = 0;            ///< tasks of an array that may run at the same time; 0: no limit
   int largest_array = 0;      ///< tasks in one array; 0: what the scheduler says, else 1000
