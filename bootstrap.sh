@@ -14,12 +14,13 @@ debian_packages=(g++ cmake make ninja-build ccache pkg-config libcurl4-openssl-d
   rapidjson-dev libpcre2-dev)
 debian_test_packages=(catch2 libcpp-httplib-dev hdf5-tools gfortran openssl git python3 man-db clang-format-14 clang-tidy-14
   python3-venv curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs
-  nginx lmod tcl openmpi-bin libopenmpi-dev autoconf automake podman runc skopeo catatonit busybox-static squashfs-tools)
+  nginx lmod tcl openmpi-bin libopenmpi-dev autoconf automake podman runc skopeo catatonit busybox-static squashfs-tools
+  slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core)
 fedora_packages=(gcc-c++ cmake make ninja-build ccache pkgconf libcurl-devel openssl-devel sqlite-devel sqlitecpp-devel
   cli11-devel json-devel spdlog-devel fmt-devel hdf5-devel libarchive-devel hwloc-devel boost-devel xxhash-devel rapidjson-devel pcre2-devel)
 fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git python3 man-db clang-tools-extra
   curl wget aria2 rsync openssh-clients openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs nginx Lmod environment-modules
-  openmpi-devel autoconf automake squashfs-tools)
+  openmpi-devel autoconf automake squashfs-tools slurm slurm-slurmctld slurm-slurmd slurm-slurmdbd munge mariadb-server)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -35,12 +36,14 @@ as_root() {
   fi
 }
 
-# The tests start servers of their own: none is started as a service because its package is installed, and nginx, which
-# would have port 80, not at the next boot either.
+# The tests start servers of their own: none is started as a service because its package is installed, and those that would
+# start at the next boot, nginx on port 80, do not.
 without_services() {
-  local policy=/usr/sbin/policy-rc.d
+  local policy=/usr/sbin/policy-rc.d service
   printf '%s' "[ -e $policy ] || { trap 'rm -f $policy' EXIT; trap 'exit 130' HUP INT TERM; printf '#!/bin/sh\nexit 101\n' >$policy; chmod 755 $policy; }; $1"
-  [[ $1 != *" nginx"* ]] || printf '%s' " && { systemctl disable -q nginx 2>/dev/null || true; }"
+  for service in nginx munge slurmctld slurmd slurmdbd; do
+    [[ "$1 " != *" $service "* ]] || printf '%s' " && { systemctl disable -q $service 2>/dev/null || true; }"
+  done
 }
 
 install_debian() {
@@ -128,7 +131,7 @@ test_all() {
   say "building and testing as it is installed (build/release)"
   cmake --preset release "${launcher[@]}"
   cmake --build --preset release --target sabath sabath_shell program_tests
-  ctest --preset release -j "$(nproc)" -R '^(test_cli|integration|soak)'
+  ctest --preset release -j "$(nproc)" -R '^(test_cli|test_slurm|integration|soak)'
 }
 
 mkdir -p build
