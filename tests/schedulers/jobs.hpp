@@ -1,7 +1,7 @@
 #pragma once
 
+#include "support/cluster.hpp"
 #include "support/program.hpp"
-#include "support/slurm_cluster.hpp"
 #include "support/temp_home.hpp"
 
 #include <string>

@@ -103,17 +103,17 @@ TEST_CASE("slurm: nothing is left of a cluster whose owner is killed") {
   REQUIRE(pids.size() == 4);
   REQUIRE(is_alive(supervisor));
   base::Command job;
-  job.argv = {"sbatch", "-o", "/dev/null", "--wrap=sleep 4242"};
+  job.argv = {"sbatch", "-o", "/dev/null", "--wrap=sleep 42424242"};
   job.environment = base::current_environment();
   (*job.environment)["SLURM_CONF"] = path + "/slurm.conf";
   REQUIRE(base::SystemProcessRunner().run(job).ok());
-  REQUIRE(eventually([] { return !processes_with("4242").empty(); }));
+  REQUIRE(eventually([] { return !processes_with("42424242").empty(); }));
   owner.signal(SIGKILL);
   CHECK(eventually([&] { return !is_alive(supervisor); }));
   for (const auto& [name, pid] : pids) {
     INFO(name);
     CHECK_FALSE(is_alive(pid));
   }
-  CHECK(processes_with("4242").empty());
+  CHECK(processes_with("42424242").empty());
   CHECK_FALSE(fs::exists(path));
 }
