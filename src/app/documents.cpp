@@ -14,7 +14,8 @@ using base::Error;
 using base::ErrorKind;
 
 /// Regular files beneath `folder` (two levels) that end in .json, sorted; none when there is no
-/// such folder. The folders of recipes are left alone: what lies there is theirs.
+/// such folder. The folders of recipes are left alone: what lies there is theirs; so are
+/// schedulers, which are no assets.
 std::vector<fs::path> json_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code code;
@@ -22,7 +23,8 @@ std::vector<fs::path> json_files(const fs::path& folder) {
   for (fs::recursive_directory_iterator it(folder, options, code), end; !code && it != end;
        it.increment(code)) {
     std::error_code unreadable;
-    if (it.depth() > 1 || fs::exists(it->path() / "recipe.json", unreadable)) {
+    if (it.depth() > 1 || it->path().filename() == "schedulers" ||
+        fs::exists(it->path() / "recipe.json", unreadable)) {
       it.disable_recursion_pending();
     }
     if (it->path().filename() == "recipe.json") continue;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
@@ -27,6 +26,9 @@ struct BatchJob {
   std::vector<std::string> argv{};
   std::size_t tasks = 0;  ///< of an array, with indices from 1; 0: a single job
   spec::Resources resources{};
+  /// Files and folders that go to the job and come back, where it sees no file of ours.
+  std::vector<std::filesystem::path> inputs{};
+  std::vector<std::filesystem::path> outputs{};
   /// The job whose end with success this one waits for, task by task; empty: none.
   std::string after{};
 };
@@ -56,9 +58,13 @@ struct JobUse {
 /// submission; variables of the caller by which the scheduler's tools take options do not.
 class Scheduler {
  public:
+  /// The scheduler's tools are called with what of `environment` they need, by PATH. Between two
+  /// tries of a submission passes `first_pause`, then twice as long each time.
   Scheduler(spec::SchedulerDescription description,
             spec::Site site,
-            base::ProcessRunner& processes);
+            base::ProcessRunner& processes,
+            const base::Environment& environment = base::current_environment(),
+            std::chrono::milliseconds first_pause = std::chrono::seconds(1));
 
   const spec::SchedulerDescription& description() const noexcept { return description_; }
 
@@ -84,9 +90,23 @@ class Scheduler {
   std::optional<std::size_t> largest_array(const std::stop_token& stop);
 
  private:
+  struct Answer;
+  base::ProcessResult call(const std::vector<std::string>& command,
+                           const std::filesystem::path& input,
+                           const std::stop_token& stop) const;
+  Answer ask(const spec::SchedulerQuestion& question,
+             const std::vector<std::string>& ids,
+             const std::string& comment,
+             const std::stop_token& stop) const;
+  std::optional<std::string> search(const BatchJob& job,
+                                    std::chrono::milliseconds& pause,
+                                    const std::stop_token& stop);
+
   spec::SchedulerDescription description_;
   spec::Site site_;
   base::ProcessRunner& processes_;
+  base::Environment environment_;
+  std::chrono::milliseconds first_pause_;
 };
 
 }  // namespace sabath::launch

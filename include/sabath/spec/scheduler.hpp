@@ -45,6 +45,7 @@ struct SchedulerSubmission {
 struct SchedulerArrays {
   std::string job = "(.*)";  ///< the form of an array's id; its groups are {1}, {2} ... of `task`
   std::string task{};        ///< the id of the task {task}, or, counted from 0, {task0}
+  std::string of_task{};     ///< finds in a task's id, as its first group, that of the array
   std::string log{};         ///< what stands for the index in the name of the log
   std::vector<std::string> largest{};  ///< a command that tells the limit; empty: there is none
   std::string largest_is{};            ///< finds it: its first group
@@ -55,8 +56,8 @@ struct SchedulerArrays {
 
 /// A question about jobs, and how its answer is read.
 struct SchedulerQuestion {
-  /// With "{ids}" (alone: an argument for each; within others: with commas between), "{comment}",
-  /// "{user}".
+  /// With "{ids}" (alone: an argument for each; within others: with commas between), or "{job}"
+  /// (called once for each job or array), "{comment}", "{user}".
   std::vector<std::string> command{};
   /// Found again and again in stdout. Groups by name: id, task or task0; of a poll: state, how,
   /// reason; of a search: comment; of accounting: elapsed, rss, energy, nodes.

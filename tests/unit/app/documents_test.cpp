@@ -44,6 +44,15 @@ class Shelf {
 
 }  // namespace
 
+TEST_CASE("documents: schedulers lie beside assets and are none") {
+  Shelf shelf;
+  shelf.put_asset("shipped/datasets/mnist.json", "mnist", "shipped");
+  shelf.write("shipped/schedulers/slurm.json", "{}");
+  std::vector<BadDocument> bad;
+  CHECK(shelf.documents().assets(bad).size() == 1);
+  CHECK(bad.empty());
+}
+
 TEST_CASE("documents: an asset in an earlier folder hides the same name in a later one") {
   Shelf shelf;
   shelf.put_asset("shipped/datasets/mnist.json", "mnist", "shipped");

@@ -6,6 +6,7 @@
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/secret.hpp>
 #include <sabath/spec/study.hpp>
 
@@ -173,6 +174,27 @@ TEST_CASE("formats: the example site uses every key there is, and parses") {
   auto evil = nlohmann::json::parse(examples[0]);
   evil["setup"][0] = "a\nb";
   CHECK(schema.problems(evil).size() == 1);
+}
+
+TEST_CASE("formats: the example scheduler uses every key there is, and parses") {
+  SchemaChecker schema("scheduler");
+  const Texts examples = examples_of("scheduler");
+  REQUIRE(examples.size() == 1);
+  CHECK_NOTHROW(spec::parse_scheduler(examples[0], "scheduler.md"));
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{"file"});  // stands in the place of "directive"
+}
+
+TEST_CASE("formats: the schedulers that ship are as the schema says") {
+  SchemaChecker schema("scheduler");
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(SABATH_SOURCE_DIR) / "catalog" / "schedulers")) {
+    INFO(entry.path());
+    const std::string text = base::read_file(entry.path());
+    CHECK_NOTHROW(spec::parse_scheduler(text, entry.path().string()));
+    CHECK(schema.problems(nlohmann::json::parse(text)) == Texts{});
+    CHECK(nlohmann::json::parse(text).contains("x-source"));
+  }
 }
 
 TEST_CASE("formats: the example credentials use every key there is, and parse") {

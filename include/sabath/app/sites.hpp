@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sabath/app/documents.hpp>
+#include <sabath/spec/scheduler.hpp>
+#include <sabath/spec/site.hpp>
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace sabath::app {
+
+struct SiteDocument {
+  spec::Site site{};
+  std::filesystem::path path{};
+};
+
+struct SchedulerDocument {
+  spec::SchedulerDescription scheduler{};
+  std::filesystem::path path{};
+};
+
+/// Finds sites (sites/ in the configuration folder) and schedulers (schedulers/ there, which win,
+/// and those that ship). What they say is executed: own ones must not be writable by others.
+class Sites {
+ public:
+  /// `shipped` is the folder that has schedulers/ in it.
+  Sites(std::filesystem::path configuration, std::filesystem::path shipped);
+
+  /// Throws Error{not_found} with the nearest name, or where such a file would lie, as hint;
+  /// Error{usage} for a document that is wrong or cannot be trusted.
+  spec::Site site(std::string_view name) const;
+  spec::SchedulerDescription scheduler(std::string_view name) const;
+
+  std::vector<SiteDocument> sites(std::vector<BadDocument>& bad) const;
+  std::vector<SchedulerDocument> schedulers(std::vector<BadDocument>& bad) const;
+
+ private:
+  std::filesystem::path configuration_;
+  std::filesystem::path shipped_;
+};
+
+}  // namespace sabath::app

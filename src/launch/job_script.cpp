@@ -1,0 +1,262 @@
+#include "job_script.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/regex.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace sabath::launch {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::string_view task_mark = "{task}";
+
+std::string with_task(std::string text, std::string_view index) {
+  for (auto at = text.find(task_mark); at != std::string::npos;
+       at = text.find(task_mark, at + index.size())) {
+    text.replace(at, task_mark.size(), index);
+  }
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  return base::quote_command({text});
+}
+
+/// An argument as a word of shell, with `index`, which is shell itself, where the task is meant.
+std::string quoted_argument(const std::string& argument, const std::string& index) {
+  std::string result;
+  std::string_view rest = argument;
+  for (auto at = rest.find(task_mark); at != std::string_view::npos; at = rest.find(task_mark)) {
+    if (at > 0) result += quoted(std::string(rest.substr(0, at)));
+    result += '"' + index + '"';
+    rest.remove_prefix(at + task_mark.size());
+  }
+  if (!rest.empty() || argument.empty()) result += quoted(std::string(rest));
+  return result;
+}
+
+std::string command_line(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
+  const std::string index = job.tasks > 0 ? scheduler.node.index : "1";
+  std::string line;
+  for (const std::string& argument : job.argv)
+    line += (line.empty() ? "" : " ") + quoted_argument(argument, index);
+  return line;
+}
+
+std::int64_t divided_up(std::int64_t number, std::int64_t by) {
+  return (number + by - 1) / by;
+}
+
+void add_memory(Values& values, const spec::Resources& resources, std::int64_t slots) {
+  if (resources.memory_bytes == 0) return;
+  const auto bytes = static_cast<std::int64_t>(resources.memory_bytes);
+  constexpr std::int64_t kib = 1024;
+  values["memory_b"] = std::to_string(bytes);
+  values["memory_kib"] = std::to_string(divided_up(bytes, kib));
+  values["memory_mib"] = std::to_string(divided_up(bytes, kib * kib));
+  values["memory_gib"] = std::to_string(divided_up(bytes, kib * kib * kib));
+  values["memory_per_slot_mib"] =
+      std::to_string(divided_up(bytes * resources.nodes, kib * kib * slots));
+}
+
+void add_machine(Values& values, const spec::Resources& resources) {
+  const std::int64_t nodes = std::max(resources.nodes, 1);
+  const std::int64_t tasks = std::max(resources.tasks, 1);
+  const std::int64_t tasks_per_node = divided_up(tasks, nodes);
+  const std::int64_t cpus = std::max(resources.cpus, 1);
+  values["nodes"] = std::to_string(nodes);
+  values["tasks"] = std::to_string(tasks);
+  values["tasks_per_node"] = std::to_string(tasks_per_node);
+  if (resources.cpus > 0) values["cpus"] = std::to_string(cpus);
+  values["cpus_per_node"] = std::to_string(cpus * tasks_per_node);
+  values["slots"] = std::to_string(cpus * tasks);
+  if (resources.gpus > 0) {
+    values["gpus"] = std::to_string(resources.gpus);
+    values["gpus_all"] = std::to_string(resources.gpus * nodes);
+    values["gpus_per_task"] = std::to_string(divided_up(resources.gpus, tasks_per_node));
+  }
+  add_memory(values, resources, cpus * tasks);
+}
+
+void add_times(Values& values, const spec::Site& site, const spec::Resources& resources) {
+  std::int64_t warning = site.warning.count();
+  constexpr std::int64_t minute = 60;
+  constexpr std::int64_t hour = 3600;
+  if (resources.time) {
+    const std::int64_t time = std::max<std::int64_t>(resources.time->count(), 1);
+    warning = std::min(warning, time / 2);  // or a short job would be warned as it begins
+    const std::int64_t minutes = divided_up(time, minute);
+    values["time_s"] = std::to_string(time);
+    values["time_min"] = std::to_string(minutes);
+    values["time_hm"] = fmt::format("{}:{:02}", minutes / minute, minutes % minute);
+    values["time_hms"] =
+        fmt::format("{}:{:02}:{:02}", time / hour, time % hour / minute, time % minute);
+    values["time_before_warning_s"] = std::to_string(time - warning);
+  }
+  if (warning <= 0) return;
+  values["warning_s"] = std::to_string(warning);
+  values["warning_min"] = std::to_string(divided_up(warning, minute));
+}
+
+void add_array(Values& values,
+               const spec::SchedulerDescription& scheduler,
+               const spec::Site& site,
+               const BatchJob& job) {
+  if (!job.after.empty()) values["after"] = job.after;
+  if (job.tasks == 0) return;
+  if (!scheduler.has_arrays()) {
+    throw Error(ErrorKind::launch, scheduler.name + ": has no arrays of jobs");
+  }
+  values["last"] = std::to_string(job.tasks);
+  if (site.at_once > 0) values["at_once"] = std::to_string(site.at_once);
+  if (!job.after.empty()) values["after_tasks"] = job.after;
+}
+
+void add_files(Values& values,
+               const std::string& name,
+               const std::vector<std::filesystem::path>& files) {
+  for (const auto& file : files)
+    values[name] += (values[name].empty() ? "" : ",") + file.string();
+}
+
+void add_requests(Values& values,
+                  const spec::SchedulerDescription& scheduler,
+                  const spec::Site& site) {
+  const std::vector<std::string> known = scheduler.requests();
+  for (const auto& [name, value] : site.request) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string guess = base::nearest(name, known);
+      throw Error(
+          ErrorKind::usage,
+          "site '" + site.name + "': " + scheduler.name + " knows no '" + name + "' to request",
+          guess.empty() ? "what stands in its manual may be one of the site's \"options\""
+                        : "did you mean '" + guess + "'?");
+    }
+    values["request." + name] = value;
+  }
+}
+
+void check_words(const spec::SchedulerDescription& scheduler, const Values& values) {
+  const base::Form form(scheduler.submit.words);
+  for (const auto& [name, value] : values) {
+    if (form.matches(value)) continue;
+    throw Error(ErrorKind::usage,
+                scheduler.name + ": cannot be told '" + base::printable(value) + "' (" + name + ")",
+                "blanks, quotes and characters with a meaning to the scheduler are not possible");
+  }
+}
+
+/// Lines filled in; the one that has "{option}" once for each option of the site. Where none has,
+/// they come last.
+std::vector<std::string> lines_of(const std::vector<spec::Alternatives>& templates,
+                                  const spec::Site& site,
+                                  const Values& values) {
+  std::vector<std::string> lines;
+  bool placed = false;
+  for (const spec::Alternatives& line : templates) {
+    const bool is_options = !line.empty() && line.front().find("{option}") != std::string::npos;
+    placed = placed || is_options;
+    Values with = values;
+    for (std::size_t i = 0; i < (is_options ? site.options.size() : 1); ++i) {
+      if (is_options) with["option"] = site.options[i];
+      for (std::string& text : spec::filled({line}, with))
+        lines.push_back(std::move(text));
+    }
+  }
+  if (!placed) lines.insert(lines.end(), site.options.begin(), site.options.end());
+  return lines;
+}
+
+std::string what_the_job_is(const spec::SchedulerNode& node, const BatchJob& job) {
+  const std::array<std::pair<std::string_view, const std::string&>, 3> variables{{
+      {"SABATH_JOB_ID", job.tasks > 0 ? node.task_job : node.job},
+      {"SABATH_JOB_RESTARTS", node.restarts},
+      {"SABATH_JOB_NODES", node.nodes},
+  }};
+  std::string text;
+  for (const auto& [name, value] : variables) {
+    if (!value.empty()) text += fmt::format("export {}=\"{}\"\n", name, value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::filesystem::path submit_file_of(const BatchJob& job) {
+  std::filesystem::path path = job.script;
+  return path.replace_extension(".submit");
+}
+
+Values values_of(const spec::SchedulerDescription& scheduler,
+                 const spec::Site& site,
+                 const BatchJob& job) {
+  Values values{{"name", job.name},
+                {"comment", job.comment},
+                {"script", job.script.string()},
+                {"directory", job.script.parent_path().string()},
+                {"log", with_task(job.log.string(), "1")}};
+  if (!scheduler.submit.file.empty()) values["file"] = submit_file_of(job).string();
+  if (!job.after.empty() && !scheduler.has_dependencies()) {
+    throw Error(ErrorKind::launch, scheduler.name + ": a job cannot wait for another");
+  }
+  add_machine(values, job.resources);
+  add_times(values, site, job.resources);
+  add_array(values, scheduler, site, job);
+  add_requests(values, scheduler, site);
+  add_files(values, "inputs", job.inputs);
+  add_files(values, "outputs", job.outputs);
+  check_words(scheduler, values);
+  if (job.tasks > 0) values["log"] = with_task(job.log.string(), scheduler.arrays.log);
+  values["command"] = command_line(scheduler, job);
+  return values;
+}
+
+std::string job_script(const spec::SchedulerDescription& scheduler,
+                       const spec::Site& site,
+                       const BatchJob& job,
+                       const Values& values) {
+  // A login shell knows "module"; without setup nobody needs its start-up files.
+  std::string text = site.setup.empty() ? "#!/bin/bash\n" : "#!/bin/bash -l\n";
+  std::vector<std::string> submitted;
+  for (const std::string& argument : scheduler.submit.command) {
+    for (std::string& word : spec::filled({{argument}}, values))
+      submitted.push_back(std::move(word));
+  }
+  text += "# " + job.name +
+          ", written by sabath and submitted with: " + base::quote_command(submitted) +
+          (scheduler.submit.stdin_is_script ? " < " + quoted(job.script.string()) : "") + "\n";
+  if (!scheduler.submit.directive.empty()) {
+    for (const std::string& line : lines_of(scheduler.submit.options, site, values))
+      text += scheduler.submit.directive + line + "\n";
+  }
+  text += "\n";
+  for (const auto& [name, value] : site.variables)
+    text += "export " + name + "=" + quoted(value) + "\n";
+  for (const std::string& line : site.setup)
+    text += line + "\n";
+  text += what_the_job_is(scheduler.node, job);
+  for (const std::string& line : spec::filled(scheduler.submit.run, values))
+    text += line + "\n";
+  return text;
+}
+
+std::string submit_file(const spec::SchedulerDescription& scheduler,
+                        const spec::Site& site,
+                        const Values& values) {
+  std::string text;
+  for (const std::string& line : lines_of(scheduler.submit.file, site, values))
+    text += line + "\n";
+  return text;
+}
+
+}  // namespace sabath::launch

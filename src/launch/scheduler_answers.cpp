@@ -1,0 +1,175 @@
+#include "scheduler_answers.hpp"
+
+#include <sabath/base/regex.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace sabath::launch {
+namespace {
+
+constexpr std::size_t longest_id = 256;
+/// More than any job uses; Slurm writes 2^64 - 2 for what it does not know.
+constexpr double most = 1e16;
+
+std::string_view group_of(const base::Regex& regex, std::string_view name) {
+  for (const int number : regex.groups_named(name)) {
+    if (const auto text = regex.group(number)) return *text;
+  }
+  return {};
+}
+
+std::optional<std::size_t> whole_number(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<double> number_at(std::string_view& text) {
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  if (error != std::errc{} || !(number >= 0) || number > most) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+std::optional<std::size_t> task_of(const base::Regex& regex) {
+  if (const auto task = whole_number(group_of(regex, "task"))) return task;
+  const auto task0 = whole_number(group_of(regex, "task0"));
+  if (!task0 || *task0 == std::numeric_limits<std::size_t>::max()) return std::nullopt;
+  return *task0 + 1;
+}
+
+AnswerRow row_of(const base::Regex& regex) {
+  const auto text = [&](std::string_view name) { return base::printable(group_of(regex, name)); };
+  AnswerRow row;
+  row.id = group_of(regex, "id");
+  row.task = task_of(regex);
+  row.state = text("state");
+  row.how = text("how");
+  row.reason = text("reason");
+  if (!regex.groups_named("comment").empty()) row.comment = group_of(regex, "comment");
+  row.elapsed = text("elapsed");
+  row.rss = text("rss");
+  row.energy = text("energy");
+  row.nodes = text("nodes");
+  return row;
+}
+
+template <class Visit>
+void each_match(std::string_view text, const std::string& pattern, const Visit& visit) {
+  base::Regex regex(pattern);
+  std::size_t from = 0;
+  while (from <= text.size() && regex.search(text, from) == base::Regex::Outcome::found) {
+    visit(regex);
+    const std::string_view whole = *regex.group(0);
+    const auto end = static_cast<std::size_t>(whole.data() - text.data()) + whole.size();
+    from = std::max(end, from + 1);
+  }
+}
+
+double bytes_of(std::string_view unit) {
+  if (unit == "B") return 1;
+  if (unit == "MiB") return 0x1p20;
+  if (unit == "GiB") return 0x1p30;
+  return 0x1p10;
+}
+
+}  // namespace
+
+bool is_job_id(std::string_view text) {
+  if (text.empty() || text.size() > longest_id || text.front() == '-') return false;
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) {
+    constexpr std::string_view bad = "\"'\\`$&|;<>*?!(){},/";
+    return c <= 0x20 || c == 0x7f || bad.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+std::vector<AnswerRow> rows_in(std::string_view output, const std::string& pattern) {
+  std::vector<AnswerRow> rows;
+  each_match(output, pattern, [&](const base::Regex& regex) {
+    AnswerRow row = row_of(regex);
+    if (is_job_id(row.id)) rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+std::optional<std::string> id_in(std::string_view output, const std::string& pattern) {
+  std::optional<std::string> id;
+  each_match(output, pattern, [&](const base::Regex& regex) {
+    const auto text = regex.group(1);
+    if (!id && text && is_job_id(*text)) id = *text;
+  });
+  return id;
+}
+
+bool says(std::string_view text, const std::string& pattern) {
+  return !pattern.empty() && base::Regex(pattern).search(text) == base::Regex::Outcome::found;
+}
+
+spec::JobPhase phase_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row) {
+  for (const std::string& word : {row.state + " " + row.how, row.state}) {
+    const auto found = scheduler.states.find(word);
+    if (found != scheduler.states.end()) return found->second;
+  }
+  return spec::JobPhase::unknown;
+}
+
+std::optional<double> parse_elapsed(std::string_view text) {
+  double seconds = 0;
+  if (const auto dash = text.find('-'); dash != std::string_view::npos) {
+    const auto days = whole_number(text.substr(0, dash));
+    if (!days) return std::nullopt;
+    seconds = static_cast<double>(*days) * 24;
+    text.remove_prefix(dash + 1);
+  }
+  for (int parts = 0; parts < 3; ++parts) {
+    const auto number = number_at(text);
+    if (!number) return std::nullopt;
+    seconds = parts == 0 ? seconds + *number : seconds * 60 + *number;
+    if (text.empty()) return seconds;
+    if (text.front() != ':') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> parse_amount(std::string_view text, double unit, double step) {
+  const auto number = number_at(text);
+  if (!number) return std::nullopt;
+  while (!text.empty() && text.front() == ' ')
+    text.remove_prefix(1);
+  if (text.empty()) return *number * unit;
+  constexpr std::string_view letters = "bkmgtp";
+  const auto power = letters.find(static_cast<char>(text.front() | 0x20));
+  if (power == std::string_view::npos) return std::nullopt;
+  const double amount = *number * std::pow(step, static_cast<double>(power));
+  return amount <= most ? std::optional(amount) : std::nullopt;
+}
+
+JobUse use_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row) {
+  constexpr double kibi = 1024;
+  constexpr double kilo = 1000;
+  JobUse use;
+  use.elapsed_s = parse_elapsed(row.elapsed);
+  if (const auto rss = parse_amount(row.rss, bytes_of(scheduler.rss_unit), kibi)) {
+    use.max_rss_bytes = static_cast<std::uint64_t>(std::llround(*rss));
+  }
+  use.energy_j = parse_amount(row.energy, 1, kilo);
+  use.nodes = row.nodes;
+  return use;
+}
+
+void add_use(JobUse& use, const JobUse& other) {
+  use.elapsed_s = std::max(use.elapsed_s, other.elapsed_s);
+  use.max_rss_bytes = std::max(use.max_rss_bytes, other.max_rss_bytes);
+  use.energy_j = std::max(use.energy_j, other.energy_j);
+  if (use.nodes.empty()) use.nodes = other.nodes;
+}
+
+}  // namespace sabath::launch

@@ -1,0 +1,142 @@
+#include "placeholder.hpp"
+
+#include <sabath/spec/recipe.hpp>
+#include <sabath/spec/scheduler.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace sabath::spec {
+namespace {
+
+constexpr std::string_view request_prefix = "request.";
+
+/// Nothing where a placeholder has no value.
+std::optional<std::string> filled_one(const std::string& text,
+                                      const std::map<std::string, std::string>& values) {
+  std::string result;
+  for (const TemplatePiece& piece : template_pieces(text)) {
+    if (piece.kind != TemplatePiece::Kind::placeholder) {
+      result += piece.text;
+      continue;
+    }
+    const auto value = values.find(piece.text);
+    if (value == values.end()) return std::nullopt;
+    result += value->second;
+  }
+  return result;
+}
+
+std::vector<std::string> all_placeholders(const SchedulerSubmission& submit) {
+  std::vector<std::string> names;
+  for (const auto* lines : {&submit.options, &submit.run, &submit.file}) {
+    for (const Alternatives& line : *lines) {
+      for (const std::string& text : line) {
+        for (std::string& name : placeholders_of(text))
+          names.push_back(std::move(name));
+      }
+    }
+  }
+  for (const std::string& argument : submit.command) {
+    for (std::string& name : placeholders_of(argument))
+      names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view to_string(JobPhase phase) {
+  switch (phase) {
+    case JobPhase::pending:
+      return "pending";
+    case JobPhase::running:
+      return "running";
+    case JobPhase::done:
+      return "done";
+    case JobPhase::failed:
+      return "failed";
+    case JobPhase::cancelled:
+      return "cancelled";
+    case JobPhase::timed_out:
+      return "timed_out";
+    case JobPhase::out_of_memory:
+      return "out_of_memory";
+    case JobPhase::node_failed:
+      return "node_failed";
+    case JobPhase::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+bool SchedulerDescription::has_dependencies() const {
+  const auto names = all_placeholders(submit);
+  return std::any_of(names.begin(), names.end(), [](const std::string& each) {
+    return each == "after" || each == "after_tasks";
+  });
+}
+
+std::vector<std::string> SchedulerDescription::requests() const {
+  std::set<std::string> requests;
+  for (const std::string& each : all_placeholders(submit)) {
+    if (each.starts_with(request_prefix)) requests.insert(each.substr(request_prefix.size()));
+  }
+  return {requests.begin(), requests.end()};
+}
+
+std::vector<std::string> job_placeholders() {
+  return {"name",
+          "comment",
+          "log",
+          "script",
+          "file",
+          "directory",
+          "command",
+          "option",
+          "user",
+          "nodes",
+          "tasks",
+          "tasks_per_node",
+          "cpus",
+          "cpus_per_node",
+          "slots",
+          "gpus",
+          "gpus_all",
+          "gpus_per_task",
+          "inputs",
+          "outputs",
+          "memory_b",
+          "memory_kib",
+          "memory_mib",
+          "memory_gib",
+          "memory_per_slot_mib",
+          "time_s",
+          "time_min",
+          "time_hm",
+          "time_hms",
+          "warning_s",
+          "warning_min",
+          "time_before_warning_s",
+          "last",
+          "at_once",
+          "after",
+          "after_tasks"};
+}
+
+std::vector<std::string> filled(const std::vector<Alternatives>& lines,
+                                const std::map<std::string, std::string>& values) {
+  std::vector<std::string> result;
+  for (const Alternatives& line : lines) {
+    for (const std::string& text : line) {
+      auto one = filled_one(text, values);
+      if (!one) continue;
+      result.push_back(std::move(*one));
+      break;
+    }
+  }
+  return result;
+}
+
+}  // namespace sabath::spec

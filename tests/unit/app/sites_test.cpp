@@ -1,0 +1,88 @@
+#include "support/errors.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/app/sites.hpp>
+#include <sabath/base/file.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+using namespace sabath;
+using test::contains;
+using test::error_of;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Settings {
+ public:
+  void write(const std::string& file, const std::string& text) {
+    fs::create_directories((home_ / file).parent_path());
+    std::ofstream(home_ / file) << text;
+  }
+  app::Sites sites() const { return {home_ / "config", fs::path(SABATH_SOURCE_DIR) / "catalog"}; }
+  fs::path operator/(const std::string& name) const { return home_ / name; }
+
+ private:
+  test::TempHome home_;
+};
+
+const std::string plain_site = R"({"schema": 1, "scheduler": "slurm"})";
+
+}  // namespace
+
+TEST_CASE("sites: a site is found by its name") {
+  Settings settings;
+  settings.write("config/sites/gpu.json", plain_site);
+  settings.write("config/sites/wrong.json", "{}");
+  CHECK(settings.sites().site("gpu").name == "gpu");
+  auto error = error_of([&] { settings.sites().site("gpus"); });
+  CHECK(error.kind() == base::ErrorKind::not_found);
+  CHECK(error.hint() == "did you mean 'gpu'?");
+  error = error_of([&] { settings.sites().site("perlmutter"); });
+  CHECK(error.hint() == "it would be described in " + (settings / "config/sites").string());
+  CHECK_THROWS_AS(settings.sites().site("../sites/gpu"), base::Error);
+  std::vector<app::BadDocument> bad;
+  const auto sites = settings.sites().sites(bad);
+  REQUIRE(sites.size() == 1);
+  CHECK(sites[0].path == settings / "config/sites/gpu.json");
+  REQUIRE(bad.size() == 1);
+  CHECK(contains(bad[0].problem, "wrong.json"));
+}
+
+TEST_CASE("sites: every scheduler that ships is right") {
+  const Settings settings;
+  std::vector<app::BadDocument> bad;
+  const auto schedulers = settings.sites().schedulers(bad);
+  for (const auto& document : bad)
+    FAIL_CHECK(document.problem);
+  CHECK_FALSE(schedulers.empty());
+  CHECK(settings.sites().scheduler("slurm").description == "Slurm");
+}
+
+TEST_CASE("sites: an own scheduler wins over the one that ships") {
+  Settings settings;
+  std::string text = base::read_file(fs::path(SABATH_SOURCE_DIR) / "catalog/schedulers/slurm.json");
+  text.replace(text.find("\"Slurm\""), 7, "\"Ours!\"");
+  settings.write("config/schedulers/slurm.json", text);
+  CHECK(settings.sites().scheduler("slurm").description == "Ours!");
+  std::vector<app::BadDocument> bad;
+  for (const auto& document : settings.sites().schedulers(bad)) {
+    if (document.scheduler.name == "slurm") CHECK(document.scheduler.description == "Ours!");
+  }
+  CHECK(error_of([&] { settings.sites().scheduler("slrum"); }).hint() == "did you mean 'slurm'?");
+}
+
+TEST_CASE("sites: what others could have written is not executed") {
+  Settings settings;
+  settings.write("config/sites/gpu.json", plain_site);
+  fs::permissions(
+      settings / "config/sites/gpu.json", fs::perms::others_write, fs::perm_options::add);
+  const auto error = error_of([&] { settings.sites().site("gpu"); });
+  CHECK(error.kind() == base::ErrorKind::usage);
+  CHECK(contains(error.what(), "cannot be trusted"));
+  std::vector<app::BadDocument> bad;
+  CHECK(settings.sites().sites(bad).empty());
+  CHECK(bad.size() == 1);
+}
