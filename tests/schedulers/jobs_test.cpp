@@ -136,6 +136,18 @@ TEST_CASE("slurm: scancel ends a job, which is told by SIGTERM") {
   CHECK(contains(shared.jobs.output(job), "told\n"));
 }
 
+TEST_CASE("slurm: a job that asks for GPUs is told which, and no more than there are") {
+  const SlurmCluster cluster({"--nodes", "1", "--gpus", "2"});
+  const Jobs jobs{cluster};
+  const std::string both = jobs.submit("echo $CUDA_VISIBLE_DEVICES", {"--gpus=2"});
+  const std::string none = jobs.submit("echo ${CUDA_VISIBLE_DEVICES-unset}");
+  REQUIRE(jobs.reaches(both, "COMPLETED"));
+  REQUIRE(jobs.reaches(none, "COMPLETED"));
+  CHECK(jobs.output(both) == "0,1\n");
+  CHECK(jobs.output(none) == "unset\n");
+  CHECK_FALSE(cluster.run({"sbatch", "--gpus=3", "--wrap=true"}).ok());
+}
+
 TEST_CASE("slurm: a job past its memory is killed, where control groups are at hand") {
   const SharedCluster shared;
   const auto document = nlohmann::json::parse(text_of(shared.cluster->folder() / "cluster.json"));

@@ -16,6 +16,7 @@ import glob
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -101,9 +102,12 @@ def slurm_conf(plan):
     else:
         settings["AccountingStorageType"] = "accounting_storage/none"
     settings |= dict(item.split("=", 1) for item in plan["set"])
+    if plan["gpus"]:
+        settings["GresTypes"] = "gpu"
     lines = [f"{name}={value}" for name, value in settings.items()]
     lines += [f"NodeName={node['name']} NodeAddr=127.0.0.1 Port={node['port']} CPUs={plan['cpus']} "
-              f"RealMemory={plan['memory']} State=UNKNOWN" for node in plan["nodes"]]
+              f"RealMemory={plan['memory']} State=UNKNOWN" + (f" Gres=gpu:{plan['gpus']}" if plan["gpus"] else "")
+              for node in plan["nodes"]]
     common = "Nodes=ALL MaxTime=INFINITE DefaultTime=10 State=UP OverSubscribe=NO"
     lines += [f"PartitionName=debug Default=YES PriorityTier=10 {common}",
               f"PartitionName=low PriorityTier=1 PreemptMode=REQUEUE {common}",
@@ -315,6 +319,11 @@ class Slurm(Supervisor):
         write(f"{self.folder}/slurm.conf", slurm_conf(self.plan))
         if self.plan["control_groups"]:
             write(f"{self.folder}/cgroup.conf", CGROUP_CONF)
+        if self.plan["gpus"]:
+            for i in range(self.plan["gpus"]):
+                # 240 is for local use; nothing opens it.
+                os.mknod(f"{self.folder}/gpu{i}", 0o600 | stat.S_IFCHR, os.makedev(240, i))
+            write(f"{self.folder}/gres.conf", f"Name=gpu File={self.folder}/gpu[0-{self.plan['gpus'] - 1}]\n")
         wait_until(lambda: self.alive("munged") and os.path.exists(f"{self.folder}/munge/socket"), "munged")
         if self.plan["accounting"]:
             write(f"{self.folder}/slurmdbd.conf", slurmdbd_conf(self.plan), 0o600)
@@ -353,14 +362,15 @@ class Slurm(Supervisor):
 def plan_of(arguments, folder):
     refuse(PROGRAMS + (ACCOUNTING_PROGRAMS if arguments.accounting else ()), os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     return {"folder": place(folder), "cluster": arguments.cluster, "accounting": arguments.accounting, "keep": arguments.keep,
-            "cpus": arguments.cpus, "memory": arguments.memory, "set": arguments.set, "node_count": arguments.nodes,
-            "control_groups": not arguments.no_control_groups and has_control_groups()}
+            "cpus": arguments.cpus, "memory": arguments.memory, "gpus": arguments.gpus, "set": arguments.set,
+            "node_count": arguments.nodes, "control_groups": not arguments.no_control_groups and has_control_groups()}
 
 
 def options(parser):
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--cpus", type=int, default=2, help="of a node")
     parser.add_argument("--memory", type=int, default=2000, help="of a node, in MiB")
+    parser.add_argument("--gpus", type=int, default=0, help="of a node; they are only counted and named to jobs")
     parser.add_argument("--accounting", action="store_true", help="slurmdbd with MariaDB: sacct answers")
     parser.add_argument("--no-control-groups", action="store_true")
     parser.add_argument("--cluster", default="test", help="its name")
