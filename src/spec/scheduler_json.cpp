@@ -248,7 +248,9 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   JsonReader unit = root.optional("rss_unit");
   if (unit.exists()) scheduler.rss_unit = unit.one_of({"KiB", "B", "MiB", "GiB"});
   scheduler.node = read_node(root.optional("node"));
-  scheduler.prefix = read_command(root.optional("prefix"), {job_placeholders(), {}});
+  JsonReader prefix = root.optional("prefix");
+  scheduler.prefix = read_text(prefix);
+  check_template(scheduler.prefix, {{"nodes", "tasks", "tasks_per_node", "cpus"}, {}}, prefix);
   check_whole(scheduler, root);
   root.finish();
   document.finish();

@@ -147,7 +147,7 @@ Site parse_site(std::string_view text, const std::string& origin) {
   site.cache = read_place(root.optional("cache"), true);
   site.scratch = read_place(root.optional("scratch"), true);
   site.staging = read_staging(root.optional("staging"));
-  site.prefix = read_name(root.optional("prefix"));
+  site.prefix = read_line(root.optional("prefix"));
   site.program = read_place(root.optional("program"), false);
   root.finish();
   document.finish();

@@ -98,8 +98,8 @@ struct SchedulerDescription {
   std::vector<SchedulerQuestion> accounting{};
   std::string rss_unit = "KiB";  ///< of what accounting says without a unit
   SchedulerNode node{};
-  /// What starts the ranks of a stage; an argument whose placeholders have no value is left out.
-  std::vector<std::string> prefix{};
+  /// What starts the ranks of a stage where the site does not say, in a site's words.
+  std::string prefix{};
 
   bool operator==(const SchedulerDescription&) const = default;
 

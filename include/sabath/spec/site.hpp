@@ -40,8 +40,8 @@ struct Site {
   std::string cache{};                             ///< the cache to use there; empty: the usual one
   std::string scratch{};  ///< folder for the work folders of stages; may name variables
   Staging staging{};
-  std::string prefix{};   ///< what starts the ranks of a parallel stage; empty: the scheduler's
-  std::string program{};  ///< sabath as compute nodes see it; empty: this one
+  std::string prefix{};  ///< words that start the ranks of a parallel stage; empty: the scheduler's
+  std::string program{};             ///< sabath as compute nodes see it; empty: this one
   std::chrono::seconds warning{60};  ///< SIGTERM comes so long before the job's time is over
   std::chrono::seconds grace{60};    ///< for files that the file system shows late
 
