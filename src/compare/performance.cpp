@@ -1,8 +1,8 @@
 #include "performance.hpp"
 
-#include <algorithm>
+#include <sabath/compare/sample.hpp>
+
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -17,15 +17,6 @@ std::vector<double> after_warmup(const spec::Series& series, int warmup) {
     values.push_back(series.value[i]);
   }
   return values;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  const double lower = *std::max_element(values.begin(), middle);
-  return lower + (*middle - lower) / 2;
 }
 
 const spec::Series* find(const Side& side, const std::string& stream, const std::string& name) {

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sabath/compare/mean_tests.hpp>
+#include <sabath/spec/comparison.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sabath::compare {
+
+/// What TOST and Welch's test say together of two groups of runs.
+struct GroupVerdict {
+  spec::Verdict verdict = spec::Verdict::inconclusive;
+  std::string reason{};
+  std::optional<Welch> welch{};
+  std::optional<Equivalence> equivalence{};  ///< of the margin, else of two standard deviations
+  bool has_margin = false;
+  std::optional<double> hedges_g{};
+  std::optional<std::uint64_t> runs_needed{};  ///< a side; where INCONCLUSIVE and some number would
+};
+
+/// | | TOST passes | TOST fails |
+/// |---|---|---|
+/// | Welch p < alpha  | PASS, different but negligible | FAIL |
+/// | Welch p >= alpha | PASS, equivalent | INCONCLUSIVE, with the runs that would decide |
+///
+/// Both variances zero: equal means PASS, others FAIL. Without a margin that is INCONCLUSIVE in any
+/// case, and TOST is for twice the pooled standard deviation. A side of fewer than two runs, or of
+/// values that are not finite, is INCONCLUSIVE. Symmetric.
+GroupVerdict judge_groups(const Moments& a,
+                          const Moments& b,
+                          std::optional<double> margin,
+                          double alpha = 0.05);
+
+/// One run against n >= 5 references: PASS where it lies in their prediction interval, else FAIL;
+/// INCONCLUSIVE for fewer.
+struct PredictionVerdict {
+  spec::Verdict verdict = spec::Verdict::inconclusive;
+  std::string reason{};
+  std::optional<Interval> interval{};
+};
+PredictionVerdict judge_prediction(double value, const Moments& reference, double alpha = 0.01);
+
+}  // namespace sabath::compare

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sabath/compare/sample.hpp>
+#include <sabath/spec/comparison.hpp>
+#include <sabath/spec/metric.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace sabath::compare {
+
+/// PERFORMANCE of one metric against a reference, apart from RESULT.
+struct SpeedVerdict {
+  spec::Verdict verdict = spec::Verdict::inconclusive;
+  std::string reason{};
+  double median_reference = 0;
+  double median = 0;
+  double ratio_of_medians = 0;         ///< above 1 is worse, whatever `better` says
+  std::optional<Interval> interval{};  ///< of the ratio: Hodges and Lehmann's of the logarithms
+  bool faster = false;                 ///< wholly below 1 - margin
+};
+
+/// What a ratio may differ from 1 by: 5 % on one node, 10 % on one device model, else 25 %.
+double speed_margin(bool same_node, bool same_device_model);
+
+/// FAIL where the interval lies above 1 + margin, PASS where it lies within (1 - margin, 1 +
+/// margin) or wholly below, else INCONCLUSIVE; so too for values that are not positive, for a
+/// metric without a direction, and for too few values for an interval. The values are those after
+/// the warm-up.
+SpeedVerdict judge_speed(std::span<const double> reference,
+                         std::span<const double> values,
+                         spec::Better better,
+                         double margin,
+                         double alpha = 0.05);
+
+}  // namespace sabath::compare

@@ -1,0 +1,70 @@
+#include <sabath/base/error.hpp>
+#include <sabath/compare/envelope.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sabath::compare {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+/// Infinitely far where only one is NaN, or infinities have other signs.
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double apart = std::abs(a - b);
+  return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
+}
+
+}  // namespace
+
+Envelope make_envelope(std::span<const double> reference,
+                       const std::vector<std::vector<double>>& reruns) {
+  constexpr std::size_t fewest = 3;
+  if (reruns.size() < fewest) {
+    throw Error(ErrorKind::usage,
+                "an envelope wants at least 3 perturbed reruns, there are " +
+                    std::to_string(reruns.size()));
+  }
+  Envelope envelope{{reference.begin(), reference.end()}, std::vector<double>(reference.size(), 0)};
+  for (const std::vector<double>& rerun : reruns) {
+    if (rerun.size() != reference.size()) {
+      throw Error(ErrorKind::usage,
+                  "a perturbed rerun has " + std::to_string(rerun.size()) +
+                      " steps, its reference " + std::to_string(reference.size()));
+    }
+    for (std::size_t t = 0; t < rerun.size(); ++t)
+      envelope.width[t] = std::max(envelope.width[t], distance(rerun[t], reference[t]));
+  }
+  return envelope;
+}
+
+std::optional<std::size_t> first_outside(const Envelope& envelope,
+                                         std::span<const double> values,
+                                         double factor,
+                                         double floor) {
+  const std::size_t common = std::min(values.size(), envelope.reference.size());
+  for (std::size_t t = 0; t < common; ++t) {
+    // The product first where it is none: no width, whatever the factor.
+    const double room = envelope.width[t] == 0 ? floor : factor * envelope.width[t] + floor;
+    if (!(distance(values[t], envelope.reference[t]) <= room)) return t;
+  }
+  if (values.size() != envelope.reference.size()) return common;
+  return std::nullopt;
+}
+
+double churn(std::span<const std::string> a, std::span<const std::string> b) {
+  if (a.size() != b.size() || a.empty()) {
+    throw Error(ErrorKind::usage,
+                "predictions are compared one by one: there are " + std::to_string(a.size()) +
+                    " and " + std::to_string(b.size()));
+  }
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    different += a[i] != b[i] ? 1 : 0;
+  return static_cast<double>(different) / static_cast<double>(a.size());
+}
+
+}  // namespace sabath::compare

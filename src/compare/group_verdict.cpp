@@ -1,0 +1,119 @@
+#include <sabath/compare/group_verdict.hpp>
+#include <sabath/compare/power.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sabath::compare {
+namespace {
+
+GroupVerdict decided(spec::Verdict verdict, std::string reason) {
+  GroupVerdict result;
+  result.verdict = verdict;
+  result.reason = std::move(reason);
+  return result;
+}
+
+std::string counts(const Moments& a, const Moments& b) {
+  return fmt::format("n = {} and {}", std::min(a.n, b.n), std::max(a.n, b.n));
+}
+
+std::string needed_text(const std::optional<std::uint64_t>& runs) {
+  if (!runs) return "no number of runs up to 100000 a side would decide";
+  return fmt::format("about {} runs a side would decide", *runs);
+}
+
+void judge_inconclusive(const Moments& a, const Moments& b, double alpha, GroupVerdict& result) {
+  result.runs_needed =
+      runs_to_decide({result.welch->difference, result.equivalence->margin, a.sd(), b.sd()}, alpha);
+  result.reason = fmt::format(
+      "neither equivalent within {} (p = {:.3g}) nor different (p = {:.3g}) "
+      "with {}; {}",
+      result.equivalence->margin,
+      result.equivalence->p,
+      result.welch->p,
+      counts(a, b),
+      needed_text(result.runs_needed));
+}
+
+}  // namespace
+
+GroupVerdict judge_groups(const Moments& a,
+                          const Moments& b,
+                          std::optional<double> margin,
+                          double alpha) {
+  if (a.n < 2 || b.n < 2) {
+    return decided(spec::Verdict::inconclusive,
+                   fmt::format("a group of one run shows no spread ({})", counts(a, b)));
+  }
+  if (!std::isfinite(a.mean) || !std::isfinite(b.mean) || !std::isfinite(a.variance) ||
+      !std::isfinite(b.variance)) {
+    return decided(spec::Verdict::inconclusive, "a value is not finite");
+  }
+  if (a.variance == 0 && b.variance == 0) {
+    if (a.mean == b.mean) return decided(spec::Verdict::pass, "all runs have one value");
+    return decided(spec::Verdict::fail, "each group has one value, and they differ");
+  }
+  GroupVerdict result;
+  result.has_margin = margin.has_value();
+  result.welch = welch_test(a, b);
+  result.hedges_g = hedges_g(a, b);
+  const double pooled = std::sqrt((a.variance + b.variance) / 2);
+  result.equivalence = equivalence_test(a, b, margin.value_or(2 * pooled), alpha);
+  if (!result.welch || !result.equivalence) {
+    result.reason = "the margin is no number of zero or more";
+    return result;
+  }
+  const bool differ = result.welch->p < alpha;
+  if (!margin) {
+    result.reason = fmt::format(
+        "no margin says what difference would matter; for twice the standard deviation ({:.6g}) "
+        "TOST has p = {:.3g} with {}",
+        result.equivalence->margin,
+        result.equivalence->p,
+        counts(a, b));
+  } else if (result.equivalence->holds) {
+    result.verdict = spec::Verdict::pass;
+    result.reason = fmt::format("{} within {} (p = {:.3g}, {})",
+                                differ ? "different but negligible" : "equivalent",
+                                *margin,
+                                result.equivalence->p,
+                                counts(a, b));
+  } else if (differ) {
+    result.verdict = spec::Verdict::fail;
+    result.reason = fmt::format(
+        "different (p = {:.3g}) and not within {} ({})", result.welch->p, *margin, counts(a, b));
+  } else {
+    judge_inconclusive(a, b, alpha, result);
+  }
+  return result;
+}
+
+PredictionVerdict judge_prediction(double value, const Moments& reference, double alpha) {
+  constexpr std::uint64_t fewest = 5;
+  PredictionVerdict result;
+  if (reference.n < fewest) {
+    result.reason = fmt::format(
+        "a prediction interval wants at least {} references, there are {}", fewest, reference.n);
+    return result;
+  }
+  result.interval = prediction_interval(reference, alpha);
+  if (!result.interval || !std::isfinite(reference.variance)) {
+    result.reason = "a reference is not finite";
+    return result;
+  }
+  const bool inside = result.interval->contains(value);
+  result.verdict = inside ? spec::Verdict::pass : spec::Verdict::fail;
+  result.reason = fmt::format("{} {} [{}, {}], where one more run lies with {:g} % (n = {})",
+                              value,
+                              inside ? "lies in" : "lies outside",
+                              result.interval->low,
+                              result.interval->high,
+                              100 * (1 - alpha),
+                              reference.n);
+  return result;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,106 @@
+#include <sabath/compare/mean_tests.hpp>
+
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace sabath::compare {
+namespace {
+
+using StudentsT = boost::math::students_t;
+
+double above(double t, double freedom) {
+  return boost::math::cdf(boost::math::complement(StudentsT(freedom), t));
+}
+
+/// The t that is exceeded with probability `tail`.
+double critical(double tail, double freedom) {
+  return boost::math::quantile(boost::math::complement(StudentsT(freedom), tail));
+}
+
+Interval around(double middle, double half_width) {
+  return {middle - half_width, middle + half_width};
+}
+
+}  // namespace
+
+std::optional<Welch> welch_test(const Moments& a, const Moments& b) {
+  if (a.n < 2 || b.n < 2) return std::nullopt;
+  const double of_a = a.variance / static_cast<double>(a.n);
+  const double of_b = b.variance / static_cast<double>(b.n);
+  const double total = of_a + of_b;
+  const double difference = a.mean - b.mean;
+  if (!(total > 0) || !std::isfinite(total) || !std::isfinite(difference)) return std::nullopt;
+  const double share_a = of_a / total;  // so that no square of a small variance vanishes
+  const double share_b = of_b / total;
+  Welch welch;
+  welch.difference = difference;
+  welch.standard_error = std::sqrt(total);
+  welch.t = difference / welch.standard_error;
+  welch.freedom = 1 / (share_a * share_a / static_cast<double>(a.n - 1) +
+                       share_b * share_b / static_cast<double>(b.n - 1));
+  welch.p = 2 * above(std::abs(welch.t), welch.freedom);
+  return welch;
+}
+
+std::optional<Equivalence> equivalence_test(const Moments& a,
+                                            const Moments& b,
+                                            double margin,
+                                            double alpha) {
+  const auto welch = welch_test(a, b);
+  if (!welch || !(margin >= 0)) return std::nullopt;
+  Equivalence test;
+  test.margin = margin;
+  const double lower = above((welch->difference + margin) / welch->standard_error, welch->freedom);
+  const double upper = above((margin - welch->difference) / welch->standard_error, welch->freedom);
+  test.p = std::max(lower, upper);
+  test.interval =
+      around(welch->difference, critical(alpha, welch->freedom) * welch->standard_error);
+  test.holds = test.p < alpha;
+  return test;
+}
+
+std::optional<double> hedges_g(const Moments& a, const Moments& b) {
+  if (a.n < 1 || b.n < 1 || a.n + b.n < 4) return std::nullopt;
+  const auto freedom = static_cast<double>(a.n + b.n - 2);
+  const double pooled = std::sqrt(
+      (static_cast<double>(a.n - 1) * a.variance + static_cast<double>(b.n - 1) * b.variance) /
+      freedom);
+  const double difference = a.mean - b.mean;
+  if (!(pooled > 0) || !std::isfinite(difference)) return std::nullopt;
+  // Gamma(f/2 - 1/2) / Gamma(f/2), without the overflow of either.
+  const double ratio = boost::math::tgamma_delta_ratio(freedom / 2 - 0.5, 0.5);
+  return difference / pooled / (std::sqrt(freedom / 2) * ratio);
+}
+
+std::optional<Interval> prediction_interval(const Moments& reference, double alpha) {
+  if (reference.n < 2 || !std::isfinite(reference.mean)) return std::nullopt;
+  const auto n = static_cast<double>(reference.n);
+  return around(reference.mean, critical(alpha / 2, n - 1) * reference.sd() * std::sqrt(1 + 1 / n));
+}
+
+std::optional<Interval> mean_interval(const Moments& group, double alpha) {
+  if (group.n < 2 || !std::isfinite(group.mean)) return std::nullopt;
+  const auto n = static_cast<double>(group.n);
+  return around(group.mean, critical(alpha / 2, n - 1) * group.sd() / std::sqrt(n));
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  std::vector<double> adjusted(p.size(), std::numeric_limits<double>::quiet_NaN());
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  double highest = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    highest = std::max(highest, std::min(1.0, static_cast<double>(p.size() - k) * p[order[k]]));
+    adjusted[order[k]] = highest;
+  }
+  return adjusted;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,301 @@
+#include <sabath/compare/rank_tests.hpp>
+
+#include <boost/math/distributions/normal.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace sabath::compare {
+namespace {
+
+constexpr double most_exact_pairs = 400;
+constexpr double most_exact_paths = 1e6;
+
+std::vector<double> sorted(std::span<const double> values) {
+  std::vector<double> result(values.begin(), values.end());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool has_nan(std::span<const double> values) {
+  return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
+/// The values of both groups in order, ties together.
+struct Pooled {
+  std::vector<std::uint64_t> doubled_ranks{};  ///< twice the mean rank: a whole number
+  double rank_sum_a = 0;
+  double tie_term = 0;  ///< sum of t^3 - t over ties of t values
+};
+
+Pooled pool(std::span<const double> a, std::span<const double> b) {
+  std::vector<std::pair<double, bool>> all;
+  all.reserve(a.size() + b.size());
+  for (const double value : a)
+    all.emplace_back(value, true);
+  for (const double value : b)
+    all.emplace_back(value, false);
+  std::sort(all.begin(), all.end());
+  Pooled pooled;
+  for (std::size_t from = 0; from < all.size();) {
+    std::size_t to = from;
+    std::size_t of_a = 0;
+    for (; to < all.size() && all[to].first == all[from].first; ++to)
+      of_a += all[to].second ? 1 : 0;
+    const std::uint64_t doubled = from + 1 + to;
+    pooled.doubled_ranks.insert(pooled.doubled_ranks.end(), to - from, doubled);
+    pooled.rank_sum_a += static_cast<double>(of_a) * static_cast<double>(doubled) / 2;
+    const auto tied = static_cast<double>(to - from);
+    pooled.tie_term += tied * tied * tied - tied;
+    from = to;
+  }
+  return pooled;
+}
+
+/// In how many ways `chosen` of the ranks have each sum. Doubles hold these numbers exactly for the
+/// sizes that are asked for.
+std::vector<double> ways_of_sums(const std::vector<std::uint64_t>& ranks, std::size_t chosen) {
+  const std::uint64_t total = std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0});
+  const std::size_t width = total + 1;
+  std::vector<double> ways((chosen + 1) * width, 0);
+  ways[0] = 1;
+  for (const std::uint64_t rank : ranks) {
+    for (std::size_t k = chosen; k >= 1; --k) {
+      double* const to = &ways[k * width];
+      const double* const from = &ways[(k - 1) * width];
+      for (std::size_t sum = width - 1; sum >= rank; --sum)
+        to[sum] += from[sum - rank];
+    }
+  }
+  return {ways.end() - static_cast<std::ptrdiff_t>(width), ways.end()};
+}
+
+/// How likely a sum is as far from its mean as this one.
+double exact_rank_p(const Pooled& pooled, std::size_t n, std::size_t m) {
+  const std::size_t chosen = std::min(n, m);  // the other's sum is all but this
+  const std::vector<double> ways = ways_of_sums(pooled.doubled_ranks, chosen);
+  const auto total = static_cast<std::int64_t>(ways.size()) - 1;
+  const auto middle = static_cast<std::int64_t>(chosen * (n + m + 1));  // of the doubled sum
+  const std::int64_t of_a = std::llround(2 * pooled.rank_sum_a);
+  const std::int64_t seen = chosen == n ? of_a : total - of_a;
+  double extreme = 0;
+  double all = 0;
+  for (std::size_t sum = 0; sum < ways.size(); ++sum) {
+    all += ways[sum];
+    if (std::abs(static_cast<std::int64_t>(sum) - middle) >= std::abs(seen - middle))
+      extreme += ways[sum];
+  }
+  return extreme / all;
+}
+
+/// A double as an integer in the same order, for halving intervals of doubles.
+std::int64_t order_of(double value) {
+  const auto bits = std::bit_cast<std::int64_t>(value + 0.0);
+  return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
+}
+
+double value_of(std::int64_t order) {
+  return std::bit_cast<double>(order >= 0 ? order
+                                          : std::numeric_limits<std::int64_t>::min() - order);
+}
+
+/// How many differences of sorted values are no greater than `limit`.
+std::uint64_t differences_up_to(const std::vector<double>& a,
+                                const std::vector<double>& b,
+                                double limit) {
+  std::uint64_t count = 0;
+  std::size_t i = 0;
+  for (const double of_b : b) {  // the greater it is, the more of a stay below
+    while (i < a.size() && a[i] - of_b <= limit)
+      ++i;
+    count += i;
+  }
+  return count;
+}
+
+/// The k-th smallest (from 1) of all differences a_i - b_j: rounding keeps their order, so it is
+/// found by halving.
+double kth_difference(const std::vector<double>& a, const std::vector<double>& b, std::uint64_t k) {
+  std::int64_t low = order_of(a.front() - b.back());
+  std::int64_t high = order_of(a.back() - b.front());
+  while (low < high) {
+    const std::int64_t middle = std::midpoint(low, high);
+    if (differences_up_to(a, b, value_of(middle)) >= k) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return value_of(low);
+}
+
+/// How many differences at each end an interval for the shift leaves out: the greatest k with
+/// P(U < k) <= alpha / 2.
+std::uint64_t left_out(std::size_t n, std::size_t m, double alpha) {
+  const auto pairs = static_cast<double>(n) * static_cast<double>(m);
+  if (pairs > most_exact_pairs) {
+    const double sigma = std::sqrt(pairs * static_cast<double>(n + m + 1) / 12);
+    const double z = boost::math::quantile(boost::math::normal(), 1 - alpha / 2);
+    return static_cast<std::uint64_t>(std::max(0.0, std::floor(pairs / 2 - z * sigma)));
+  }
+  std::vector<std::uint64_t> ranks(n + m);
+  std::iota(ranks.begin(), ranks.end(), std::uint64_t{1});
+  const std::size_t chosen = std::min(n, m);
+  const std::vector<double> ways = ways_of_sums(ranks, chosen);
+  const double all = std::accumulate(ways.begin(), ways.end(), 0.0);
+  const std::size_t least = chosen * (chosen + 1) / 2;
+  double below = 0;
+  std::uint64_t k = 0;
+  while (least + k < ways.size()) {
+    below += ways[least + k];
+    if (below / all > alpha / 2) break;
+    ++k;
+  }
+  return k;
+}
+
+/// The widest gap between two distribution functions, times n m, which is a whole number; and after
+/// how many of the pooled values a step ends, since ties are one step.
+struct Gap {
+  std::int64_t widest = 0;
+  std::vector<char> ends_step{};
+};
+
+Gap widest_gap(const std::vector<double>& a, const std::vector<double>& b) {
+  Gap gap;
+  gap.ends_step.assign(a.size() + b.size() + 1, 0);
+  const auto n = static_cast<std::int64_t>(a.size());
+  const auto m = static_cast<std::int64_t>(b.size());
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() || j < b.size()) {
+    const bool from_a = j == b.size() || (i < a.size() && a[i] <= b[j]);
+    const double value = from_a ? a[i] : b[j];
+    i = static_cast<std::size_t>(std::upper_bound(a.begin(), a.end(), value) - a.begin());
+    j = static_cast<std::size_t>(std::upper_bound(b.begin(), b.end(), value) - b.begin());
+    gap.ends_step[i + j] = 1;
+    const auto apart = static_cast<std::int64_t>(i) * m - static_cast<std::int64_t>(j) * n;
+    gap.widest = std::max(gap.widest, std::abs(apart));
+  }
+  return gap;
+}
+
+/// How likely a random path from (0, 0) to (n, m) is that far out somewhere on its way.
+double chance_of_paths(const Gap& gap, std::int64_t n, std::int64_t m) {
+  std::vector<double> out(static_cast<std::size_t>(m) + 1, 0);
+  for (std::int64_t x = 0; x <= n; ++x) {
+    for (std::int64_t y = 0; y <= m; ++y) {
+      const auto at = static_cast<std::size_t>(y);
+      const auto both = static_cast<double>(x + y);
+      const double by_a = x > 0 ? static_cast<double>(x) / both * out[at] : 0;
+      const double by_b = y > 0 ? static_cast<double>(y) / both * out[at - 1] : 0;
+      const bool is_out = gap.ends_step[static_cast<std::size_t>(x + y)] != 0 &&
+                          std::abs(x * m - y * n) >= gap.widest;
+      out[at] = is_out ? 1 : by_a + by_b;
+    }
+  }
+  return out.back();
+}
+
+/// 2 sum (-1)^(k-1) exp(-2 k^2 x^2); below 0.2 that is 1 to all digits.
+double kolmogorov_tail(double x) {
+  if (x < 0.2) return 1;
+  double tail = 0;
+  for (int k = 1; k <= 100; ++k)
+    tail += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * x * x);
+  return std::clamp(tail, 0.0, 1.0);
+}
+
+}  // namespace
+
+double PairCounts::cliffs_delta() const {
+  return (static_cast<double>(greater) - static_cast<double>(less)) / total();
+}
+
+double PairCounts::superiority() const {
+  return (static_cast<double>(greater) + static_cast<double>(equal) / 2) / total();
+}
+
+PairCounts count_pairs(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> others(b.begin(), b.end());
+  std::erase_if(others, [](double value) { return std::isnan(value); });
+  std::sort(others.begin(), others.end());
+  PairCounts counts;
+  for (const double value : a) {
+    if (std::isnan(value)) continue;
+    const auto [first, last] = std::equal_range(others.begin(), others.end(), value);
+    counts.greater += static_cast<std::uint64_t>(first - others.begin());
+    counts.equal += static_cast<std::uint64_t>(last - first);
+    counts.less += static_cast<std::uint64_t>(others.end() - last);
+  }
+  return counts;
+}
+
+std::string mann_whitney_refusal(std::uint64_t n, std::uint64_t m) {
+  if (std::min(n, m) >= 4) return {};
+  return "Mann-Whitney wants at least 4 runs a side: of 3 and 3 the smallest p there can be is "
+         "0.10";
+}
+
+std::optional<RankTest> mann_whitney(std::span<const double> a, std::span<const double> b) {
+  if (!mann_whitney_refusal(a.size(), b.size()).empty() || has_nan(a) || has_nan(b))
+    return std::nullopt;
+  const Pooled pooled = pool(a, b);
+  const auto n = static_cast<double>(a.size());
+  const auto m = static_cast<double>(b.size());
+  RankTest test;
+  test.statistic = pooled.rank_sum_a - n * (n + 1) / 2;
+  test.exact = n * m <= most_exact_pairs;
+  if (test.exact) {
+    test.p = exact_rank_p(pooled, a.size(), b.size());
+    return test;
+  }
+  const double all = n + m;
+  const double variance = n * m / 12 * (all + 1 - pooled.tie_term / (all * (all - 1)));
+  if (!(variance > 0)) return std::nullopt;
+  const double distance = std::max(0.0, std::abs(test.statistic - n * m / 2) - 0.5);
+  test.p = 2 * boost::math::cdf(
+                   boost::math::complement(boost::math::normal(), distance / std::sqrt(variance)));
+  return test;
+}
+
+std::optional<RankTest> kolmogorov_smirnov(std::span<const double> a, std::span<const double> b) {
+  if (a.empty() || b.empty() || has_nan(a) || has_nan(b)) return std::nullopt;
+  const Gap gap = widest_gap(sorted(a), sorted(b));
+  const auto n = static_cast<double>(a.size());
+  const auto m = static_cast<double>(b.size());
+  RankTest test;
+  test.statistic = static_cast<double>(gap.widest) / (n * m);
+  test.exact = n * m <= most_exact_paths;
+  test.p = test.exact
+               ? chance_of_paths(
+                     gap, static_cast<std::int64_t>(a.size()), static_cast<std::int64_t>(b.size()))
+               : kolmogorov_tail(test.statistic * std::sqrt(n * m / (n + m)));
+  return test;
+}
+
+std::optional<Shift> hodges_lehmann(std::span<const double> a,
+                                    std::span<const double> b,
+                                    double alpha) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (a.empty() || b.empty() || !std::all_of(a.begin(), a.end(), is_finite) ||
+      !std::all_of(b.begin(), b.end(), is_finite)) {
+    return std::nullopt;
+  }
+  const std::vector<double> of_a = sorted(a);
+  const std::vector<double> of_b = sorted(b);
+  const std::uint64_t pairs = std::uint64_t{a.size()} * b.size();
+  const double lower = kth_difference(of_a, of_b, (pairs + 1) / 2);
+  const double upper = pairs % 2 == 1 ? lower : kth_difference(of_a, of_b, pairs / 2 + 1);
+  Shift shift;
+  shift.estimate = lower + (upper - lower) / 2;
+  if (const std::uint64_t k = left_out(a.size(), b.size(), alpha); k > 0) {
+    shift.interval = {kth_difference(of_a, of_b, k), kth_difference(of_a, of_b, pairs + 1 - k)};
+  }
+  return shift;
+}
+
+}  // namespace sabath::compare

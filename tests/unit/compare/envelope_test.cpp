@@ -1,0 +1,52 @@
+#include "support/errors.hpp"
+#include "vectors.hpp"
+
+#include <sabath/compare/envelope.hpp>
+
+#include <limits>
+
+using namespace sabath::compare;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+Envelope growing() {
+  return make_envelope(std::vector<double>{1, 1, 1}, {{1, 1.001, 1.1}, {1, 0.998, 1}, {1, 1, 0.9}});
+}
+
+}  // namespace
+
+TEST_CASE("envelope: as wide as the widest rerun, times a factor") {
+  CHECK(first_outside(growing(), std::vector<double>{1, 1.019, 1.9}) == std::nullopt);
+  CHECK(first_outside(growing(), std::vector<double>{1, 1.021, 1.9}) == 1);
+  CHECK(first_outside(growing(), std::vector<double>{1, 1.021, 1.9}, 20) == std::nullopt);
+  // Where no rerun moved, nothing may, but for the floor.
+  CHECK(first_outside(growing(), std::vector<double>{1.0001, 1, 1}) == 0);
+  CHECK(first_outside(growing(), std::vector<double>{1.0001, 1, 1}, 10, 1e-3) == std::nullopt);
+}
+
+TEST_CASE("envelope: NaN equals NaN, and nothing else") {
+  const Envelope envelope =
+      make_envelope(std::vector<double>{not_a_number, 1},
+                    {{not_a_number, 1}, {not_a_number, 1}, {not_a_number, 1}});
+  CHECK(first_outside(envelope, std::vector<double>{not_a_number, 1}) == std::nullopt);
+  CHECK(first_outside(envelope, std::vector<double>{0, 1}) == 0);
+  CHECK(first_outside(envelope, std::vector<double>{not_a_number, not_a_number}) == 1);
+}
+
+TEST_CASE("envelope: other numbers of steps are outside, and no reruns are an error") {
+  CHECK(first_outside(growing(), std::vector<double>{1, 1}) == 2);
+  CHECK(first_outside(growing(), std::vector<double>{1, 1, 1, 1}) == 3);
+  CHECK_THROWS_AS(make_envelope(std::vector<double>{1}, {{1}, {1}}), sabath::base::Error);
+  CHECK_THROWS_AS(make_envelope(std::vector<double>{1}, {{1}, {1}, {1, 2}}), sabath::base::Error);
+}
+
+TEST_CASE("churn: the share of predictions that differ") {
+  const std::vector<std::string> a{"cat", "dog", "cat", "owl"};
+  const std::vector<std::string> b{"cat", "dog", "dog", "owl"};
+  CHECK(churn(a, b) == 0.25);
+  CHECK(churn(a, a) == 0);
+  CHECK_THROWS_AS(churn(a, {}), sabath::base::Error);
+  CHECK_THROWS_AS(churn({}, {}), sabath::base::Error);
+}

@@ -1,0 +1,117 @@
+#include "vectors.hpp"
+
+#include <sabath/compare/group_verdict.hpp>
+#include <sabath/compare/power.hpp>
+
+#include <limits>
+
+using namespace sabath::compare;
+using Catch::Contains;
+using sabath::spec::Verdict;
+
+namespace {
+
+Moments of(std::vector<double> values) {
+  return moments(values);
+}
+
+}  // namespace
+
+TEST_CASE("groups: the four cells of TOST and Welch") {
+  const Moments a = of({0.912, 0.907, 0.915, 0.909, 0.911});
+  const Moments b = of({0.905, 0.903, 0.910, 0.906, 0.904});
+  SECTION("different but negligible") {
+    const GroupVerdict verdict = judge_groups(a, b, 0.01);
+    CHECK(verdict.verdict == Verdict::pass);
+    CHECK_THAT(verdict.reason, Contains("different but negligible"));
+    CHECK(verdict.hedges_g.has_value());
+  }
+  SECTION("different") {
+    const GroupVerdict verdict = judge_groups(a, b, 0.005);
+    CHECK(verdict.verdict == Verdict::fail);
+    CHECK_FALSE(verdict.runs_needed);
+  }
+  SECTION("equivalent") {
+    const GroupVerdict verdict = judge_groups(a, a, 0.01);
+    CHECK(verdict.verdict == Verdict::pass);
+    CHECK_THAT(verdict.reason, Contains("equivalent within 0.01"));
+  }
+  SECTION("too few runs, and how many would do") {
+    const GroupVerdict verdict = judge_groups(of({1, 2, 3}), of({1.2, 2.2, 3.2}), 1);
+    CHECK(verdict.verdict == Verdict::inconclusive);
+    REQUIRE(verdict.runs_needed);
+    CHECK(*verdict.runs_needed > 3);
+    CHECK_THAT(verdict.reason, Contains(std::to_string(*verdict.runs_needed) + " runs a side"));
+  }
+}
+
+TEST_CASE("groups: the verdict is the same from both sides") {
+  sabath::test::NormalValues normal(5);
+  for (int i = 0; i < 50; ++i) {
+    const Moments a = of(normal(4, 0, 1));
+    const Moments b = of(normal(7, 0.3 * (i % 7), 2));
+    const GroupVerdict one = judge_groups(a, b, 1.5);
+    const GroupVerdict other = judge_groups(b, a, 1.5);
+    CHECK(one.verdict == other.verdict);
+    CHECK(one.reason == other.reason);
+  }
+}
+
+TEST_CASE("groups: without a margin nothing is decided, and it is said why") {
+  const GroupVerdict verdict = judge_groups(of({1, 2, 3, 4}), of({11, 12, 13, 14}), {});
+  CHECK(verdict.verdict == Verdict::inconclusive);
+  CHECK_FALSE(verdict.has_margin);
+  CHECK(verdict.equivalence->margin == Approx(2 * std::sqrt(5.0 / 3)));
+  CHECK_THAT(verdict.reason, Contains("no margin") && Contains("twice the standard deviation"));
+}
+
+TEST_CASE("groups: without spread equal means pass and others fail, margin or not") {
+  CHECK(judge_groups(of({2, 2}), of({2, 2, 2}), {}).verdict == Verdict::pass);
+  CHECK(judge_groups(of({2, 2}), of({3, 3, 3}), 10).verdict == Verdict::fail);
+}
+
+TEST_CASE("groups: one run, no number, a margin of zero") {
+  CHECK(judge_groups(of({2}), of({2, 2}), 1).verdict == Verdict::inconclusive);
+  CHECK(judge_groups({}, {}, 1).verdict == Verdict::inconclusive);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(judge_groups(of({nan, nan}), of({nan, nan}), 1).verdict == Verdict::inconclusive);
+  const GroupVerdict zero = judge_groups(of({1, 2, 3}), of({1, 2, 3}), 0);
+  CHECK(zero.verdict == Verdict::inconclusive);
+  CHECK_FALSE(zero.runs_needed);
+  CHECK_THAT(zero.reason, Contains("no number of runs"));
+  CHECK(judge_groups(of({1, 2, 3}), of({1, 2, 3}), -1).verdict == Verdict::inconclusive);
+}
+
+TEST_CASE("groups: the number of runs that would decide does, by simulation") {
+  const TruePair pair{0.2, 1, 1, 0.8};
+  const auto needed = runs_to_decide(pair);
+  REQUIRE(needed);
+  sabath::test::NormalValues normal(17);
+  constexpr int trials = 1500;
+  int decided = 0;
+  for (int i = 0; i < trials; ++i) {
+    const Moments a = of(normal(*needed, 0.2, 1));
+    const Moments b = of(normal(*needed, 0, 0.8));
+    const auto equivalence = equivalence_test(a, b, 1);
+    decided += equivalence->holds || welch_test(a, b)->p < 0.05 ? 1 : 0;
+  }
+  // At least 80 %, and not many more runs than that takes; three standard errors are 3 %.
+  CHECK(decided > (0.80 - 0.03) * trials);
+  CHECK(decided < (0.87 + 0.03) * trials);
+  CHECK(decision_power(*needed - 1, pair) < 0.8);
+  CHECK_FALSE(runs_to_decide({0, 0, 1, 1}));
+  CHECK_FALSE(runs_to_decide({HUGE_VAL, 1, 1, 1}));
+  CHECK(decision_power(1, pair) == 0);
+}
+
+TEST_CASE("groups: a new run against references") {
+  const Moments reference = of({1, 2, 3, 4, 5});
+  CHECK(judge_prediction(3.5, reference).verdict == Verdict::pass);
+  CHECK(judge_prediction(30, reference).verdict == Verdict::fail);
+  const PredictionVerdict few = judge_prediction(3, of({1, 2, 3, 4}));
+  CHECK(few.verdict == Verdict::inconclusive);
+  CHECK_THAT(few.reason, Contains("at least 5"));
+  CHECK(judge_prediction(2, of({2, 2, 2, 2, 2})).verdict == Verdict::pass);
+  CHECK(judge_prediction(std::numeric_limits<double>::quiet_NaN(), reference).verdict ==
+        Verdict::fail);
+}
