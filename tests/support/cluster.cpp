@@ -20,10 +20,18 @@ namespace {
 constexpr const char* slurm_script = SABATH_SOURCE_DIR "/tests/support/slurm/cluster.py";
 constexpr const char* grid_engine_script = SABATH_SOURCE_DIR "/tests/support/gridengine/cluster.py";
 
-/// The environment of this process without anything that commands of schedulers read.
+/// The environment of this process without anything that commands of schedulers read, or set for
+/// jobs.
 base::Environment without_schedulers() {
-  constexpr std::array<std::string_view, 8> prefixes{
-      "SLURM", "SBATCH_", "SRUN_", "SALLOC_", "SQUEUE_", "SACCT_", "SCANCEL_", "SGE_"};
+  constexpr std::array<std::string_view, 9> prefixes{"SLURM",
+                                                     "SBATCH_",
+                                                     "SRUN_",
+                                                     "SALLOC_",
+                                                     "SQUEUE_",
+                                                     "SACCT_",
+                                                     "SCANCEL_",
+                                                     "SGE_",
+                                                     "CUDA_VISIBLE_DEVICES"};
   base::Environment environment = base::current_environment();
   std::erase_if(environment, [&](const auto& variable) {
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {

@@ -60,7 +60,6 @@ class GridEngine(Supervisor):
             "pause-master": lambda: self.master().send_signal(signal.SIGSTOP),
             "continue-master": lambda: self.master().send_signal(signal.SIGCONT),
             "crash-host": lambda: self.end("sge_execd", signal.SIGKILL),  # jobs are gone, too
-            "boot-host": self.start_host,
         }
 
     def there(self, *argv):
