@@ -99,6 +99,41 @@ TEST_CASE("scheduler on slurm: a job, and an array, are found by their comment")
   CHECK(batches.scheduler.find(array.comment, never) == many);
 }
 
+TEST_CASE("scheduler on slurm: a job that is started again knows it, and waits in between") {
+  const auto cluster = SlurmCluster::shared();
+  Batches batches(*cluster, "slurm");
+  const auto job =
+      batches.job("echo \"$SABATH_JOB_RESTARTS\"; test \"$SABATH_JOB_RESTARTS\" = 1 || sleep 100");
+  const std::string id = batches.scheduler.submit(job, never);
+  REQUIRE(eventually([&] { return batches.log(job) == "0\n"; }));
+  cluster->answer({"scontrol", "requeue", id});
+  CHECK(batches.reaches(id, JobPhase::pending));
+  CHECK(batches.reaches(id, JobPhase::done));
+  CHECK_THAT(batches.log(job), Catch::Matchers::StartsWith("0\n"));
+  CHECK_THAT(batches.log(job), Catch::Matchers::EndsWith("\n1\n"));
+}
+
+TEST_CASE("scheduler on slurm: a job without memory, or time, is told as that") {
+  const auto cluster = SlurmCluster::shared();
+  Batches batches(*cluster, "slurm");
+  auto greedy = batches.job("head -c 300000000 /dev/zero | tail | wc -c");
+  greedy.resources.memory_bytes = 50U << 20U;
+  const std::string large = batches.scheduler.submit(greedy, never);
+  auto endless = batches.job("trap 'echo term' TERM; while :; do sleep 0.2; done");
+  endless.resources.time = std::chrono::hours(1);
+  const std::string late = batches.scheduler.submit(endless, never);
+  CHECK(batches.reaches(late, JobPhase::running));
+  cluster->answer({"scontrol", "update", "JobId=" + late, "EndTime=now+1"});
+  const std::string facts = text_of(cluster->folder() / "cluster.json");
+  if (contains(facts, "\"control_groups\": true")) {
+    CHECK(batches.reaches(large, JobPhase::out_of_memory));
+  } else {
+    WARN("no control groups of version 1 with controllers here");
+  }
+  CHECK(batches.reaches(late, JobPhase::timed_out));
+  CHECK_THAT(batches.log(endless), Contains("term\n"));
+}
+
 TEST_CASE("scheduler on slurm: refusals come in its words with a hint, and limits are told") {
   const auto cluster = SlurmCluster::shared();
   spec::Site site;

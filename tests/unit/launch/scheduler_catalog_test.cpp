@@ -261,7 +261,8 @@ Case htcondor() {
 Case osg() {
   Case c = htcondor();
   c.name = "osg";
-  c.script = {"should_transfer_files = YES\n",
+  c.script = {"universe = container\n",
+              "should_transfer_files = YES\n",
               "transfer_input_files = /opt/bin/sabath,/runs/x\n",
               "transfer_output_files = x\n",
               "queue 5\n"};
