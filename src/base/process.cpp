@@ -20,6 +20,13 @@ std::chrono::nanoseconds duration_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
+/// "NAME=VALUE"; empty where the command has no mark.
+std::string mark_of(const Command& command) {
+  if (command.mark.empty() || !command.environment) return {};
+  const auto variable = command.environment->find(command.mark);
+  return variable == command.environment->end() ? "" : variable->first + "=" + variable->second;
+}
+
 void take_end(ProcessResult& result, const ProcessFamily::End& end) {
   if (WIFEXITED(end.status)) result.exit_code = WEXITSTATUS(end.status);
   if (WIFSIGNALED(end.status)) {
@@ -58,7 +65,7 @@ ProcessResult SystemProcessRunner::run(const Command& command, std::stop_token s
   OutputStream errors(command.stderr_path, command.capture_limit);
   Child child(command, output.child_end(), errors.child_end());
   const auto began = std::chrono::steady_clock::now();
-  ProcessFamily family([&] { return child.fork(); });
+  ProcessFamily family([&] { return child.fork(); }, mark_of(command));
   child.await_exec();
   output.started();
   errors.started();

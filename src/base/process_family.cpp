@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -34,13 +35,14 @@ class Leaders {
   }
 
   /// Under one lock, so that no other family ever sees a child that is not in the list yet.
-  int add(const std::function<int()>& fork_leader) {
+  int add(const std::function<int()>& fork_leader, const std::string& mark) {
     const std::lock_guard lock(mutex_);
     if (running_.empty()) begin();
     try {
       const int pid = fork_leader();
-      running_.push_back(process_stat(pid).value_or(ProcessStat{.pid = pid}));
-      if (running_.size() == 1) first_start_ticks_ = running_.front().start_ticks;
+      running_.push_back({process_stat(pid).value_or(ProcessStat{.pid = pid}), mark, {}});
+      running_.back().own_group = own_group_of(pid);
+      if (running_.size() == 1) first_start_ticks_ = running_.front().stat.start_ticks;
       return pid;
     } catch (...) {
       if (running_.empty()) end();
@@ -53,7 +55,7 @@ class Leaders {
     const std::lock_guard lock(mutex_);
     ProcessFamily::End end_of_leader;
     ::wait4(pid, &end_of_leader.status, 0, &end_of_leader.usage);
-    std::erase_if(running_, [&](const ProcessStat& leader) { return leader.pid == pid; });
+    std::erase_if(running_, [&](const Leader& leader) { return leader.stat.pid == pid; });
     std::erase_if(claims_, [&](const auto& claim) { return claim.second == pid; });
     ending_.erase(pid);
     if (running_.empty()) end();
@@ -75,21 +77,59 @@ class Leaders {
       const auto facts = process_stat(child);
       if (!facts || !is_orphan_of(*facts, leader)) continue;
       // Two commands that are younger than it may both come upon it; only one shall count it.
-      if (claims_.emplace(child, leader).first->second == leader) orphans.push_back(*facts);
+      if (claims_.emplace(name_of(*facts), leader).first->second == leader)
+        orphans.push_back(*facts);
     }
     return orphans;
   }
 
  private:
+  struct Leader {
+    ProcessStat stat{};
+    std::string mark{};
+    std::string own_group{};  ///< empty: it shares its group
+  };
+
+  /// A pid alone is used again.
+  using Name = std::pair<int, std::uint64_t>;
+  static Name name_of(const ProcessStat& process) { return {process.pid, process.start_ticks}; }
+
+  std::string own_group_of(int pid) const {
+    std::string group = control_group_of(pid);
+    if (group == control_group_of(::getpid())) return {};
+    const bool shared = std::any_of(running_.begin(), running_.end(), [&](const Leader& other) {
+      return other.stat.pid != pid && control_group_of(other.stat.pid) == group;
+    });
+    return shared ? std::string() : group;
+  }
+
   bool is_orphan_of(const ProcessStat& child, int leader) const {
-    const auto is_itself = [&](const ProcessStat& other) { return other.pid == child.pid; };
+    const auto is_itself = [&](const Leader& other) { return other.stat.pid == child.pid; };
     if (std::any_of(running_.begin(), running_.end(), is_itself)) return false;
     if (child.session == leader || child.group == leader) return true;
     if (child.session == ::getsid(0) || child.start_ticks < first_start_ticks_) return false;
-    return std::none_of(running_.begin(), running_.end(), [&](const ProcessStat& other) {
-      return other.pid != leader && other.start_ticks <= child.start_ticks &&
-             !ending_.contains(other.pid);
+    // A zombie has no environment any more.
+    const auto claim = claims_.find(name_of(child));
+    if (claim != claims_.end()) return claim->second == leader;
+    if (const auto owner = told_owner_of(child)) return *owner == leader;
+    return std::none_of(running_.begin(), running_.end(), [&](const Leader& other) {
+      return other.stat.pid != leader && other.stat.start_ticks <= child.start_ticks &&
+             !ending_.contains(other.stat.pid);
     });
+  }
+
+  /// The leader whose group or mark a process has, which it keeps when it becomes a daemon.
+  std::optional<int> told_owner_of(const ProcessStat& child) const {
+    if (running_.size() < 2) return std::nullopt;
+    const std::string group = control_group_of(child.pid);
+    for (const Leader& leader : running_) {
+      const std::string& own = leader.own_group;
+      if (!own.empty() && (group == own || group.starts_with(own + "/"))) return leader.stat.pid;
+    }
+    for (const Leader& leader : running_) {
+      if (!leader.mark.empty() && began_with(child.pid, leader.mark)) return leader.stat.pid;
+    }
+    return std::nullopt;
   }
 
   void begin() {
@@ -108,9 +148,9 @@ class Leaders {
   }
 
   std::mutex mutex_;
-  std::vector<ProcessStat> running_;
-  std::map<int, int> claims_;  ///< by orphan: the leader whose family deals with it
-  std::set<int> ending_;       ///< leaders that have ended, but are not reaped yet
+  std::vector<Leader> running_;
+  std::map<Name, int> claims_;  ///< by orphan: the leader whose family deals with it
+  std::set<int> ending_;        ///< leaders that have ended, but are not reaped yet
   std::uint64_t first_start_ticks_ = 0;
   int was_subreaper_ = 0;
   struct sigaction old_sigchld_ {};
@@ -126,8 +166,8 @@ void add_running(const ProcessStat& process, std::set<int>& found) {
 
 }  // namespace
 
-ProcessFamily::ProcessFamily(const std::function<int()>& fork_leader)
-    : leader_(Leaders::of_this_process().add(fork_leader)) {}
+ProcessFamily::ProcessFamily(const std::function<int()>& fork_leader, const std::string& mark)
+    : leader_(Leaders::of_this_process().add(fork_leader, mark)) {}
 
 ProcessFamily::~ProcessFamily() {
   if (reaped_) return;

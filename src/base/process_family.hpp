@@ -3,6 +3,7 @@
 #include <sabath/base/process_table.hpp>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <sys/resource.h>
@@ -14,15 +15,17 @@ namespace sabath::base {
 /// While any family lives, this process is the subreaper (prctl(2)) of what it started: descendants
 /// whose parent ends become its children, even those that made themselves daemons. A child of ours
 /// that is no leader and stands in another session than ours therefore descends from a command.
-/// From which one is certain while one command runs at a time. With several at once it is certain
-/// for what stayed in the command's session or is older than the other commands; a daemon of which
-/// it is not certain is spared until the last command that could have started it ends, and is then
-/// killed and counted there. Code that starts daemons by other means than a ProcessRunner while
-/// commands run would see them taken for leftovers. Families may live in several threads at once.
+/// From which one is certain while one command runs at a time. With several at once it is told by
+/// what a daemon keeps: the command's session, a control group that it shares with no other
+/// command, or its mark, a variable in its environment. A daemon that has none of these is spared
+/// until the last command that could have started it ends, and is then killed and counted there.
+/// Code that starts daemons by other means than a ProcessRunner while commands run would see them
+/// taken for leftovers. Families may live in several threads at once.
 class ProcessFamily {
  public:
-  /// `fork_leader` forks and returns the child's pid in the parent, or throws.
-  explicit ProcessFamily(const std::function<int()>& fork_leader);
+  /// `fork_leader` forks and returns the child's pid in the parent, or throws. `mark` is
+  /// "NAME=VALUE", or empty.
+  explicit ProcessFamily(const std::function<int()>& fork_leader, const std::string& mark = {});
   /// Kills and reaps what has not been reaped.
   ~ProcessFamily();
   ProcessFamily(const ProcessFamily&) = delete;

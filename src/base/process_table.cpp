@@ -64,6 +64,23 @@ std::optional<ProcessStat> process_stat(int pid, const fs::path& proc) {
   return stat;
 }
 
+std::string control_group_of(int pid, const fs::path& proc) {
+  constexpr std::string_view unified = "0::";
+  std::ifstream file(proc / std::to_string(pid) / "cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(unified)) return line.substr(unified.size());
+  }
+  return {};
+}
+
+bool began_with(int pid, std::string_view variable, const fs::path& proc) {
+  std::ifstream file(proc / std::to_string(pid) / "environ", std::ios::binary);
+  for (std::string line; std::getline(file, line, '\0');) {
+    if (line == variable) return true;
+  }
+  return false;
+}
+
 std::vector<int> numbered_entries(const fs::path& folder) {
   std::vector<int> numbers;
   std::error_code code;

@@ -117,6 +117,14 @@ RunGroup::RunGroup(const std::string& name, const fs::path& root) {
   if (::mkdir(path.c_str(), 0755) == 0) path_ = path;
 }
 
+fs::path RunGroup::of_stage(const std::string& name) const {
+  if (path_.empty()) return {};
+  // With something before it: no stage is called as one of the kernel's files.
+  const fs::path group = path_ / ("stage-" + name);
+  const bool is_there = ::mkdir(group.c_str(), 0755) == 0 || errno == EEXIST;
+  return is_there ? group : path_;
+}
+
 RunGroup::~RunGroup() {
   if (path_.empty()) return;
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(2);

@@ -43,6 +43,9 @@ struct Command {
   /// A folder of Linux's control groups, version 2, in which the child begins; where the kernel
   /// does not let it, it begins where the caller is.
   std::filesystem::path control_group{};
+  /// A variable of `environment` whose value no other command has that runs at the same time. By
+  /// it, or by a `control_group` of its own, daemons of commands that run at once are told apart.
+  std::string mark{};
   /// Called in the parent once the child runs, with its pid (which is also its process group).
   std::function<void(int)> on_start{};
 };

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::base {
@@ -28,6 +30,12 @@ struct ProcessStat {
 /// Nothing when there is no such process (any more), or no /proc. `proc` is /proc, or a fake; the
 /// same below.
 std::optional<ProcessStat> process_stat(int pid, const std::filesystem::path& proc = "/proc");
+
+/// The control group (Linux, version 2) of a process, as "/user.slice/x"; empty where nobody says.
+std::string control_group_of(int pid, const std::filesystem::path& proc = "/proc");
+
+/// Did the process begin with this variable ("NAME=VALUE")? False where it may not be looked at.
+bool began_with(int pid, std::string_view variable, const std::filesystem::path& proc = "/proc");
 
 /// The names in a folder of `proc` that are numbers, ascending: processes, or the threads in
 /// PID/task. A folder that vanishes is empty.

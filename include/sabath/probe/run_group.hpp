@@ -23,6 +23,8 @@ class RunGroup {
 
   /// Its folder; empty where there is none.
   const std::filesystem::path& path() const noexcept { return path_; }
+  /// The folder of a group of one stage's own within it; empty where there is none.
+  std::filesystem::path of_stage(const std::string& name) const;
 
  private:
   std::filesystem::path path_{};

@@ -140,6 +140,35 @@ TEST_CASE("process: a daemon of a command that still runs is not taken for anoth
   CHECK(is_gone(pid_in(pid_file)));
 }
 
+TEST_CASE("process: a daemon is ended with its own command, although an older one still runs") {
+  const test::TempHome home;
+  const auto marked = [&](Command command, const std::string& value) {
+    command.environment = current_environment();
+    (*command.environment)["TEST_MARK"] = value;
+    command.mark = "TEST_MARK";
+    return command;
+  };
+  const std::string end = (home / "end").string();
+  const std::string daemonise = SABATH_TEST_PROGRAMS "/daemonise ";
+  int older = -1;
+  std::jthread other([&] {
+    older =
+        run(marked(test::shell("touch " + (home / "ready").string() + "; while [ ! -e " + end +
+                               " ]; do sleep 0.01; done; " + daemonise + (home / "late").string()),
+                   "older"))
+            .leftovers;
+  });
+  while (!std::filesystem::exists(home / "ready"))
+    std::this_thread::sleep_for(2ms);
+  const auto younger = run(marked(test::shell(daemonise + (home / "pid").string()), "younger"));
+  CHECK(younger.leftovers == 1);
+  CHECK(is_gone(pid_in(home / "pid")));
+  write_file_atomically(end, "");
+  other.join();
+  CHECK(older == 1);
+  CHECK(is_gone(pid_in(home / "late")));
+}
+
 TEST_CASE("process: a daemon is killed although two commands end before either looks for it") {
   const test::TempHome home;
   const std::string pid_file = home / "pid";

@@ -54,3 +54,17 @@ TEST_CASE("process table: a name may hold blanks and parentheses; a short line i
   CHECK_FALSE(process_stat(43, host.root() / "proc"));
   CHECK_FALSE(process_stat(44, host.root() / "proc"));
 }
+
+TEST_CASE("process table: the control group of version 2, and what a process began with") {
+  const FakeHost host;
+  host.put("proc/7/environ", std::string("A=1\0NAME=value of it\0LAST=", 26));
+  host.put("proc/7/cgroup", "4:memory:/job\n0::/a/b\n");
+  const auto proc = host.root() / "proc";
+  CHECK(control_group_of(7, proc) == "/a/b");
+  CHECK(began_with(7, "NAME=value of it", proc));
+  CHECK(began_with(7, "LAST=", proc));
+  CHECK_FALSE(began_with(7, "NAME=value", proc));
+  CHECK_FALSE(began_with(7, "AME=value of it", proc));
+  CHECK(control_group_of(8, proc).empty());
+  CHECK_FALSE(began_with(8, "A=1", proc));
+}

@@ -140,6 +140,40 @@ TEST_CASE("run group: a command begins in it, with all that it starts, and is co
   reaper.join();
 }
 
+TEST_CASE("run group: a daemon is ended with the stage in whose group it is") {
+  const probe::RunGroup group("test");
+  if (group.path().empty()) {
+    WARN("this test may make no control group of version 2");
+    return;
+  }
+  CHECK(group.of_stage("a") == group.of_stage("a"));
+  CHECK(group.of_stage("a").parent_path() == group.path());
+  const test::TempHome home;
+  const std::string ready = (home / "ready").string();
+  const std::string end = (home / "end").string();
+  // It keeps neither the session nor anything of the environment.
+  const std::string daemonise = "env -i " SABATH_TEST_PROGRAMS "/daemonise ";
+  base::SystemProcessRunner processes;
+  int older = -1;
+  std::jthread other([&] {
+    older = processes
+                .run(shell("touch " + ready + "; while [ ! -e " + end +
+                               " ]; do sleep 0.01; done; " + daemonise + (home / "late").string(),
+                           group.of_stage("a")))
+                .leftovers;
+  });
+  while (!fs::exists(ready))
+    std::this_thread::sleep_for(1ms);
+  const auto younger =
+      processes.run(shell(daemonise + (home / "pid").string(), group.of_stage("b")));
+  CHECK(younger.leftovers == 1);
+  CHECK(::kill(std::stoi(base::read_file(home / "pid")), 0) == -1);
+  base::write_file_atomically(end, "");
+  other.join();
+  CHECK(older == 1);
+  CHECK(::kill(std::stoi(base::read_file(home / "late")), 0) == -1);
+}
+
 TEST_CASE("run group: a command whose group is not there, or is none, runs all the same") {
   const test::TempHome home;
   base::SystemProcessRunner processes;
