@@ -204,7 +204,7 @@ class Execution {
                           node_.program,
                           local,
                           trust,
-                          options.group},
+                          group ? group->of_stage(stage.name) : fs::path()},
                          plan_,
                          files_,
                          status_.attempt);
@@ -215,6 +215,11 @@ class Execution {
       status_.stage = names;
       write_status();
     };
+    for (const spec::PlannedStage& stage : plan_.stages) {
+      const std::string problem =
+          memory_problem(stage.name, stage.resources, record_.hosts.front().memory.effective_bytes);
+      if (!stage.not_due && !problem.empty()) observer_.warn(problem);
+    }
     StagesOutcome outcome = app::run_stages(plan_.stages, capacity(), run, tell, stop);
     record_.stages = std::move(outcome.stages);
     record_.outputs = std::move(outcome.outputs);
@@ -232,8 +237,12 @@ class Execution {
     software_ =
         software.finish(processes_, node_.program, record_.hosts.front().cpu, observer_, stop);
     record_.usage.sampler_cpu_s += software_.cpu_s;
-    cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
-    keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
+    try {
+      cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
+      keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
+    } catch (const Error& error) {
+      observer_.warn(std::string("outputs are only hashed: ") + error.what(), error.hint());
+    }
   }
 
   /// What stages that run at the same time may divide.
@@ -241,6 +250,14 @@ class Execution {
     if (!StageGraph::has_company(plan_.stages)) return {};
     NodeCapacity capacity;
     capacity.cores = probe::usable_cores();  // this process is bound to the run's already
+    capacity.memory_bytes = record_.hosts.front().memory.effective_bytes;
+    // Of a study's memory a run has as much as its largest stage wants.
+    if (plan_.place) {
+      std::uint64_t own = 0;
+      for (const spec::PlannedStage& stage : plan_.stages)
+        own = std::max(own, stage.resources.memory_bytes);
+      if (own > 0) capacity.memory_bytes = std::min(capacity.memory_bytes, own);
+    }
     const bool own_gpus = plan_.place && !plan_.place->gpus.empty();
     capacity.gpus = own_gpus ? plan_.place->gpus : visible_gpus(record_.hosts.front().gpus);
     return capacity;
@@ -272,10 +289,13 @@ class Execution {
         determinism_of(plan_, recipe_, base::current_environment(), found, software_.threads);
   }
 
+  /// The first failure says how the run ended; what goes wrong after it is added.
   void fail(const Error& error) {
-    record_.state = error.kind() == ErrorKind::interrupted ? spec::RunState::interrupted
-                                                           : spec::RunState::failed;
-    record_.message = error.what();
+    if (record_.state == spec::RunState::ok) {
+      record_.state = error.kind() == ErrorKind::interrupted ? spec::RunState::interrupted
+                                                             : spec::RunState::failed;
+    }
+    record_.message += (record_.message.empty() ? "" : "; ") + std::string(error.what());
   }
 
   /// Whatever failed on a full disk most likely failed because of that. Gives the room back.

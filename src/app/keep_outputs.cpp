@@ -3,10 +3,14 @@
 #include "local_data.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/hash_file.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -22,11 +26,37 @@ constexpr const char* in_cache = "cache";
 constexpr std::uint64_t long_bytes = std::uint64_t{256} << 20U;
 constexpr std::uint64_t told_bytes = std::uint64_t{64} << 20U;
 
-/// Empty where it cannot be looked at.
-std::string stamp_of(const fs::path& file) {
+constexpr int most_hashings = 3;
+constexpr const char* hashed_only = "hashed only: ";
+
+struct stat status_of(const fs::path& file) {
   struct stat status {};
-  if (::lstat(file.c_str(), &status) != 0) return {};
-  return fingerprint(status);
+  if (::lstat(file.c_str(), &status) != 0) base::throw_errno(file.string(), "cannot read", errno);
+  return status;
+}
+
+bool is_later(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+/// But for its mode and its names.
+bool has_changed(const struct stat& then, const struct stat& now) {
+  return then.st_ino != now.st_ino || then.st_size != now.st_size ||
+         is_later(now.st_mtim, then.st_mtim) || is_later(then.st_mtim, now.st_mtim);
+}
+
+/// Times of files move in steps of some milliseconds: what is written within the step of the last
+/// change would not be told by them. So this waits for its end, but not for a clock of elsewhere.
+struct stat settled_status(const fs::path& file) {
+  struct stat status = status_of(file);
+  for (int i = 0; i < 20; ++i) {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (is_later(now, status.st_mtim) && is_later(now, status.st_ctim)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    status = status_of(file);
+  }
+  return status;
 }
 
 std::string too_large(std::uint64_t size_bytes, std::uint64_t largest_bytes) {
@@ -43,34 +73,17 @@ std::string why_not_kept(const spec::OutputRecord& output,
                          cache::Cache& cache) {
   if (output.size_bytes > largest_bytes || largest_bytes == 0)
     return too_large(output.size_bytes, largest_bytes);
-  if (!stamps.is_unchanged(file)) return "it was changed after its stage had ended";
   try {
-    return cache.share(file, output.digest, false).value_or("");
+    return cache.share(file, output.digest, stamps.of(file), false).value_or("");
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-}  // namespace
-
-void OutputStamps::note(const fs::path& file) {
-  const std::lock_guard lock(mutex_);
-  stamps_[file] = stamp_of(file);
-}
-
-bool OutputStamps::is_unchanged(const fs::path& file) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = stamps_.find(file);
-  return found != stamps_.end() && !found->second.empty() && found->second == stamp_of(file);
-}
-
-void hash_output(spec::OutputRecord& record,
-                 const fs::path& file,
-                 OutputStamps& stamps,
-                 base::Observer& observer,
-                 const std::stop_token& stop) {
-  record.size_bytes = fs::file_size(file);
-  stamps.note(file);
+void hash_once(spec::OutputRecord& record,
+               const fs::path& file,
+               base::Observer& observer,
+               const std::stop_token& stop) {
   base::Progress progress{"hashing " + record.path, 0, record.size_bytes};
   if (record.size_bytes >= long_bytes)
     observer.note(progress.task + ", " + base::format_bytes(record.size_bytes));
@@ -89,12 +102,58 @@ void hash_output(spec::OutputRecord& record,
   observer.progress(progress);
 }
 
-void keep_for_reuse(spec::OutputRecord& record, const fs::path& file, cache::Cache& cache) {
-  if (cache.share(file, record.digest, true)) {
+}  // namespace
+
+void OutputStamps::note(const fs::path& file, const struct stat& hashed) {
+  const std::lock_guard lock(mutex_);
+  stamps_[file] = hashed;
+}
+
+struct stat OutputStamps::of(const fs::path& file) const {
+  const std::lock_guard lock(mutex_);
+  return stamps_.at(file);
+}
+
+void hash_output(spec::OutputRecord& record,
+                 const fs::path& file,
+                 OutputStamps& stamps,
+                 base::Observer& observer,
+                 const std::stop_token& stop) {
+  for (int hashings = 1;; ++hashings) {
+    const struct stat before = settled_status(file);
+    stamps.note(file, before);
+    record.size_bytes = static_cast<std::uint64_t>(before.st_size);
+    hash_once(record, file, observer, stop);
+    if (fingerprint(before) == fingerprint(status_of(file))) return;
+    if (hashings < most_hashings) continue;
+    record.kept = std::string(hashed_only) + "it was written to whenever it was hashed";
+    return;
+  }
+}
+
+bool is_in_cache(const spec::OutputRecord& record) {
+  return record.kept == in_cache;
+}
+
+void keep_for_reuse(spec::OutputRecord& record,
+                    const fs::path& file,
+                    const OutputStamps& stamps,
+                    cache::Cache& cache) {
+  if (record.kept) return;  // it never held still
+  const struct stat hashed = stamps.of(file);
+  if (cache.share(file, record.digest, hashed, true)) {
     // The bytes are there twice where they cannot be there once.
-    const cache::Object object = cache.publish_file(file);
-    fs::remove(file);
-    cache.materialise(object, file);
+    const bool changed = has_changed(hashed, status_of(file));
+    const cache::Object object = changed ? cache::Object{} : cache.publish_file(file);
+    if (object.digest != record.digest) {
+      record.kept = std::string(hashed_only) + "it was changed after it was hashed";
+      return;
+    }
+    // A program stays what it is: objects are not executable.
+    if ((hashed.st_mode & 0111) == 0) {
+      fs::remove(file);
+      cache.materialise(object, file);
+    }
   }
   record.kept = in_cache;
 }
@@ -109,7 +168,7 @@ void keep_outputs(std::vector<spec::OutputRecord>& outputs,
     if (output.kept) continue;
     const fs::path file = files.outputs(output.stage) / output.path;
     const std::string reason = why_not_kept(output, file, stamps, largest_bytes, cache);
-    output.kept = reason.empty() ? in_cache : "hashed only: " + reason;
+    output.kept = reason.empty() ? in_cache : hashed_only + reason;
     if (!reason.empty())
       observer.note("output " + output.stage + "/" + output.path + ": " + *output.kept);
   }

@@ -13,32 +13,40 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace sabath::app {
 
-/// What the outputs were when they were hashed, to notice what has changed since. All members may
-/// be called from any thread.
+/// What lstat said of the outputs before they were hashed, to notice what has changed since. All
+/// members may be called from any thread.
 class OutputStamps {
  public:
-  void note(const std::filesystem::path& file);
-  bool is_unchanged(const std::filesystem::path& file) const;
+  void note(const std::filesystem::path& file, const struct stat& hashed);
+  /// Of an output that was hashed.
+  struct stat of(const std::filesystem::path& file) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::filesystem::path, std::string> stamps_;
+  std::map<std::filesystem::path, struct stat> stamps_;
 };
 
 /// Hashes the output `record` of a stage and notes its stamp; of a large one it is told how far it
-/// is. Throws Error{storage|interrupted}.
+/// is. One that changes meanwhile is hashed again; one that never holds still is only hashed, and
+/// its record says so. Throws Error{storage|interrupted}.
 void hash_output(spec::OutputRecord& record,
                  const std::filesystem::path& file,
                  OutputStamps& stamps,
                  base::Observer& observer,
                  const std::stop_token& stop);
 
-/// Puts an output of a cached stage into the cache, durably. Throws Error{storage}.
+/// Puts an output of a cached stage into the cache, durably, unless it was changed since it was
+/// hashed; its record says so then. Throws Error{storage}.
 void keep_for_reuse(spec::OutputRecord& record,
                     const std::filesystem::path& file,
+                    const OutputStamps& stamps,
                     cache::Cache& cache);
+/// Are its bytes in the cache?
+bool is_in_cache(const spec::OutputRecord& record);
 
 /// Once all stages have ended, so that none is kept from writing: outputs up to so many bytes
 /// become objects of the cache, and each record says whether, or why not. Nothing here fails a run.

@@ -63,19 +63,33 @@ bool can_be_given(const spec::GpuFacts& gpu, const std::vector<spec::GpuFacts>& 
   });
 }
 
+/// What one probe says: all facts of a host would take a second where nobody looked before.
+spec::HostFacts facts_of(std::string_view name, base::ProcessRunner& processes) {
+  spec::HostFacts facts;
+  for (const auto& probe : probe::builtin_probes()) {
+    if (probe->name() == name) probe->look({}, processes, facts);
+  }
+  return facts;
+}
+
 }  // namespace
 
 NodeCapacity look_at_node(base::ProcessRunner& processes) {
-  NodeCapacity capacity;
-  capacity.cores = probe::usable_cores();
-  spec::HostFacts facts;
-  for (const auto& probe : probe::builtin_probes()) {
-    // All facts of a host would take a second where nobody looked before.
-    if (probe->name() == "allowance" || probe->name() == "gpu") probe->look({}, processes, facts);
-  }
-  capacity.memory_bytes = facts.memory.effective_bytes;
-  capacity.gpus = visible_gpus(facts.gpus);
-  return capacity;
+  return {probe::usable_cores(),
+          visible_gpus(facts_of("gpu", processes).gpus),
+          usable_memory(processes)};
+}
+
+std::uint64_t usable_memory(base::ProcessRunner& processes) {
+  return facts_of("allowance", processes).memory.effective_bytes;
+}
+
+std::string memory_problem(const std::string& stage,
+                           const spec::Resources& resources,
+                           std::uint64_t usable_bytes) {
+  if (usable_bytes == 0 || resources.memory_bytes <= usable_bytes) return {};
+  return "stage " + stage + ": wants " + base::format_bytes(resources.memory_bytes) +
+         " of memory, and " + base::format_bytes(usable_bytes) + " may be used here";
 }
 
 std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus) {

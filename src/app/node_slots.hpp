@@ -22,6 +22,15 @@ struct NodeCapacity {
 /// A caller's CUDA_VISIBLE_DEVICES limits what is given away.
 NodeCapacity look_at_node(base::ProcessRunner& processes);
 
+/// 0: not known.
+std::uint64_t usable_memory(base::ProcessRunner& processes);
+
+/// What to tell of a stage that wants more memory than `usable_bytes`, if that is known: it runs
+/// alone and may be ended by the kernel. Empty where it fits.
+std::string memory_problem(const std::string& stage,
+                           const spec::Resources& resources,
+                           std::uint64_t usable_bytes);
+
 /// GPUs as CUDA_VISIBLE_DEVICES names them; of the caller's where it has that variable.
 std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus);
 

@@ -1,3 +1,4 @@
+#include "node_slots.hpp"
 #include "recent_trust.hpp"
 
 #include <sabath/app/run_files.hpp>
@@ -50,6 +51,18 @@ const spec::PlannedInput* input_of(const RunRequest& request, const std::string&
                   found.version + " has " + found.digest.text() + ", the run had version " +
                   wanted.version + " with " + wanted.digest.text(),
               "the bytes of then are neither in the cache nor at the asset's sources");
+}
+
+std::vector<std::string> what_cannot_fit(const RunRequest& request,
+                                         base::ProcessRunner& processes) {
+  const spec::ParameterValues values = resolve_parameters(request.recipe, request.set);
+  std::vector<std::string> problems;
+  for (const spec::Stage* stage : stages_of(request)) {
+    if (stage->resources.memory_bytes == 0 || spec::why_not_due(*stage, values)) continue;
+    std::string problem = memory_problem(stage->name, stage->resources, usable_memory(processes));
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  }
+  return problems;
 }
 
 }  // namespace
@@ -189,8 +202,11 @@ PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
   prepared.request.variant = chosen_variant(all, request.variant);
   const spec::EnvironmentSpec own = all.select(prepared.request.variant);
   std::map<std::string, spec::EnvironmentSpec> variants;
+  std::set<std::string> problems;
   const auto look = [&](const RunRequest& one) {
     check_due(one);
+    for (std::string& problem : what_cannot_fit(one, tools_.processes))
+      problems.insert(std::move(problem));
     for (const std::string& variant : variants_of(one))
       variants.emplace(variant, all.select(variant));
   };
@@ -200,6 +216,8 @@ PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
     look(one);
   }
   if (settings.empty()) look(one);
+  for (const std::string& problem : problems)
+    observer.warn(problem, "it runs alone, and may be ended for want of memory");
   prepared.inputs = fetch_inputs(request, observer, stop);
   prepared.environments.own = ready(own, request, observer, stop);
   for (const auto& [variant, wanted] : variants)

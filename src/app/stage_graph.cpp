@@ -22,7 +22,10 @@ StageGraph::StageGraph(const std::vector<spec::PlannedStage>& stages, NodeCapaci
       if (!unrelated(nodes_, a, b) || !may_share(stages[a]) || !may_share(stages[b])) continue;
       const RunNeeds one = needs_of(stages[a].resources);
       const RunNeeds other = needs_of(stages[b].resources);
-      if (!fit({one.cores + other.cores, one.gpus + other.gpus, 0})) continue;
+      if (!fit({one.cores + other.cores,
+                one.gpus + other.gpus,
+                one.memory_bytes + other.memory_bytes}))
+        continue;
       nodes_[a].shares = nodes_[b].shares = true;
     }
   }
@@ -56,8 +59,16 @@ std::vector<StageGraph::Node> StageGraph::nodes_of(const std::vector<spec::Plann
 }
 
 bool StageGraph::fit(const RunNeeds& wanted) const {
+  const bool known = capacity_.memory_bytes > 0;
   return static_cast<std::size_t>(wanted.cores) <= capacity_.cores.size() &&
-         static_cast<std::size_t>(wanted.gpus) <= capacity_.gpus.size();
+         static_cast<std::size_t>(wanted.gpus) <= capacity_.gpus.size() &&
+         (!known || wanted.memory_bytes <= capacity_.memory_bytes);
+}
+
+bool StageGraph::has_memory(std::uint64_t bytes) const {
+  for (const std::size_t stage : running())
+    bytes += stages_[stage].resources.memory_bytes;
+  return fit({0, 0, bytes});
 }
 
 void StageGraph::settle() {
@@ -94,6 +105,7 @@ std::optional<StageGraph::Start> StageGraph::next() {
     if (!is_ready(i) || (!node.shares && !busy.empty())) continue;
     if (node.shares) {
       const RunNeeds wanted = needs_of(stages_[i].resources);
+      if (!has_memory(wanted.memory_bytes)) continue;
       node.place = slots_.take(wanted.cores, wanted.gpus);
       if (!node.place) continue;
     }

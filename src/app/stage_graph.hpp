@@ -13,8 +13,9 @@ namespace sabath::app {
 
 /// Decides which stages of a plan may start now. Knows no processes and no clock.
 ///
-/// A stage may run beside others where it says how many cores it wants, these are free, and the
-/// plan has another such stage that neither needs it nor is needed by it. All others run alone.
+/// A stage may run beside others where it says how many cores it wants, these are free, as is the
+/// memory that it wants, and the plan has another such stage that neither needs it nor is needed by
+/// it. All others run alone.
 class StageGraph {
  public:
   /// `stages` come after those that they need, and outlive this. Of `capacity` stages get their
@@ -54,6 +55,8 @@ class StageGraph {
     return a != b && !nodes[a].before[b] && !nodes[b].before[a];
   }
   bool fit(const RunNeeds& wanted) const;
+  /// Is so much of the memory not promised to those that run?
+  bool has_memory(std::uint64_t bytes) const;
   /// Lets what needs a stage that has ended wait no longer for it.
   void settle();
   bool is_ready(std::size_t stage) const;

@@ -26,6 +26,8 @@ constexpr std::uint64_t log_limit_bytes = std::uint64_t{4} << 30U;
 constexpr std::size_t tail_bytes = 4096;
 constexpr std::size_t tail_lines = 20;
 constexpr const char* metrics_file = "metrics-0.jsonl";
+/// No two stages of all runs have the same there.
+constexpr const char* metrics_directory = "SABATH_METRICS_DIR";
 /// What metrics are read from is kept with a cached stage's outputs, so that a reuse reports them
 /// too: under its name with this before it, logs only if they are not too long.
 constexpr char kept_prefix = '.';
@@ -56,6 +58,30 @@ std::string tail_of(const fs::path& log) {
     }
   }
   return base::printable(text, true);
+}
+
+/// From here on it is known how the command ended, whatever goes wrong after it.
+void take_end(const base::ProcessResult& process,
+              const spec::PlannedStage& stage,
+              spec::StageRecord& record) {
+  record.wall_s = seconds(process.wall);
+  record.user_s = seconds(process.user);
+  record.system_s = seconds(process.system);
+  record.max_rss_bytes = process.max_rss_bytes;
+  record.leftovers = process.leftovers;
+  if (process.end == base::ProcessEnd::exited) record.exit_code = process.exit_code;
+  if (process.end == base::ProcessEnd::signaled) record.signal = process.signal;
+  record.state = "ok";
+  if (process.ok()) return;
+  record.state = process.end == base::ProcessEnd::stopped ? "interrupted" : "failed";
+  record.message = stage.argv.front() + " " + process.describe();
+}
+
+/// What went wrong is added to what is known already.
+void add_problem(const std::string& problem, const std::string& hint, spec::StageRecord& record) {
+  if (record.state != "interrupted") record.state = "failed";
+  record.message += (record.message.empty() ? "" : "; ") + problem;
+  if (record.log_tail.empty()) record.log_tail = hint;
 }
 
 /// Why a declared output is not acceptable, or an empty text.
@@ -142,8 +168,13 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
   for (const auto& [path, object] : objects) {
     const fs::path destination = files_.outputs(stage.name) / path;
     base::make_directories(destination.parent_path());
-    if (tools_.cache.share(destination, object.digest, false)) {
+    const auto mode = known->modes.find(path);
+    if (mode != known->modes.end()) {
       fs::remove(destination);  // of an earlier attempt
+      tools_.cache.materialise(object, destination, true);
+      fs::permissions(destination, static_cast<fs::perms>(mode->second));
+    } else if (tools_.cache.link(object.digest, destination)) {
+      fs::remove(destination);
       tools_.cache.materialise(object, destination);
     }
     result.outputs.push_back({stage.name, path, object.size_bytes, object.digest, "cache"});
@@ -162,6 +193,7 @@ base::Command StageRunner::command_for(const Try& one) const {
   command.argv = env::see_local_prefixes(tools_.program, tools_.local, stage.argv);
   command.working_directory = own / "work";
   command.control_group = tools_.control_group;
+  command.mark = metrics_directory;
   command.stdout_path = own / "stdout.log";
   command.stderr_path = own / "stderr.log";
   command.output_limit = log_limit_bytes;
@@ -183,19 +215,26 @@ base::Environment StageRunner::own_variables(const Try& one) const {
   if (one.place && !one.place->gpus.empty())
     variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(one.place->gpus, ","));
   variables["SABATH_METRICS"] = (own / metrics_file).string();
-  variables["SABATH_METRICS_DIR"] = own.string();
+  variables[metrics_directory] = own.string();
   variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
   variables["SABATH_TRY"] = std::to_string(one.number);
   return variables;
 }
 
-base::ProcessResult StageRunner::run_command(const Try& one, std::stop_token stop) const {
+base::ProcessResult StageRunner::run_command(const Try& one,
+                                             spec::StageRecord& record,
+                                             std::stop_token stop) const {
   const spec::PlannedStage& stage = one.stage;
   const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
   base::Command command = command_for(one);
-  if (env::container_of(environment) == nullptr)
-    return tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
+  const auto run = [&] {
+    base::ProcessResult process =
+        tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
+    take_end(process, stage, record);
+    return process;
+  };
+  if (env::container_of(environment) == nullptr) return run();
   env::ContainerUse use;
   use.argv = stage.argv;
   use.variables = own_variables(one);
@@ -214,15 +253,14 @@ base::ProcessResult StageRunner::run_command(const Try& one, std::stop_token sto
       env::container_command(environment, use, base::current_environment(), tools_.processes, stop);
   command.argv = container.argv;
   command.environment = container.environment;
-  base::ProcessResult result =
-      tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
+  base::ProcessResult result = run();
   const auto remains = env::remove_container(container, tools_.processes);
   if (remains) {
     tools_.observer.warn("stage " + stage.name + ": container " + *remains + " may still run",
                          base::quote_command(container.removal) + " " + *remains);
   } else if (!container.removal.empty()) {
     // What the command left is ended with its container; the rest are the engine's own.
-    result.leftovers = 0;
+    result.leftovers = record.leftovers = 0;
   }
   return result;
 }
@@ -263,28 +301,18 @@ base::ProcessResult StageRunner::try_once(const Try& one,
   };
   base::ProcessResult process;
   try {
-    process = run_command(one, stop);
+    process = run_command(one, result.record, stop);
   } catch (...) {
     mask_logs();  // a container that was not to be removed: its code has run
     throw;
   }
   mask_logs();
   spec::StageRecord& record = result.record;
-  record.wall_s = seconds(process.wall);
-  record.user_s = seconds(process.user);
-  record.system_s = seconds(process.system);
-  record.max_rss_bytes = process.max_rss_bytes;
-  record.leftovers = process.leftovers;
-  if (process.end == base::ProcessEnd::exited) record.exit_code = process.exit_code;
-  if (process.end == base::ProcessEnd::signaled) record.signal = process.signal;
   if (process.leftovers > 0) {
     tools_.observer.warn("stage " + stage.name + ": left " + std::to_string(process.leftovers) +
                          " process(es) behind, which were ended");
   }
-  record.state = "ok";
   if (process.ok()) return process;
-  record.state = process.end == base::ProcessEnd::stopped ? "interrupted" : "failed";
-  record.message = stage.argv.front() + " " + process.describe();
   record.log_tail = tail_of(directory(stage.name) / "stderr.log");
   if (record.log_tail.empty()) record.log_tail = tail_of(directory(stage.name) / "stdout.log");
   return process;
@@ -331,14 +359,7 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage,
       return;
     }
     spec::OutputRecord output{stage.name, path, 0, {}, {}};
-    try {
-      hash_output(output, file, tools_.stamps, tools_.observer, stop);
-    } catch (const Error& error) {
-      if (error.kind() != base::ErrorKind::interrupted) throw;
-      result.record.state = "interrupted";
-      result.record.message = error.what();
-      return;
-    }
+    hash_output(output, file, tools_.stamps, tools_.observer, stop);
     result.outputs.push_back(std::move(output));
   }
 }
@@ -349,8 +370,16 @@ void StageRunner::keep(const spec::PlannedStage& stage,
   cache::StageOutputs outputs{
       key, plan_.run_id, probe::node_name(), base::format_rfc3339(tools_.clock.now()), {}};
   for (spec::OutputRecord& output : result.outputs) {
-    keep_for_reuse(output, files_.outputs(stage.name) / output.path, tools_.cache);
+    const fs::path file = files_.outputs(stage.name) / output.path;
+    keep_for_reuse(output, file, tools_.stamps, tools_.cache);
+    if (!is_in_cache(output)) {
+      tools_.observer.warn("stage " + stage.name + ": cannot be reused: output '" + output.path +
+                           "' is " + *output.kept);
+      return;
+    }
     outputs.outputs.emplace(output.path, output.digest);
+    const unsigned mode = tools_.stamps.of(file).st_mode & 0777U;
+    if ((mode & 0111U) != 0) outputs.modes.emplace(output.path, mode);
   }
   for (const auto& entry : fs::directory_iterator(directory(stage.name))) {
     if (!is_kept(entry)) continue;
@@ -371,20 +400,21 @@ StageResult StageRunner::run(const spec::PlannedStage& stage,
   result.record.variant = stage.variant;
   const std::string key = stage.cache ? key_of(stage, made) : std::string();
   result.record.cache_key = key;
-  if (stage.cache && !plan_.fresh && reuse(stage, key, result)) return result;
-  if (place) result.record.cpus = place->cpus;
-  if (place && !place->gpus.empty()) result.record.gpus = place->gpus;
   try {
+    if (stage.cache && !plan_.fresh && reuse(stage, key, result)) return result;
+    if (place) result.record.cpus = place->cpus;
+    if (place && !place->gpus.empty()) result.record.gpus = place->gpus;
     Try one{stage, place};
     execute(one, result, stop);
+    if (result.record.state == "ok") hash_outputs(stage, result, stop);
+    if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
   } catch (const Error& error) {
-    if (error.kind() == base::ErrorKind::storage) throw;
-    result.record.state = "failed";
-    result.record.message = error.what();
-    result.record.log_tail = error.hint();
+    if (error.kind() == base::ErrorKind::interrupted) result.record.state = "interrupted";
+    add_problem(error.what(), error.hint(), result.record);
+  } catch (const std::exception& error) {
+    // From the file system, or out of memory.
+    add_problem(error.what(), "", result.record);
   }
-  if (result.record.state == "ok") hash_outputs(stage, result, stop);
-  if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
   return result;
 }
 

@@ -55,8 +55,9 @@ class StageRunner {
 
   /// Reuses a cached stage's outputs where its key was seen before, else runs its command, checks
   /// that the declared outputs are there, and hashes them. A failed command is a result, after the
-  /// tries that the recipe grants. `place` is what the stage has to itself beside others; the
-  /// calling thread is bound to it. Throws Error{storage}.
+  /// tries that the recipe grants, and so is what goes wrong before or after it, with all that is
+  /// known by then. `place` is what the stage has to itself beside others; the calling thread is
+  /// bound to it.
   StageResult run(const spec::PlannedStage& stage,
                   const std::optional<spec::Place>& place,
                   const MadeOutputs& made,
@@ -78,8 +79,11 @@ class StageRunner {
   base::ProcessResult try_once(const Try& one, StageResult& result, std::stop_token stop);
   base::Command command_for(const Try& one) const;
   base::Environment own_variables(const Try& one) const;
-  /// On the host, or in the container that the environment ends with.
-  base::ProcessResult run_command(const Try& one, std::stop_token stop) const;
+  /// On the host, or in the container that the environment ends with. How the command ended is in
+  /// the record even where this throws.
+  base::ProcessResult run_command(const Try& one,
+                                  spec::StageRecord& record,
+                                  std::stop_token stop) const;
   void hash_outputs(const spec::PlannedStage& stage,
                     StageResult& result,
                     const std::stop_token& stop) const;

@@ -207,8 +207,13 @@ Object Cache::publish_file(const fs::path& file) {
 
 std::optional<std::string> Cache::share(const fs::path& file,
                                         const base::Digest& digest,
+                                        const struct stat& hashed,
                                         bool durable) {
-  return storing_in(root(), [&] { return state_->objects.share(file, digest, durable); });
+  return storing_in(root(), [&] { return state_->objects.share(file, digest, hashed, durable); });
+}
+
+std::optional<std::string> Cache::link(const base::Digest& digest, const fs::path& file) {
+  return storing_in(root(), [&] { return state_->objects.link(digest, file); });
 }
 
 void Cache::check_space(std::uint64_t bytes, std::uint64_t files) const {

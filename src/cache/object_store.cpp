@@ -36,6 +36,13 @@ std::string why_not_linked(int problem) {
   return "no hard link can be made: " + std::generic_category().message(problem);
 }
 
+constexpr const char* changed_since = "it was changed after it was hashed";
+constexpr const char* in_the_way = "a damaged file stands in its place and stays";
+
+bool is_one(const FileStatus& a, const std::optional<FileStatus>& b) {
+  return b && a.st_dev == b->st_dev && a.st_ino == b->st_ino;
+}
+
 bool is_same_but_for_names(const FileStatus& a, const FileStatus& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
          a.st_uid == b.st_uid && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
@@ -137,37 +144,62 @@ std::optional<std::string> ObjectStore::take_inode(const Object& object,
   return std::nullopt;
 }
 
+std::optional<std::string> ObjectStore::link(const base::Digest& digest,
+                                             const fs::path& file) const {
+  const auto object = find(digest);
+  if (!object) return "the object is gone";
+  const auto status = link_status(file);
+  // Of two names of one file rename(2) leaves both.
+  if (status && is_one(*status, link_status(object->path))) return std::nullopt;
+  return take_inode(*object, file);
+}
+
+std::optional<std::string> ObjectStore::make_object(const fs::path& file,
+                                                    const base::Digest& digest,
+                                                    const FileStatus& hashed,
+                                                    bool durable) const {
+  const fs::path path = layout_.object(digest);
+  ensure_folder(path.parent_path());
+  if (::chmod(file.c_str(), 0444) != 0) return why_not_linked(errno);
+  if (durable) sync_file(file);
+  const int problem = ::link(file.c_str(), path.c_str()) == 0 ? 0 : errno;
+  if (problem == EEXIST) return in_the_way;
+  if (problem == 0) {
+    // Who had it open before may have written to it until now. What is written from here on changes
+    // its times, and then the memo vouches for it no more.
+    const auto linked = link_status(path);
+    if (linked && is_same_but_for_names(hashed, *linked)) {
+      if (!durable) return std::nullopt;
+      base::sync_directory(path.parent_path());
+      memo_.remember(kind, digest, fingerprint(*linked));
+      return std::nullopt;
+    }
+    if (is_one(hashed, linked)) ::unlink(path.c_str());
+  }
+  ::chmod(file.c_str(), hashed.st_mode & 07777);
+  return problem == 0 ? changed_since : why_not_linked(problem);
+}
+
 std::optional<std::string> ObjectStore::share(const fs::path& file,
                                               const base::Digest& digest,
+                                              const FileStatus& hashed,
                                               bool durable) const {
-  const fs::path path = layout_.object(digest);
   const auto status = link_status(file);
-  const auto there = link_status(path);
-  if (status && there && there->st_dev == status->st_dev && there->st_ino == status->st_ino)
-    return std::nullopt;
-  const auto reason = status ? why_not_shared(*status) : std::nullopt;
-  if (reason) return reason;
+  if (!status) return "it is gone";
+  if (is_one(*status, link_status(layout_.object(digest)))) return std::nullopt;
+  if (auto reason = why_not_shared(*status)) return reason;
+  if (fingerprint(hashed) != fingerprint(*status)) return changed_since;
   for (int tries = 0; tries < 8; ++tries) {
     if (const auto present = find(digest)) {
       if (durable) sync_file(present->path);
+      const auto now = link_status(file);
+      if (!now || !is_same_but_for_names(hashed, *now)) return changed_since;
       return take_inode(*present, file);
     }
-    if (!status) return "there is neither the file nor the object";
-    ensure_folder(path.parent_path());
-    if (::chmod(file.c_str(), 0444) != 0) return why_not_linked(errno);
-    if (durable) sync_file(file);
-    if (::link(file.c_str(), path.c_str()) == 0) {
-      if (!durable) return std::nullopt;
-      base::sync_directory(path.parent_path());
-      if (const auto linked = link_status(path)) memo_.remember(kind, digest, fingerprint(*linked));
-      return std::nullopt;
-    }
-    if (errno == EEXIST) continue;
-    const int problem = errno;
-    ::chmod(file.c_str(), status->st_mode & 07777);
-    return why_not_linked(problem);
+    auto reason = make_object(file, digest, hashed, durable);
+    if (reason != in_the_way) return reason;
   }
-  return "a damaged file stands in its place and stays";
+  return in_the_way;
 }
 
 }  // namespace sabath::cache

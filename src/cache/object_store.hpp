@@ -34,11 +34,20 @@ class ObjectStore {
   /// As Cache::share.
   std::optional<std::string> share(const std::filesystem::path& file,
                                    const base::Digest& digest,
+                                   const FileStatus& hashed,
                                    bool durable) const;
+  /// As Cache::link.
+  std::optional<std::string> link(const base::Digest& digest,
+                                  const std::filesystem::path& file) const;
 
  private:
   std::optional<std::string> take_inode(const Object& object,
                                         const std::filesystem::path& file) const;
+  /// Makes the file the object, if it is still as it was hashed; or says why not.
+  std::optional<std::string> make_object(const std::filesystem::path& file,
+                                         const base::Digest& digest,
+                                         const FileStatus& hashed,
+                                         bool durable) const;
 
   const Layout& layout_;
   const Memo& memo_;

@@ -5,10 +5,12 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace sabath::cache {
@@ -66,6 +68,16 @@ base::Digest read_sha256(JsonReader reader) {
   if (digest && digest->algorithm == base::DigestAlgorithm::sha256) return *digest;
   if (reader.is_string()) reader.problem("'" + text + "' is not a sha256 digest");
   return {};
+}
+
+/// Of a file's permissions, in octal digits, and nothing more.
+unsigned read_mode(JsonReader reader) {
+  const std::string text = reader.string();
+  unsigned mode = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error != std::errc{} || rest != text.data() + text.size() || mode > 0777)
+    reader.problem("is no mode of a file, as '755'");
+  return mode & 0777U;
 }
 
 /// A query may hold a signature or a token, and names nothing that a reader of the record needs.
@@ -144,12 +156,15 @@ std::string stage_text(const StageOutputs& outputs) {
   ordered_json files = ordered_json::object();
   for (const auto& [path, digest] : outputs.outputs)
     files[path] = digest.text();
-  return base::pretty_json({{"schema", schema},
-                            {"key", outputs.key},
-                            {"run_id", outputs.run_id},
-                            {"host", outputs.host},
-                            {"made", outputs.made},
-                            {"outputs", files}});
+  ordered_json text{{"schema", schema},
+                    {"key", outputs.key},
+                    {"run_id", outputs.run_id},
+                    {"host", outputs.host},
+                    {"made", outputs.made},
+                    {"outputs", files}};
+  for (const auto& [path, mode] : outputs.modes)
+    text["modes"][path] = fmt::format("{:o}", mode);
+  return base::pretty_json(text);
 }
 
 StageOutputs parse_stage(std::string_view text, const std::string& origin) {
@@ -163,6 +178,11 @@ StageOutputs parse_stage(std::string_view text, const std::string& origin) {
   for (auto& [path, digest] : root.required("outputs").members()) {
     if (!base::is_safe_relative_path(path)) digest.problem("the path leaves its folder");
     outputs.outputs[path] = read_sha256(digest);
+  }
+  JsonReader modes = root.optional("modes");
+  if (modes.exists()) {
+    for (auto& [path, mode] : modes.members())
+      outputs.modes[path] = read_mode(mode);
   }
   finish(document, root);
   return outputs;

@@ -4,10 +4,16 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
 #include <sys/stat.h>
 
 using namespace sabath::test;
 using Catch::Contains;
+using Catch::StartsWith;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -126,7 +132,7 @@ TEST_CASE("cli: outputs that are too large, or that a later stage changed, are o
   CHECK(outputs[0]["kept"] == "cache");
   CHECK(outputs[1]["kept"] ==
         "hashed only: 1001 B is more than the 1000 B of cache.largest_output");
-  CHECK(outputs[2]["kept"] == "hashed only: it was changed after its stage had ended");
+  CHECK(outputs[2]["kept"] == "hashed only: it was changed after it was hashed");
   CHECK(outputs[3]["kept"] == "hashed only: it is executable, and objects are not");
   for (const json& output : outputs) {
     INFO(output.dump());
@@ -175,4 +181,67 @@ TEST_CASE("cli: a large output is hashed with little memory, and shows how far i
   CHECK(answer.max_rss_bytes < (std::uint64_t{300} << 20U));
   CHECK(newest(sabath)["outputs"][0]["size_bytes"] == 536'870'912);
   CHECK_THAT(text_of(sabath.run_directories().back() / "exec.log"), Contains("hashing x.bin"));
+}
+
+TEST_CASE("cli: an output that somebody still writes to is not kept, and its stage not reused") {
+  Sabath sabath;
+  const fs::path begun = sabath.folder() / "begun";
+  const std::string folder = sabath.shell_recipe(
+      "written",
+      "echo a > {output}/x.bin; while [ ! -e " + begun.string() + " ]; do sleep 0.01; done",
+      "{}",
+      R"({"outputs": ["x.bin"], "cache": true})");
+  std::atomic<bool> over = false;
+  // Not a process of the stage's, which would be ended with it.
+  std::jthread writer([&] {
+    while (!over && (sabath.run_directories().empty() ||
+                     !fs::exists(output_of(sabath.run_directories().back()))))
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (over) return;
+    std::ofstream file(output_of(sabath.run_directories().back()), std::ios::app);
+    file << "b" << std::flush;
+    write_text(begun, "");
+    while (!over) {
+      file << "b" << std::flush;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  });
+  const Answer first = sabath({"run", folder});
+  over = true;
+  writer.join();
+  INFO(first.errors);
+  REQUIRE(first.status == 0);
+  const json record = newest(sabath);
+  CHECK_THAT(record["outputs"][0]["kept"].get<std::string>(), StartsWith("hashed only: it was "));
+  CHECK_THAT(text_of(sabath.run_directories().back() / "exec.log"), Contains("cannot be reused"));
+  CHECK(fs::file_size(output_of(sabath.run_directories().back())) > 2);
+  done(sabath, {"run", folder});
+  CHECK(newest(sabath)["stages"][0]["state"] == "ok");
+  CHECK(newest(sabath)["outputs"][0]["kept"] == "cache");
+  done(sabath, {"run", folder});
+  CHECK(newest(sabath)["stages"][0]["state"] == "reused");
+  CHECK(text_of(output_of(sabath.run_directories().back())) == "a\n");
+}
+
+TEST_CASE("cli: a program that a cached stage makes can be run where the stage is reused, too") {
+  Sabath sabath;
+  const fs::path folder = sabath.recipe("tool", R"({"schema": 1, "name": "tool",
+    "environment": {"layers": []}, "stages": [
+      {"name": "make", "cache": true, "outputs": ["tool", "data"], "run": {"shell":
+       "printf '#!/bin/sh\\necho it runs\\n' > {output}/tool; chmod 750 {output}/tool; echo 1 > {output}/data"}},
+      {"name": "use", "needs": ["make"], "run": {"shell": "{stage.make}/tool"}}]})");
+  for (const char* state : {"ok", "reused", "reused"}) {
+    done(sabath, {"run", folder.string()});
+    CHECK(newest(sabath)["stages"][0]["state"] == state);
+    const fs::path run = sabath.run_directories().back();
+    CHECK((status_of(run / "outputs/make/tool").st_mode & 07777) == 0750);
+    CHECK(text_of(run / "attempts/1/use/stdout.log") == "it runs\n");
+    CHECK(newest(sabath)["outputs"][0]["kept"] == "cache");
+  }
+  const auto runs = sabath.run_directories();
+  CHECK(sabath({"verify"}).status == 0);
+  // Each has its own: who changes it changes nobody else's.
+  write_text(runs[1] / "outputs/make/tool", "spoilt");
+  CHECK_THAT(text_of(runs[2] / "outputs/make/tool"), Contains("it runs"));
+  CHECK(sabath({"verify"}).status == 0);
 }

@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+struct stat;
+
 namespace sabath::cache {
 
 /// A published, immutable blob.
@@ -68,6 +70,7 @@ struct StageOutputs {
   std::string host{};
   std::string made{};                             ///< RFC 3339
   std::map<std::string, base::Digest> outputs{};  ///< declared path -> object
+  std::map<std::string, unsigned> modes{};        ///< of those that are executable
 };
 
 enum class Placement { reflink, symlink, copy };
@@ -224,13 +227,17 @@ class Cache {
 
   /// Gives a finished file of this user's, whose digest is known, one inode with the object of the
   /// same bytes: the object's, where there is one, else the file becomes the object, read-only. So
-  /// the bytes are on the disk once, and outlive the cache. A file that is not there yet is made
-  /// where there is an object. `durable`: only once they are on the
-  /// disk; else such an object is hashed before its first use. Says why not, where that cannot be;
-  /// then nothing has changed. Throws Error{storage}.
+  /// the bytes are on the disk once, and outlive the cache. `hashed` is what lstat said before the
+  /// file was hashed: one that was changed since becomes nothing. `durable`: only once the bytes
+  /// are on the disk; else such an object is hashed before its first use. Says why not, where that
+  /// cannot be; then nothing has changed. Throws Error{storage}.
   std::optional<std::string> share(const std::filesystem::path& file,
                                    const base::Digest& digest,
+                                   const struct stat& hashed,
                                    bool durable);
+  /// Makes `file` one more name of an object of this cache, in place of what was there. Says why
+  /// not, where that cannot be; then nothing has changed. Throws Error{storage}.
+  std::optional<std::string> link(const base::Digest& digest, const std::filesystem::path& file);
 
   /// Before the first byte: throws Error{storage} that says what is free when the file system has
   /// no room for so many bytes or files. The caller counts everything: what is fetched and what is

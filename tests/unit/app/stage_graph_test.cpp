@@ -127,6 +127,37 @@ TEST_CASE("graph: one GPU goes to one stage at a time") {
   CHECK(graph.next()->place == spec::Place{{0, 4}, {"GPU-a"}});
 }
 
+TEST_CASE("graph: stages wait for memory that others have, and get it back") {
+  constexpr std::uint64_t gib = 1ULL << 30U;
+  Stages stages{stage("a", {}, 1), stage("b", {}, 1), stage("c", {}, 1), stage("d", {}, 1)};
+  stages[0].resources.memory_bytes = 5 * gib;
+  stages[1].resources.memory_bytes = 4 * gib;
+  stages[2].resources.memory_bytes = 3 * gib;
+  NodeCapacity capacity = node();
+  SECTION("of which there is so much") {
+    capacity.memory_bytes = 8 * gib;
+    StageGraph graph(stages, capacity);
+    CHECK(started(graph, stages) == Names{"a:0,4", "c:1,5", "d:2,6"});
+    graph.finish(2, true);
+    CHECK(started(graph, stages).empty());
+    graph.finish(0, true);
+    CHECK(started(graph, stages) == Names{"b:0,4"});
+  }
+  SECTION("of which nobody knows how much there is") {
+    StageGraph graph(stages, capacity);
+    CHECK(started(graph, stages) == Names{"a:0,4", "b:1,5", "c:2,6", "d:3,7"});
+  }
+  SECTION("and who wants more than there is runs alone") {
+    capacity.memory_bytes = 4 * gib;
+    StageGraph graph(stages, capacity);
+    CHECK(started(graph, stages) == Names{"a"});
+    graph.finish(0, true);
+    CHECK(started(graph, stages) == Names{"b:0,4", "d:1,5"});
+    graph.finish(1, true);
+    CHECK(started(graph, stages) == Names{"c:0,4"});
+  }
+}
+
 TEST_CASE("graph: a failure keeps from running what needs it, and nothing else") {
   const Stages stages{stage("a", {}, 1),
                       stage("b", {}, 1),

@@ -92,7 +92,8 @@ TEST_CASE("cache: outputs of a stage are known as long as all of them are there"
                                     "supercell-20261120-103205-abcdefgh",
                                     "node17",
                                     "2026-11-20T10:32:05.123Z",
-                                    {{"out/supercell.h5", object.digest}}};
+                                    {{"out/supercell.h5", object.digest}},
+                                    {{"out/supercell.h5", 0750}}};
   CHECK_FALSE(cache.stage_outputs(outputs.key));
   cache.remember_stage(outputs);
   const auto known = cache.stage_outputs(outputs.key);
@@ -102,6 +103,7 @@ TEST_CASE("cache: outputs of a stage are known as long as all of them are there"
   CHECK(known->host == outputs.host);
   CHECK(known->made == outputs.made);
   CHECK(known->outputs == outputs.outputs);
+  CHECK(known->modes == outputs.modes);
   test::overwrite(object.path, "other size");
   CHECK_FALSE(cache.stage_outputs(outputs.key));
 }
