@@ -73,6 +73,8 @@ void check_call(const spec::Asset& asset, const ScriptCall& call) {
     problems.add(place + "argument '" + name + "' must be given", "--arg " + name + "=...");
   }
   problems.finish();
+  if (!call.variant.empty())
+    asset.environment.value_or(spec::EnvironmentSpec{}).select(call.variant);
 }
 
 RunRequest script_request(const spec::Asset& asset,
@@ -93,6 +95,7 @@ RunRequest script_request(const spec::Asset& asset,
   request.seed = script_seed;
   request.fresh = call.fresh;
   request.offline = call.offline;
+  request.variant = call.variant;
   for (const auto& [role, name] : request.recipe.datasets)
     request.inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
   request.again = {"sabath", "fetch", asset.name, "--apply", call.script};

@@ -34,7 +34,11 @@ constexpr int run_letters = 8;
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
-  if (!request.again.empty()) return base::quote_command(request.again);
+  std::vector<std::string> again = request.again;
+  if (!again.empty()) {
+    if (!request.variant.empty()) again.insert(again.end(), {"--variant", request.variant});
+    return base::quote_command(again);
+  }
   std::vector<std::string> argv{
       "sabath", "run", request.named.empty() ? request.recipe.name : request.named};
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
@@ -180,6 +184,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   // Of a repetition the recipe's folder is gone as soon as it has ended.
   if (plan.repeats) plan.reproduce = base::quote_command({"sabath", "repro", plan.run_id});
   try {
+    if (request.announce_id) request.announce_id(plan.run_id);
     resolve_stages(request, directory, plan);
     plan.code_state = keep_code(request.recipe.directory,
                                 directory,

@@ -87,6 +87,11 @@ RunRow resolve(Database& database, const RunReference& reference) {
                                          "order by created desc, id desc limit 1 offset ?");
     const auto rows = read_runs(bound(statement, std::int64_t{*reference.from_last}));
     if (!rows.empty()) return rows.front();
+    if (*reference.from_last == 0) {
+      throw Error(ErrorKind::not_found,
+                  "@last: there is no run yet",
+                  "'sabath run' makes one; 'sabath list recipes' shows of what");
+    }
     throw Error(ErrorKind::not_found,
                 "@last~" + std::to_string(*reference.from_last) + ": there are not that many runs",
                 "'sabath list runs' shows what there is");

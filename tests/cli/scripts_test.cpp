@@ -117,6 +117,8 @@ TEST_CASE("cli: what is wrong with a script or its arguments is told before anyt
       {{"words", "--apply", "sort", "--arg", "threads=0"}, 2, "0 is below its minimum 1", ""},
       {{"words", "--apply", "sort", "--arg", "threads"}, 2, "'threads' is not NAME=VALUE", ""},
       {{"words", "--arg", "threads=1"}, 2, "--arg: goes with --apply", ""},
+      {{"words", "--variant", "gpu"}, 2, "--variant: goes with --apply", ""},
+      {{"words", "--apply", "sort", "--variant", "gpu"}, 2, "no variant", ""},
       {{"words", "--fresh"}, 2, "--fresh: goes with --apply", ""},
       {{"words", "words", "--apply", "sort"}, 2, "--apply: goes with the name of one asset", ""},
       {{"file:///x", "--apply", "sort"}, 2, "--apply: goes with the name of one asset", ""},
@@ -186,4 +188,29 @@ TEST_CASE("cli: a script sees the environment of its asset") {
   done(sabath, {"fetch", "words", "--apply", "greet"});
   CHECK(text_of(sabath.run_directories().back() / "outputs/greet/greeting") == "hello\n");
   CHECK(newest(sabath)["environment"]["layers"].size() == 1);
+}
+
+TEST_CASE("cli: a script runs in the variant that is asked for, and again in that") {
+  Sabath sabath;
+  std::string document = words_of(sabath, R"(, {"name": "greet",
+      "command": ["sh", "-c", "echo $GREETING > {output}/greeting"], "outputs": ["greeting"]})");
+  document.pop_back();
+  document += R"(, "environment": {"variants": ["plain", "loud"], "layers": [
+      {"kind": "host", "commands": ["sort"], "variables": {"GREETING": "hello"}},
+      {"kind": "host", "name": "louder", "variants": ["loud"], "commands": ["sort"],
+       "variables": {"GREETING": "HELLO"}}]}})";
+  sabath.asset("words", document);
+  const auto greeting = [&] {
+    return text_of(sabath.run_directories().back() / "outputs/greet/greeting");
+  };
+  done(sabath, {"fetch", "words", "--apply", "greet"});
+  CHECK(greeting() == "hello\n");
+  CHECK(newest(sabath)["variant"] == "plain");
+  done(sabath, {"fetch", "words", "--apply", "greet", "--variant", "loud"});
+  CHECK(greeting() == "HELLO\n");
+  CHECK(newest(sabath)["variant"] == "loud");
+  CHECK_THAT(newest(sabath)["reproduce"].get<std::string>(),
+             Contains("--apply greet --variant loud"));
+  done(sabath, {"repro", "@last"});
+  CHECK(greeting() == "HELLO\n");
 }

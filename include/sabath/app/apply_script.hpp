@@ -16,10 +16,11 @@ struct ScriptCall {
   std::map<std::string, std::string> arguments{};  ///< --arg NAME=VALUE, as text
   bool fresh = false;                              ///< run it though the same was run before
   bool offline = false;
+  std::string variant{};  ///< of the asset's environment; empty: the site's choice, else the first
 };
 
 /// Throws Error{not_found} for an unknown script, Error{usage} with all that is wrong with the
-/// arguments.
+/// arguments, or for a variant that the asset's environment does not have.
 void check_call(const spec::Asset& asset, const ScriptCall& call);
 
 /// The run that applies the script to just what was fetched: the script's recipe, written into a

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,6 +47,8 @@ struct RunRequest {
   std::optional<std::uint64_t> study_point{};
   std::optional<spec::Place> place{};  ///< what the run has to itself
   std::vector<std::string> again{};    ///< the command that asks for it; empty: `sabath run ...`
+  /// Told the run's id before anything of the run can be found, or nothing.
+  std::function<void(const std::string& run_id)> announce_id{};
 };
 
 /// The environments of a run, ready on this machine.

@@ -40,6 +40,7 @@ struct FetchCommandOptions {
   std::string apply{};
   std::vector<std::string> arguments{};
   bool fresh = false;
+  std::string variant{};
 };
 
 /// A name is an asset's; whatever has a colon cannot be one.
@@ -73,6 +74,7 @@ void check_options(const FetchCommandOptions& options) {
   if (options.apply.empty()) {
     if (!options.arguments.empty()) complain("--arg: goes with --apply, whose script takes it");
     if (options.fresh) complain("--fresh: goes with --apply; --refresh asks the source again");
+    if (!options.variant.empty()) complain("--variant: goes with --apply, whose script it is for");
   } else if (options.names.size() != 1 || is_url(options.names.front())) {
     complain("--apply: goes with the name of one asset, whose script it is");
   }
@@ -91,7 +93,11 @@ app::FetchOptions fetch_options(const FetchCommandOptions& options) {
 }
 
 app::ScriptCall call_of(const FetchCommandOptions& options) {
-  return {options.apply, assignments("--arg", options.arguments), options.fresh, options.offline};
+  return {options.apply,
+          assignments("--arg", options.arguments),
+          options.fresh,
+          options.offline,
+          options.variant};
 }
 
 app::FetchedAsset fetch_one(const std::string& name,
@@ -296,6 +302,11 @@ void setup_fetch(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
   command->add_flag("--fresh", options->fresh, "with --apply: run it though it was run before");
+  command
+      ->add_option("--variant",
+                   options->variant,
+                   "with --apply: the environment's variant; else the site's, else the first")
+      ->type_name("NAME");
   command->add_option("-o,--output", options->output, "also put the files into this folder");
   command->add_option("--path", options->path, "take them from this file or folder instead")
       ->type_name("FILE|FOLDER");

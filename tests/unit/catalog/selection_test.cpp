@@ -49,6 +49,16 @@ TEST_CASE("selection: @last is the newest run, @last~N the one N before it") {
   CHECK(contains(error.what(), "@last~4: there are not that many runs"));
 }
 
+TEST_CASE("selection: @last of no runs is told by that name") {
+  const test::CatalogHome home;
+  Catalog empty(home.file());
+  const test::FakeClock clock;
+  const auto text = GENERATE("@last", "@last~0");
+  const base::Error error = error_of([&] { (void)empty.select(text, clock.now()); });
+  CHECK(error.kind() == ErrorKind::not_found);
+  CHECK(std::string(error.what()) == "@last: there is no run yet");
+}
+
 TEST_CASE("selection: @last and ranges pass by the runs that only made an asset") {
   Selections runs;
   for (const int n : {2, 4}) {
