@@ -1,5 +1,7 @@
+#include "machine_turn.hpp"
 #include "node_slots.hpp"
 #include "run_executors.hpp"
+#include "signs_of_life.hpp"
 
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/run_files.hpp>
@@ -44,19 +46,20 @@ class StudyDrive {
         plan_(plan),
         prepared_(prepared),
         jobs_(machine.division.jobs),
+        is_bound_(machine.division.cores > 0),
         slots_(machine.capacity, machine.division),
         tools_(tools),
         observer_(observer),
         varied_(varied_parameters(plan.points)) {}
 
   /// What is under way already is followed, the rest is queued.
-  void take_stock(bool retry) {
+  void take_stock(const Resumption& resumption) {
     const std::vector<StudyFiles::Run> runs = files_.runs();
     std::vector<fs::path> directories;
     for (const StudyFiles::Run& run : runs)
       directories.push_back(tools_.folders.runs() / run.run_id);
     // In this order: what nobody executes now has said already how it ended.
-    const auto executors = executors_of(directories);
+    const auto executors = executors_of(directories, resumption.take_over);
     const StudyOutcome before = look_at_study(files_, tools_.folders);
     std::vector<bool> busy(plan_.points.size());
     for (const StudyFiles::Run& run : runs) {
@@ -68,8 +71,8 @@ class StudyDrive {
     for (std::size_t i = 0; i < plan_.points.size(); ++i) {
       const auto& newest = before.points[i].run;
       if (busy[i]) continue;
-      const bool done =
-          newest && is_settled(newest->state) && !(retry && newest->state == RunState::failed);
+      const bool done = newest && is_settled(newest->state) &&
+                        !(resumption.retry && newest->state == RunState::failed);
       if (done) {
         ++done_;
       } else {
@@ -82,6 +85,7 @@ class StudyDrive {
     std::chrono::nanoseconds pause = first_look;
     tell();
     while (true) {
+      give_sign();
       if (stop.stop_requested() && !cancelled_) {
         for (const Flight& flight : flights_)
           flight.run.cancel();
@@ -124,19 +128,71 @@ class StudyDrive {
     flights_.push_back({run.point, tools_.runner.follow(directory, job), place});
   }
 
+  /// Those under way come to their end; nothing more is begun.
+  void give_up() {
+    problem_ = std::current_exception();
+    waiting_.clear();
+  }
+
+  void give_sign() {
+    const base::SteadyTime now = tools_.clock.steady();
+    if (last_sign_ && now - *last_sign_ < sign_interval) return;
+    last_sign_ = now;
+    try {
+      files_.give_sign();
+    } catch (const Error&) {
+      give_up();
+    }
+  }
+
+  /// One that an earlier driver started without --jobs, say.
+  bool has_unbound_flight() const {
+    return std::any_of(flights_.begin(), flights_.end(), [](const Flight& flight) {
+      return flight.place.cpus.empty();
+    });
+  }
+
+  /// Cores and GPUs that no other run of this user has here; where too few are left, any.
+  std::optional<spec::Place> take_place() {
+    if (!is_bound_) return slots_.take();
+    NodeSlots apart = slots_;
+    std::string others;
+    for (const auto& [id, place] : places_taken_here()) {
+      const bool own = std::any_of(flights_.begin(), flights_.end(), [&id = id](const Flight& one) {
+        return one.run.run_id() == id;
+      });
+      if (own) continue;
+      apart.occupy(place);
+      others += (others.empty() ? "" : ", ") + id;
+    }
+    if (const auto place = apart.take()) {
+      slots_.occupy(*place);
+      return place;
+    }
+    const auto place = slots_.take();
+    if (place && !told_shared_) {
+      told_shared_ = true;
+      observer_.warn(task() + ": shares cores with " + others,
+                     "runs that have cores of their own do not disturb each other's timings");
+    }
+    return place;
+  }
+
   std::size_t launch_waiting(const std::stop_token& stop) {
     std::size_t launched = 0;
     while (!waiting_.empty() && flights_.size() < jobs_) {
-      const auto place = slots_.take();
+      if (is_bound_ && has_unbound_flight()) break;
+      // Until the run is in the table of processes, where others see what it has.
+      std::optional<MachineTurn> turn;
+      if (is_bound_) turn.emplace(tools_.clock);
+      const auto place = take_place();
       if (!place) break;
       try {
         launch(waiting_.front(), *place, stop);
       } catch (...) {
         slots_.give_back(*place);
         if (stop.stop_requested()) return launched;  // that is why; the others are ended next
-        // Those under way come to their end; nothing more is begun.
-        problem_ = std::current_exception();
-        waiting_.clear();
+        give_up();
         return launched;
       }
       waiting_.pop_front();
@@ -153,10 +209,10 @@ class StudyDrive {
     request.study_id = plan_.study_id;
     request.study_point = index;
     if (!place.cpus.empty() || !place.gpus.empty()) request.place = place;
+    // Noted before there is anything of it: no run of the study is ever unknown to it.
+    request.announce_id = [&](const std::string& id) { files_.add_run({index, id}); };
     const spec::RunPlan planned = tools_.runner.plan(prepared_, request, stop);
     tell_changed_code(planned);
-    // Noted before it is started: no run of the study is ever unknown to it.
-    files_.add_run({index, planned.run_id});
     observer_.note(name_of(index) + ": " + planned.run_id);
     flights_.push_back({index, tools_.runner.launch(planned), place});
   }
@@ -186,8 +242,7 @@ class StudyDrive {
     try {
       return flight.run.outcome(cancelled_);
     } catch (const Error& error) {
-      problem_ = std::current_exception();
-      waiting_.clear();
+      give_up();
       return {
           flight.run.directory().filename(), flight.run.directory(), RunState::lost, error.what()};
     }
@@ -217,6 +272,7 @@ class StudyDrive {
   const spec::StudyPlan& plan_;
   const PreparedRecipe& prepared_;
   std::size_t jobs_;
+  bool is_bound_;
   NodeSlots slots_;
   StudyTools tools_;
   base::Observer& observer_;
@@ -227,6 +283,8 @@ class StudyDrive {
   bool cancelled_ = false;
   std::optional<std::map<std::string, std::string>> code_{};  ///< of the first run
   bool told_code_ = false;
+  bool told_shared_ = false;
+  std::optional<base::SteadyTime> last_sign_{};
   std::exception_ptr problem_{};
 };
 
@@ -249,7 +307,10 @@ StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders) {
   for (const StudyFiles::Run& run : files.runs()) {
     const fs::path directory = folders.runs() / run.run_id;
     std::error_code code;
-    if (run.point >= outcome.points.size() || !fs::exists(directory, code)) continue;
+    // Without a status it was cut off while it was planned, and is none.
+    const bool is_planned = fs::exists(RunFiles(directory).status(), code) ||
+                            fs::exists(RunFiles(directory).record(), code);
+    if (run.point >= outcome.points.size() || !is_planned) continue;
     PointOutcome& point = outcome.points[run.point];
     ++point.runs;
     // A run that is ok is what the point was for, whatever came after it.
@@ -266,14 +327,14 @@ std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTool
 StudyOutcome run_study(const StudyFiles& files,
                        const spec::StudyPlan& plan,
                        const PreparedRecipe& prepared,
-                       bool retry,
+                       const Resumption& resumption,
                        const StudyTools& tools,
                        base::Observer& observer,
                        std::stop_token stop) {
   const Machine machine = machine_for(prepared.request.recipe, plan.jobs, tools);
-  files.take_in_hand();
+  files.take_in_hand(resumption.take_over);
   StudyDrive drive(files, plan, prepared, machine, tools, observer);
-  drive.take_stock(retry);
+  drive.take_stock(resumption);
   drive.run(stop);
   StudyOutcome outcome = look_at_study(files, tools.folders);
   for (PointOutcome& point : outcome.points) {

@@ -1,4 +1,5 @@
 #include "dated_folder.hpp"
+#include "signs_of_life.hpp"
 
 #include <sabath/app/study_files.hpp>
 #include <sabath/base/error.hpp>
@@ -16,6 +17,7 @@
 #include <charconv>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::app {
@@ -44,6 +46,21 @@ int newest_driver(const fs::path& directory) {
 
 fs::path driver_file(const fs::path& directory, int number) {
   return directory / (std::string(driver_prefix) + std::to_string(number));
+}
+
+Error in_other_hands(const std::string& name,
+                     const base::ProcessIdentity& driver,
+                     std::chrono::nanoseconds silence,
+                     const std::string& id) {
+  const std::string what = name + "may go on on another machine, as process " +
+                           std::to_string(driver.pid) + "; its last sign of life was " +
+                           base::format_duration(silence) + " ago";
+  if (silence < longest_silence)
+    return {ErrorKind::usage, what, "go on there, or once that process has ended"};
+  return {
+      ErrorKind::usage,
+      what,
+      "where that machine, and what it ran, is gone: sabath run --resume " + id + " --take-over"};
 }
 
 /// When it was made stands at the end of an id, before its letters.
@@ -89,7 +106,7 @@ void StudyFiles::add_run(const Run& run) const {
   if (size == 0) base::sync_directory(directory_);
 }
 
-void StudyFiles::take_in_hand() const {
+void StudyFiles::take_in_hand(bool take_over) const {
   const int newest = newest_driver(directory_);
   if (newest > 0) {
     const fs::path file = driver_file(directory_, newest);
@@ -102,9 +119,9 @@ void StudyFiles::take_in_hand() const {
                   name + "goes on already, as process " + std::to_string(driver->pid));
     }
     if (liveness == base::Liveness::unknown) {
-      throw Error(ErrorKind::usage,
-                  name + "may go on on another machine, as process " + std::to_string(driver->pid),
-                  "where that is certainly not so, remove " + file.string());
+      const auto silence = silence_of(file);
+      if (!take_over || silence < longest_silence)
+        throw in_other_hands(name, *driver, silence, directory_.filename().string());
     }
   }
   // Exclusive: of two that find the last one gone at the same time one goes on.
@@ -114,6 +131,17 @@ void StudyFiles::take_in_hand() const {
                 "study '" + directory_.filename().string() +
                     "': another process has taken it in hand at this moment");
   }
+}
+
+void StudyFiles::give_sign() const {
+  const fs::path file = driver_file(directory_, newest_driver(directory_));
+  const auto driver = base::ProcessIdentity::parse(base::read_file_if_exists(file).value_or(""));
+  if (driver != base::ProcessIdentity::current()) {
+    throw Error(ErrorKind::usage,
+                "study '" + directory_.filename().string() + "': another process has taken it over",
+                "what this one started comes to its end");
+  }
+  ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
 }
 
 StudyFiles make_study(const fs::path& studies,

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 using namespace sabath::test;
 using Catch::Contains;
@@ -318,6 +319,60 @@ TEST_CASE("study: a run that goes on after its study was killed is waited for, n
   CHECK(second.wait().status == 0);
   CHECK(runs_made(sabath) ==
         std::multiset<std::string>{"n=1 mode=a seed=1 ok", "n=2 mode=a seed=1 ok"});
+}
+
+TEST_CASE("study: beside a run that has the whole machine none is started, however many may be") {
+  if (sabath::probe::usable_cores().size() < 2) return;
+  Sabath sabath;
+  const auto gate = sabath.folder() / "gate";
+  const auto folder = recipe(
+      sabath, "while [ {param.n} = 1 ] && [ ! -e " + gate.string() + " ]; do sleep 0.02; done");
+  Running first = sabath.start({"run", folder, "--sweep", "n=1,2,3", "--seed", "1"});
+  REQUIRE(eventually([&] {
+    return sabath.count_runs() == 1 &&
+           has_line(sabath.run_directories().back() / "status.json", "\"go\"");
+  }));
+  first.signal(SIGKILL);
+  first.wait();
+  Running second = sabath.start({"run", "--resume", only_study(sabath), "--jobs", "2"});
+  REQUIRE(eventually([&] { return has_line(sabath.folder() / "started-2.err", "goes on"); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  CHECK(sabath.count_runs() == 1);
+  write_text(gate, "");
+  CHECK(second.wait().status == 0);
+  CHECK(sabath.count_runs() == 3);
+}
+
+TEST_CASE("study: two studies at once on one machine get cores of their own, as far as there are") {
+  if (sabath::probe::usable_cores().size() < 2) return;
+  Sabath sabath;
+  const auto gate = sabath.folder() / "gate";
+  const auto folder =
+      recipe(sabath,
+             "while [ {param.n} = 1 ] && [ ! -e " + gate.string() + " ]; do sleep 0.02; done",
+             "",
+             R"({"resources": {"cpus": 1}})");
+  // Of each study one run stays and has a core, the other is through at once.
+  const std::vector<std::string> command{
+      "run", folder, "--sweep", "n=1,2", "--seed", "1", "--jobs", "2"};
+  Running one = sabath.start(command);
+  REQUIRE(eventually([&] { return sabath.count_runs() == 2 && records(sabath) == 1; }));
+  Running two = sabath.start(command);
+  REQUIRE(eventually([&] { return sabath.count_runs() == 4 && records(sabath) == 2; }));
+  write_text(gate, "");
+  CHECK(one.wait().status == 0);
+  const Answer second = two.wait();
+  CHECK(second.status == 0);
+  std::vector<json> places;
+  for (const fs::path& directory : sabath.run_directories()) {
+    const json plan = json::parse(text_of(directory / "plan.json"));
+    if (plan["parameters"]["n"] == 1) places.push_back(plan["place"]["cpus"]);
+  }
+  REQUIRE(places.size() == 2);
+  CHECK(places[0] != places[1]);
+  // Here only two cores may be counted on: where there are more, nothing is shared.
+  if (sabath::probe::usable_cores().size() == 2)
+    CHECK_THAT(second.errors, Contains("shares cores with toy-"));
 }
 
 TEST_CASE("study: Ctrl-C ends what runs and says how to go on") {

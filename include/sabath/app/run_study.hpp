@@ -44,18 +44,26 @@ struct StudyTools {
   base::Clock& clock;
 };
 
+/// How a study is gone on with.
+struct Resumption {
+  bool retry = false;      ///< failed points count as open
+  bool take_over = false;  ///< a driver and runs on another machine that give no sign are gone
+};
+
 /// How many runs of the recipe go at a time, of `jobs` that were asked for (0: as many as fit).
 /// Throws Error{usage} where they do not fit on this machine.
 std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTools& tools);
 
 /// Runs what of a study is not done: points that have no run, or whose newest was interrupted or
 /// lost, and with `retry` those that failed, as new runs. A run that somebody still executes is
-/// waited for, and none is started beside it. After a stop the runs under way are ended and waited
-/// for; what else ends it early (a full disk) is thrown once they are over.
+/// waited for, and no other of its point is started; beside one that has the whole machine none at
+/// all. Runs get cores that no other run of this user has on this machine, as far as there are
+/// some. After a stop the runs under way are ended and waited for; what else ends it early (a full
+/// disk) is thrown once they are over.
 StudyOutcome run_study(const StudyFiles& files,
                        const spec::StudyPlan& plan,
                        const PreparedRecipe& prepared,
-                       bool retry,
+                       const Resumption& resumption,
                        const StudyTools& tools,
                        base::Observer& observer,
                        std::stop_token stop);

@@ -13,8 +13,9 @@ namespace sabath::app {
 
 /// The files of one study (docs/formats/study.md):
 ///   study.json    what it is
-///   runs          a line "<point> <run id>" for each run, before the run is started
-///   driver.<n>    who has it in hand, as base::ProcessIdentity::text; the highest counts
+///   runs          a line "<point> <run id>" for each run, before the run is planned
+///   driver.<n>    who has it in hand, as base::ProcessIdentity::text; the highest counts, and is
+///                 touched now and then
 class StudyFiles {
  public:
   explicit StudyFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -32,8 +33,12 @@ class StudyFiles {
   void add_run(const Run& run) const;
 
   /// Makes this process the one that starts the study's runs, until it ends. Throws Error{usage}
-  /// where another one may still be at it.
-  void take_in_hand() const;
+  /// where another one may still be at it; with `take_over` one on another machine that has given
+  /// no sign of life for `longest_silence` counts as gone.
+  void take_in_hand(bool take_over = false) const;
+  /// A sign of life for others, every `sign_interval`. Throws Error{usage} where another process
+  /// has taken the study over.
+  void give_sign() const;
 
  private:
   std::filesystem::path directory_;

@@ -70,8 +70,8 @@ void refuse_beside_resume(const RunOptions& options) {
                     asks_for_study(options);
   if (!more) return;
   throw base::Error(base::ErrorKind::usage,
-                    "--resume: goes on with a study as it was asked for; only --jobs and --retry "
-                    "may stand beside it",
+                    "--resume: goes on with a study as it was asked for; only --jobs, --retry and "
+                    "--take-over may stand beside it",
                     "a new study has its own recipe and options");
 }
 
@@ -85,8 +85,10 @@ int run_run(const RunOptions& options, Workspace& workspace) {
                       "run: a recipe is missing",
                       "'sabath list recipes' shows what there is");
   }
-  if (options.retry) {
-    throw base::Error(base::ErrorKind::usage, "--retry: goes with --resume alone");
+  if (options.retry || options.take_over) {
+    throw base::Error(
+        base::ErrorKind::usage,
+        std::string(options.retry ? "--retry" : "--take-over") + ": goes with --resume alone");
   }
   const app::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
@@ -119,6 +121,9 @@ void add_study_options(CLI::App& command, RunOptions& options, CLI::Option* seed
   command.add_option("--resume", options.resume, "go on with a study that was interrupted")
       ->check(why_empty);
   command.add_flag("--retry", options.retry, "with --resume: run again what failed");
+  command.add_flag("--take-over",
+                   options.take_over,
+                   "with --resume: the machine that had the study in hand is gone");
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct RunOptions {
   std::string jobs{};
   std::string resume{};
   bool retry = false;
+  bool take_over = false;
 };
 
 /// NAME=VALUE of each text. Throws Error{usage} that names `option`.

@@ -97,10 +97,15 @@ app::PreparedRecipe prepare(const app::RunRequest& request,
 int conduct(const app::StudyFiles& files,
             const spec::StudyPlan& plan,
             const app::PreparedRecipe& prepared,
-            bool retry,
+            const app::Resumption& resumption,
             Workspace& workspace) {
-  const app::StudyOutcome outcome = app::run_study(
-      files, plan, prepared, retry, tools_of(workspace), workspace.observer(), workspace.stop());
+  const app::StudyOutcome outcome = app::run_study(files,
+                                                   plan,
+                                                   prepared,
+                                                   resumption,
+                                                   tools_of(workspace),
+                                                   workspace.observer(),
+                                                   workspace.stop());
   workspace.index_runs();
   workspace.answer(study_answer(outcome, workspace.options().json));
   return study_status(outcome);
@@ -188,7 +193,7 @@ int run_new_study(const RunOptions& options,
   workspace.observer().note("study " + plan.study_id + ": " + std::to_string(points.size()) +
                             " run(s)");
   suggest_jobs(options, request.recipe, points.size(), workspace);
-  return conduct(files, plan, prepared, false, workspace);
+  return conduct(files, plan, prepared, {}, workspace);
 }
 
 int resume_study(const RunOptions& options, Workspace& workspace) {
@@ -212,7 +217,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   if (plan.offline) workspace.stay_offline();
   app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
   const app::PreparedRecipe prepared = prepare(request, plan.points, workspace);
-  return conduct(files, plan, prepared, options.retry, workspace);
+  return conduct(files, plan, prepared, {options.retry, options.take_over}, workspace);
 }
 
 int study_status(const app::StudyOutcome& outcome) {

@@ -179,8 +179,41 @@ TEST_CASE("study files: who may still be at it elsewhere is not taken for gone")
   const base::Error error = error_of([&] { study.files.take_in_hand(); });
   CHECK(error.kind() == ErrorKind::usage);
   CHECK(contains(error.what(), "may go on on another machine"));
-  CHECK(contains(error.hint(), study.driver(1).string()));
+  CHECK(contains(error.what(), "its last sign of life was "));
   CHECK_FALSE(fs::exists(study.driver(2)));
+}
+
+TEST_CASE("study files: who has given no sign of life elsewhere can be taken over from") {
+  const Study study;
+  Study::write(study.driver(1), elsewhere().text());
+  const auto since = [&](std::chrono::seconds silence) {
+    fs::last_write_time(study.driver(1), fs::file_time_type::clock::now() - silence);
+  };
+  since(std::chrono::seconds(60));
+  const base::Error early = error_of([&] { study.files.take_in_hand(true); });
+  CHECK(contains(early.what(), "may go on on another machine"));
+  CHECK(contains(early.hint(), "once that process has ended"));
+  CHECK_FALSE(fs::exists(study.driver(2)));
+  since(std::chrono::seconds(300));
+  const base::Error unasked = error_of([&] { study.files.take_in_hand(); });
+  CHECK(contains(unasked.hint(), "--take-over"));
+  CHECK_FALSE(fs::exists(study.driver(2)));
+  study.files.take_in_hand(true);
+  CHECK(base::read_file(study.driver(2)) == ProcessIdentity::current().text());
+  CHECK_NOTHROW(study.files.give_sign());
+  // Should the other one come back it sees that it has nothing more to start.
+  Study::write(study.driver(3), elsewhere().text());
+  const base::Error over = error_of([&] { study.files.give_sign(); });
+  CHECK(contains(over.what(), "another process has taken it over"));
+}
+
+TEST_CASE("study files: a driver gives signs of life") {
+  const Study study;
+  study.files.take_in_hand();
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(study.driver(1), old);
+  study.files.give_sign();
+  CHECK(fs::last_write_time(study.driver(1)) > old + std::chrono::minutes(50));
 }
 
 TEST_CASE("executors: a run that was planned and not started has none, whoever planned it") {
@@ -220,11 +253,30 @@ TEST_CASE("executors: one on another machine may go on, which is an error that s
   CHECK(contains(error.what(), first + " may still be executed on node1"));
 }
 
+TEST_CASE(
+    "executors: a run of a machine that is gone is given up when asked, unless it is written to") {
+  const Study study;
+  const fs::path directory = study.plan(first, RunState::running, elsewhere());
+  fs::create_directories(directory / "attempts/1");
+  Study::write(directory / "attempts/1/samples-node1.jsonl", "{}");
+  const base::Error error = error_of([&] { app::executors_of({directory}, true); });
+  CHECK(contains(error.what(), "its last sign of life was "));
+  const auto old = fs::file_time_type::clock::now() - std::chrono::seconds(300);
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
+    fs::last_write_time(entry.path(), old);
+  CHECK_THROWS(app::executors_of({directory}));
+  CHECK(app::executors_of({directory}, true).empty());
+  const spec::RunStatus status = RunFiles(directory).read_status();
+  CHECK(status.state == RunState::lost);
+  CHECK(contains(status.message, "it was given up: on node1 nobody had written to it for "));
+}
+
 TEST_CASE("study: what was planned, listed or started when it was killed is told as what it is") {
   const Study study;
-  // Killed after planning the first run, which the list does not know; the second is listed and was
-  // not started; of the third's two runs one was killed and one is through.
-  study.plan(first, RunState::planned, dead());
+  // Killed while it planned the first run, which the list knows already; the second was not
+  // started; of the third's two runs one was killed and one is through.
+  fs::create_directories(study.folders().runs() / first);
+  study.files.add_run({0, first});
   study.plan(second, RunState::planned, dead());
   study.files.add_run({1, second});
   const std::string third = "tiny-20261120-103203-abcdefgh";

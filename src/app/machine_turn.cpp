@@ -1,0 +1,30 @@
+#include "machine_turn.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace sabath::app {
+
+MachineTurn::MachineTurn(base::Clock& clock)
+    : name_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  // Of Linux's names without files only one socket has each (unix(7), abstract).
+  const std::string name = "sabath-cores-" + std::to_string(::geteuid());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(name.begin(), name.end(), address.sun_path + 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const auto patience = clock.steady() + std::chrono::seconds(10);
+  while (name_ && ::bind(name_.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) {
+    if (errno != EADDRINUSE || clock.steady() > patience) return;
+    clock.sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace sabath::app
