@@ -9,6 +9,7 @@
 #include <future>
 #include <optional>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::app {
@@ -47,6 +48,12 @@ bool is_run(const fs::path& directory) {
   return spec::is_run_id(directory.filename().string()) &&
          (fs::exists(RunFiles(directory).status(), code) ||
           fs::exists(RunFiles(directory).record(), code));
+}
+
+/// Which file lies there; 0: none.
+std::uint64_t file_at(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
 /// Throws rather than take a folder that cannot be read for an empty one.
@@ -242,11 +249,13 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
     index_inbox(*catalog, runs, clock, observer);
     return catalog;
   };
+  const std::uint64_t before = file_at(file);
   try {
     return open();
   } catch (const Error& error) {
-    std::error_code code;
-    if (error.kind() != base::ErrorKind::catalog || fs::exists(file, code)) throw;
+    // Set aside, or removed by a person, and perhaps made again by another process.
+    const bool is_same = before != 0 && file_at(file) == before;
+    if (error.kind() != base::ErrorKind::catalog || is_same) throw;
     observer.warn(error.what(), "it is made again from the runs that there are");
     return open();
   }

@@ -82,6 +82,11 @@ SQLite::Statement& Database::statement(const std::string& sql) {
 
 void Database::rethrow(const SQLite::Exception& error) const {
   const std::string place = path_.string();
+  if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
+    throw Error(ErrorKind::catalog,
+                place + ": was removed while it was in use",
+                "it is only an index: the next command makes it again");
+  }
   switch (error.getErrorCode()) {
     case SQLITE_CANTOPEN:
     case SQLITE_FULL:

@@ -2,22 +2,9 @@
 # Runs and fetches while kill -9 hits sabath run, sabath exec, the user's process or sabath fetch at random moments; then
 # nothing may be broken, and nothing may claim to be what it is not.
 #   kill9.sh SABATH        SABATH_SOAK_ROUNDS: how many rounds (default 10); SABATH_SOAK_SEED: of the random moments
-set -uo pipefail
-
-sabath=$(realpath "$1")
-[[ -x $sabath ]] || { echo "usage: kill9.sh SABATH"; exit 2; }
+source "$(dirname "$0")/frame.sh"
 rounds=${SABATH_SOAK_ROUNDS:-10}
-RANDOM=${SABATH_SOAK_SEED:-$$}
-folder=$(mktemp -d "${TMPDIR:-/tmp}/sabath-soak-XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-export SABATH_HOME=$folder/home SABATH_CONFIG=$folder/config SABATH_CACHE=$folder/cache SOAK_MARK=$folder
-problems=0
 declare -A hits=([run]=0 [exec]=0 [user]=0 [fetch]=0 [missed]=0)
-
-problem() {
-  echo "PROBLEM: $*"
-  problems=$((problems + 1))
-}
 
 # The last stage is what a user's program would be: it takes a while, and its outputs come one after the other.
 mkdir -p "$SABATH_HOME/recipes/soak"
@@ -68,9 +55,6 @@ hit() {
   fi
 }
 
-# Processes that carry this soak's mark in their environment.
-left_alive() { env -u SOAK_MARK grep -lsF "SOAK_MARK=$SOAK_MARK" /proc/[0-9]*/environ; }
-
 "$sabath" -q run soak >/dev/null || problem "an undisturbed run fails" # and looks at the host, once
 begin=$(now_ms)
 "$sabath" -q run soak --fresh >/dev/null || problem "an undisturbed run fails"
@@ -100,24 +84,10 @@ for ((round = 1; round <= rounds; ++round)); do
 done 2>/dev/null # where the shell tells of every process that was killed
 [[ -f $folder/fetch.hits ]] && hits[fetch]=$(wc -l <"$folder/fetch.hits")
 
-# Whoever lost its parent ends by itself, soon.
-for ((i = 0; i < 100; ++i)); do
-  [[ -z $(left_alive) ]] && break
-  sleep 0.1
-done
-for process in $(left_alive); do
-  pid=${process#/proc/} pid=${pid%/environ}
-  problem "still alive: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-  kill -9 "$pid"
-done
+nobody_is_left
 
 "$sabath" -q verify --full >"$folder/verify.txt" 2>&1 || problem "verify --full: $(cat "$folder/verify.txt")"
-"$sabath" list runs --all >"$folder/listed.before" 2>&1 || problem "list runs: $(cat "$folder/listed.before")"
-"$sabath" -q catalog reindex >"$folder/reindex.txt" 2>&1 || problem "reindex: $(cat "$folder/reindex.txt")"
-"$sabath" list runs --all >"$folder/listed" 2>&1 || problem "list runs after reindex: $(cat "$folder/listed")"
-cmp -s "$folder/listed.before" "$folder/listed" || problem "reindex tells other runs than were known:
-$(diff "$folder/listed.before" "$folder/listed")"
-grep -E '  (planned|running)  ' "$folder/listed" && problem "a run whose processes are gone is not closed"
+index_is_right "$sabath" -q catalog reindex
 
 ok=0
 ended=0

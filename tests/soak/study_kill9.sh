@@ -2,21 +2,9 @@
 # Studies whose driver, executors and programs are killed with -9 at random moments, and which are resumed until they are
 # complete: no point may be lost or done twice, and every run must be told as what it is.
 #   study_kill9.sh SABATH        SABATH_SOAK_ROUNDS: how many studies (default 3); SABATH_SOAK_SEED: of the random moments
-set -uo pipefail
-
-sabath=$(realpath "$1")
-[[ -x $sabath ]] || { echo "usage: study_kill9.sh SABATH"; exit 2; }
+source "$(dirname "$0")/frame.sh"
 rounds=${SABATH_SOAK_ROUNDS:-3}
-RANDOM=${SABATH_SOAK_SEED:-$$}
-folder=$(mktemp -d "${TMPDIR:-/tmp}/sabath-soak-XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-export SABATH_HOME=$folder/home SABATH_CONFIG=$folder/config SABATH_CACHE=$folder/cache SOAK_MARK=$folder
-problems=0 kills=0 resumes=0
-
-problem() {
-  echo "PROBLEM: $*"
-  problems=$((problems + 1))
-}
+kills=0 resumes=0
 
 points=12
 mkdir -p "$SABATH_HOME/recipes/soak"
@@ -43,11 +31,9 @@ victim() {
       exec) [[ $words == *"sabath"*" exec "* ]] && found+=("$pid") ;;
       user) [[ $words == *" sleep 0.2 "* ]] && found+=("$pid") ;;
     esac
-  done < <(env -u SOAK_MARK grep -lsF "SOAK_MARK=$SOAK_MARK" /proc/[0-9]*/environ)
+  done < <(left_alive)
   ((${#found[@]})) && echo "${found[RANDOM % ${#found[@]}]}"
 }
-
-left_alive() { env -u SOAK_MARK grep -lsF "SOAK_MARK=$SOAK_MARK" /proc/[0-9]*/environ; }
 
 kinds=(driver exec user)
 for ((round = 1; round <= rounds; ++round)); do
@@ -77,22 +63,8 @@ for ((round = 1; round <= rounds; ++round)); do
   ((status == 0)) || problem "study $id does not come to its end: status $status, $(cat "$folder/out")"
 done 2>/dev/null # where the shell tells of every process that was killed
 
-for ((i = 0; i < 100; ++i)); do
-  [[ -z $(left_alive) ]] && break
-  sleep 0.1
-done
-for process in $(left_alive); do
-  pid=${process#/proc/} pid=${pid%/environ}
-  problem "still alive: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-  kill -9 "$pid"
-done
-
-"$sabath" list runs --all >"$folder/listed.before" 2>&1 || problem "list runs: $(cat "$folder/listed.before")"
-grep -E '  (planned|running)  ' "$folder/listed.before" && problem "a run whose processes are gone is not closed"
-rm "$SABATH_HOME/catalog.db"
-"$sabath" list runs --all >"$folder/listed" 2>"$folder/errors" || problem "list runs anew: $(cat "$folder/listed" "$folder/errors")"
-cmp -s "$folder/listed.before" "$folder/listed" || problem "a new catalog tells other runs than were known:
-$(diff "$folder/listed.before" "$folder/listed")"
+nobody_is_left
+index_is_right rm "$SABATH_HOME/catalog.db"
 
 python3 - "$SABATH_HOME" "$points" "$folder/log" <<'P' || problems=$((problems + 1))
 import collections, json, pathlib, sys

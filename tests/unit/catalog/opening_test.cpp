@@ -166,6 +166,19 @@ TEST_CASE("catalog: of a damaged one that was replaced meanwhile the new one sta
   CHECK(Catalog(home.file()).runs().size() == 1);
 }
 
+TEST_CASE("catalog: who has one open that was removed is told, and writes into no other") {
+  const test::CatalogHome home;
+  Catalog old(home.file());
+  test::put(old, test::numbered_record(1));
+  fs::remove(home.file());
+  const bool is_replaced = GENERATE(false, true);
+  if (is_replaced) Catalog(home.file()).set_filled();
+  const base::Error error = error_of([&] { test::put(old, test::numbered_record(2)); });
+  CHECK(error.kind() == ErrorKind::catalog);
+  CHECK(contains(error.what(), "was removed while it was in use"));
+  CHECK(Catalog(home.file()).runs().empty());
+}
+
 TEST_CASE("catalog: a folder in its place is an error of storage") {
   const CatalogHome home;
   fs::create_directory(home.file());
