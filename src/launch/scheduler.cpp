@@ -222,7 +222,15 @@ ProcessResult Scheduler::call(const std::vector<std::string>& argv,
   command.capture_limit = most_output;
   command.grace = std::chrono::seconds(1);
   if (!input.empty()) command.input = base::read_file(input);
-  ProcessResult result = processes_.run(command, stop);
+  ProcessResult result;
+  try {
+    result = processes_.run(command, stop);
+  } catch (const Error& error) {
+    throw Error(
+        error.kind(),
+        description_.name + ": " + error.what(),
+        "on nodes where jobs of " + description_.name + " are submitted its tools are on PATH");
+  }
   if (result.end == ProcessEnd::stopped) throw Error(ErrorKind::interrupted, "interrupted");
   return result;
 }
@@ -242,7 +250,7 @@ Scheduler::Answer Scheduler::ask(const spec::SchedulerQuestion& question,
       result = call(argv, {}, stop);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
-      answer.problem = description_.name + ": " + error.what();
+      answer.problem = error.what();
       answer.is_absent = true;
       return answer;
     }

@@ -144,6 +144,20 @@ TEST_CASE("scheduler: what it refuses for good is told at once in its words, wit
   CHECK(tools.calls().size() == 1);
 }
 
+TEST_CASE("scheduler: where its tools are not, that is told") {
+  FakeTools tools;
+  auto description = slurm();
+  description.submit.command.front() = "no-such-sbatch";
+  description.poll.front().command.front() = "no-such-squeue";
+  auto scheduler = tools.scheduler(description);
+  auto error = error_of([&] { scheduler.submit(tools.job(), never); });
+  CHECK(error.kind() == base::ErrorKind::launch);
+  CHECK_THAT(error.what(), Catch::Matchers::StartsWith("slurm: ") && Contains("no-such-sbatch"));
+  CHECK(error.hint() == "on nodes where jobs of slurm are submitted its tools are on PATH");
+  error = error_of([&] { scheduler.poll({"1"}, never); });
+  CHECK_THAT(error.what(), Catch::Matchers::StartsWith("slurm: ") && Contains("no-such-squeue"));
+}
+
 TEST_CASE("scheduler: a controller that is down is tried again, after looking for the job") {
   FakeTools tools;
   tools.answer("squeue", "");
