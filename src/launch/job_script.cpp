@@ -45,11 +45,36 @@ std::string quoted_argument(const std::string& argument, const std::string& inde
   return result;
 }
 
+bool names_inputs(const std::vector<spec::Alternatives>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const spec::Alternatives& line) {
+    return std::any_of(line.begin(), line.end(), [](const std::string& text) {
+      return text.find("{inputs}") != std::string::npos;
+    });
+  });
+}
+
+/// A path in, or of, a file that travels: beneath the folder where the job begins, without the
+/// folders that it was in.
+std::string as_it_arrives(const std::string& argument,
+                          const std::vector<std::filesystem::path>& inputs) {
+  for (const std::filesystem::path& input : inputs) {
+    const std::string from = input.string();
+    if (!argument.starts_with(from)) continue;
+    const std::string rest = argument.substr(from.size());
+    if (rest.empty() || rest.front() == '/') return "./" + input.filename().string() + rest;
+  }
+  return argument;
+}
+
 std::string command_line(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
   const std::string index = job.tasks > 0 ? scheduler.node.index : "1";
+  const bool they_travel =
+      names_inputs(scheduler.submit.file) || names_inputs(scheduler.submit.options);
   std::string line;
-  for (const std::string& argument : job.argv)
-    line += (line.empty() ? "" : " ") + quoted_argument(argument, index);
+  for (const std::string& argument : job.argv) {
+    const std::string there = they_travel ? as_it_arrives(argument, job.inputs) : argument;
+    line += (line.empty() ? "" : " ") + quoted_argument(there, index);
+  }
   return line;
 }
 

@@ -400,6 +400,22 @@ TEST_CASE("shipped schedulers: an array and all its resources become options") {
   }
 }
 
+TEST_CASE(
+    "shipped schedulers: without a common file system the job names its files as they arrive") {
+  FakeTools tools;
+  tools.answer("condor_submit", "50.0 - 50.0\n");
+  auto job = tools.job();
+  job.argv = {"/opt/bin/sabath", "exec", "--batch", "/runs/x/jobs/1", "/runs/xy", "/runs/x"};
+  job.inputs = {"/opt/bin/sabath", "/runs/x"};
+  job.outputs = {"x"};
+  tools.scheduler(test::shipped_scheduler("osg")).submit(job, never);
+  CHECK_THAT(tools.read("job-1.sh"),
+             Contains("\nexec ./sabath exec --batch ./x/jobs/1 /runs/xy ./x\n"));
+  tools.scheduler(test::shipped_scheduler("htcondor")).submit(job, never);
+  CHECK_THAT(tools.read("job-1.sh"),
+             Contains("\nexec /opt/bin/sabath exec --batch /runs/x/jobs/1"));
+}
+
 TEST_CASE("shipped schedulers: states are told as they are, and what is not told is unknown") {
   for (const Case& c : cases()) {
     FakeTools tools;
