@@ -210,6 +210,8 @@ void index_inbox(catalog::Catalog& catalog,
   }
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
     for (const catalog::RunRow& row : catalog.in_state(state)) {
+      // Their nodes tell when they end; what else there is to know, RunWatch asks the scheduler.
+      if (!row.batch.empty()) continue;
       const auto run = telling_problems(observer, [&] { return look_again(row, clock); });
       if (!run) continue;
       if (run->record) {

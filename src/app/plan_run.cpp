@@ -48,6 +48,7 @@ std::string reproduce_command(const RunRequest& request,
     argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
   }
   if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
+  if (!request.site.empty()) argv.insert(argv.end(), {"--on", request.site});
   if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
   return base::quote_command(argv);
 }
@@ -160,7 +161,10 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.tags = request.tags;
   plan.inputs = inputs;
   plan.environment = environments.own;
-  plan.launch = {{"launcher", "local"}, {"user", base::user_name()}};
+  plan.launch = {{"launcher", request.site.empty() ? "local" : request.scheduler},
+                 {"user", base::user_name()}};
+  if (!request.site.empty()) plan.launch["site"] = request.site;
+  if (!request.batch.empty()) plan.batch = request.batch;
   plan.cache_directory = folders.cache.string();
   plan.state_directory = folders.state().string();
   plan.fresh = request.fresh;

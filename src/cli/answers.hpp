@@ -47,6 +47,8 @@ std::string json_answer(const std::vector<app::StudyOutcome>& studies);
 /// How a study stands: the table of its runs, and how it goes on; or JSON.
 std::string study_answer(const app::StudyOutcome& outcome, bool json);
 std::string json_answer(const std::vector<Check>& checks);
+/// What that wrote on another node. Throws Error{launch}.
+std::vector<Check> parse_checks(const std::string& text, const std::string& origin);
 std::string json_answer(const catalog::CatalogStats& stats);
 std::string json_answer(const spec::Collection& collection);
 std::string json_answer(const spec::Comparison& comparison);

@@ -160,6 +160,19 @@ std::string json_answer(const std::vector<Check>& checks) {
   });
 }
 
+std::vector<Check> parse_checks(const std::string& text, const std::string& origin) {
+  std::vector<Check> checks;
+  try {
+    for (const auto& row : nlohmann::json::parse(text).at("checks")) {
+      const auto word = [&](const char* key) { return row.at(key).get<std::string>(); };
+      checks.push_back({word("what"), word("state"), word("detail"), word("remedy")});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw base::Error(base::ErrorKind::launch, origin + ": " + error.what());
+  }
+  return checks;
+}
+
 std::string json_answer(const catalog::CatalogStats& stats) {
   return base::pretty_json({{"schema", 1},
                             {"schema_version", stats.schema_version},

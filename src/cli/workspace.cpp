@@ -228,18 +228,47 @@ void Workspace::index_runs() {
   }
 }
 
+void Workspace::refresh_catalog() {
+  app::index_inbox(catalog(), folders().runs(), clock_, observer_);
+}
+
+spec::Site Workspace::site(const std::string& name) {
+  return documents().site(name);
+}
+
+void Workspace::use_site(const std::string& name) {
+  const spec::Site chosen = site(name);
+  folders();
+  if (!chosen.cache.empty()) folders_->cache = chosen.cache;
+  variant_ = chosen.variant;
+}
+
+Workspace::SchedulerAndDesk::SchedulerAndDesk(const spec::Site& site, Workspace& workspace)
+    : scheduler(workspace.documents().scheduler(site.scheduler), site, workspace.processes()),
+      desk(scheduler,
+           workspace.folders().state() / "schedulers" / (site.name + ".json"),
+           workspace.clock(),
+           workspace.observer()) {}
+
+app::SchedulerDesk& Workspace::desk(const spec::Site& site) {
+  auto& made = desks_[site.name];
+  if (!made) made = std::make_unique<SchedulerAndDesk>(site, *this);
+  return made->desk;
+}
+
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launchers_ = launch::builtin_launchers();
-    const app::RecipeRunner::Tools tools{documents(),
-                                         environments(),
-                                         cache(),
-                                         fetchers(),
-                                         *launchers_.front(),
-                                         processes_,
-                                         clock_,
-                                         login_lookup(),
-                                         configuration().environments.variant};
+    const app::RecipeRunner::Tools tools{
+        documents(),
+        environments(),
+        cache(),
+        fetchers(),
+        *launchers_.front(),
+        processes_,
+        clock_,
+        login_lookup(),
+        variant_.empty() ? configuration().environments.variant : variant_};
     runner_ = std::make_unique<app::RecipeRunner>(tools, folders(), program_path());
   }
   return *runner_;

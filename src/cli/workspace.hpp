@@ -7,6 +7,7 @@
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/folders.hpp>
 #include <sabath/app/run_recipe.hpp>
+#include <sabath/app/scheduler_desk.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/stop_signal.hpp>
@@ -19,6 +20,7 @@
 #include <sabath/fetch/tools.hpp>
 #include <sabath/launch/launcher.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +71,14 @@ class Workspace {
   std::vector<std::string> known_secrets();
   /// Files of environments that are not in the cache are an error from now on.
   void stay_offline() { offline_ = true; }
+  /// What was put into the inbox since.
+  void refresh_catalog();
+  /// `sites/<name>.json`. Throws Error{not_found|usage}.
+  spec::Site site(const std::string& name);
+  /// What is fetched, built and planned from now on is for this site: its cache, its variant.
+  void use_site(const std::string& name);
+  /// Where its scheduler is asked.
+  app::SchedulerDesk& desk(const spec::Site& site);
   /// The one run that a selection names. Throws Error{usage} when it names several.
   catalog::RunRow one_run(const std::string& selection);
 
@@ -97,6 +107,13 @@ class Workspace {
   std::unique_ptr<catalog::Catalog> catalog_;
   std::vector<std::unique_ptr<launch::Launcher>> launchers_;
   std::unique_ptr<app::RecipeRunner> runner_;
+  struct SchedulerAndDesk {
+    SchedulerAndDesk(const spec::Site& site, Workspace& workspace);
+    launch::Scheduler scheduler;
+    app::SchedulerDesk desk;
+  };
+  std::map<std::string, std::unique_ptr<SchedulerAndDesk>> desks_;  ///< by site
+  std::string variant_{};  ///< of the site in use; empty: the configured one
 };
 
 /// Can `name` only be a run: a selection or a whole id? Other words may be documents too.

@@ -30,7 +30,8 @@ class StudyFiles {
   /// In the order in which they were started. A last line that was cut off is none.
   std::vector<Run> runs() const;
   /// On the disk when it returns. Throws Error{storage}.
-  void add_run(const Run& run) const;
+  void add_run(const Run& run) const { add_runs({run}); }
+  void add_runs(const std::vector<Run>& runs) const;
 
   /// Makes this process the one that starts the study's runs, until it ends. Throws Error{usage}
   /// where another one may still be at it; with `take_over` one on another machine that has given

@@ -1,3 +1,5 @@
+#include "doctor.hpp"
+
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
@@ -10,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <memory>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -129,7 +132,7 @@ void add(std::vector<Check>& checks, const std::string& what, Function&& functio
   }
 }
 
-int run_doctor(Workspace& workspace) {
+std::vector<Check> check_here(Workspace& workspace) {
   std::vector<Check> checks;
   const app::Folders& folders = workspace.folders();
   checks.push_back(check_folder("home", folders.home, "SABATH_HOME"));
@@ -148,6 +151,16 @@ int run_doctor(Workspace& workspace) {
   checks.push_back(check_program("cmake", "recipes that build with CMake need it"));
   checks.push_back(check_program("make", "recipes that build with make need it"));
   checks.push_back(check_program("gfortran", "recipes in Fortran need it"));
+  return checks;
+}
+
+struct DoctorOptions {
+  std::string site{};
+  std::string timeout = "5m";
+  std::string report{};
+};
+
+std::string text_of(const std::vector<Check>& checks) {
   std::string text;
   for (const Check& check : checks) {
     std::string line = check.state;
@@ -155,7 +168,20 @@ int run_doctor(Workspace& workspace) {
     text += line + base::printable(check.what + ": " + check.detail) + "\n";
     if (!check.remedy.empty()) text += "      " + base::printable(check.remedy) + "\n";
   }
-  workspace.answer(workspace.options().json ? json_answer(checks) : text);
+  return text;
+}
+
+int run_doctor(const DoctorOptions& options, Workspace& workspace) {
+  const auto limit = base::parse_duration(options.timeout);
+  if (!limit) {
+    throw base::Error(base::ErrorKind::usage,
+                      "--timeout: '" + base::printable(options.timeout) + "' is no duration",
+                      "such as 90s, 15m, 2h or 00:30:00");
+  }
+  const std::vector<Check> checks =
+      options.site.empty() ? check_here(workspace) : check_site(options.site, *limit, workspace);
+  if (!options.report.empty()) base::write_file_atomically(options.report, json_answer(checks));
+  workspace.answer(workspace.options().json ? json_answer(checks) : text_of(checks));
   const bool bad = std::any_of(
       checks.begin(), checks.end(), [](const Check& check) { return check.state == "bad"; });
   return bad ? exit_no : exit_done;
@@ -164,9 +190,15 @@ int run_doctor(Workspace& workspace) {
 }  // namespace
 
 void setup_doctor(CLI::App& app, Action& action) {
-  app.add_subcommand("doctor",
-                     "check that sabath can work here, and say what to do where it cannot")
-      ->callback([&action] { action = run_doctor; });
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* command = app.add_subcommand(
+      "doctor", "check that sabath can work here, and say what to do where it cannot");
+  command->add_option("--site", options->site, "check a site by a job that looks at its node");
+  command->add_option("--timeout", options->timeout, "with --site: how long to wait (5m)");
+  command->add_option("--report", options->report, "write the findings as JSON to this file too");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_doctor(*options, workspace); };
+  });
 }
 
 }  // namespace sabath::cli

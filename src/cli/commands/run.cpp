@@ -54,7 +54,10 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   return request;
 }
 
-int run_once(const app::RunRequest& request, Workspace& workspace) {
+int run_once(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
+  if (!options.prepare.empty()) {
+    return keep_prepared(make_ready(request, {}, "", {}, workspace), options.prepare, workspace);
+  }
   const app::RunOutcome outcome =
       workspace.runner().run(request, workspace.observer(), workspace.stop());
   workspace.index_runs();
@@ -67,12 +70,21 @@ void refuse_beside_resume(const RunOptions& options) {
   const bool more = !options.recipe.empty() || !options.set.empty() || options.seed ||
                     options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
                     !options.variant.empty() || !options.task.empty() || options.offline ||
-                    asks_for_study(options);
+                    asks_for_study(options) || !options.on.empty() || options.pack;
   if (!more) return;
   throw base::Error(base::ErrorKind::usage,
-                    "--resume: goes on with a study as it was asked for; only --jobs, --retry and "
-                    "--take-over may stand beside it",
+                    "--resume: goes on with a study as it was asked for; only --jobs, --retry, "
+                    "--take-over and --detach may stand beside it",
                     "a new study has its own recipe and options");
+}
+
+void check_site_options(const RunOptions& options) {
+  if (!options.on.empty()) return;
+  if (options.detach || options.pack) {
+    throw base::Error(base::ErrorKind::usage,
+                      std::string(options.detach ? "--detach" : "--pack") + ": goes with --on SITE",
+                      "runs of this machine are waited for");
+  }
 }
 
 int run_run(const RunOptions& options, Workspace& workspace) {
@@ -93,8 +105,10 @@ int run_run(const RunOptions& options, Workspace& workspace) {
   const app::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
   if (options.dry_run) return show_dry_run(options, request, points, workspace);
+  check_site_options(options);
   if (asks_for_study(options)) return run_new_study(options, request, points, workspace);
-  return run_once(request, workspace);
+  return options.on.empty() ? run_once(options, request, workspace)
+                            : run_at_site(options, request, workspace);
 }
 
 std::string why_empty(const std::string& text) {
@@ -124,6 +138,21 @@ void add_study_options(CLI::App& command, RunOptions& options, CLI::Option* seed
   command.add_flag("--take-over",
                    options.take_over,
                    "with --resume: the machine that had the study in hand is gone");
+}
+
+void add_site_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option(
+          "--prepare",
+          options.prepare,
+          "FILE: fetch and build what the runs need, start none, and write into FILE what is "
+          "ready")
+      ->check(why_empty);
+  command.add_option("--on", options.on, "hand the runs to the scheduler of this site")
+      ->check(why_empty);
+  command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
+  command.add_option("--pack", options.pack, "with --on: so many runs of a study in each job")
+      ->check(CLI::Range(1, 100'000));
 }
 
 }  // namespace
@@ -179,6 +208,7 @@ void setup_run(CLI::App& app, Action& action) {
   command->add_flag(
       "--dry-run", options->dry_run, "show what would be run; fetch, build and run nothing");
   add_study_options(*command, *options, seed);
+  add_site_options(*command, *options);
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_run(*options, workspace); };
   });

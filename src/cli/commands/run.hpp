@@ -35,6 +35,11 @@ struct RunOptions {
   std::string resume{};
   bool retry = false;
   bool take_over = false;
+  // at a site
+  std::string on{};
+  bool detach = false;
+  std::optional<int> pack{};
+  std::string prepare{};
 };
 
 /// NAME=VALUE of each text. Throws Error{usage} that names `option`.
@@ -63,6 +68,26 @@ int run_new_study(const RunOptions& options,
                   const std::vector<spec::StudyPoint>& points,
                   Workspace& workspace);
 int resume_study(const RunOptions& options, Workspace& workspace);
+/// The words after `sabath` that ask for such runs, as far as it matters what is made ready.
+std::vector<std::string> arguments_of(const RunOptions& options, const app::RunRequest& request);
+/// What is made ready for the runs; by a job of the site in use where that says so, which is asked
+/// by `arguments` and --prepare.
+app::PreparedRecipe make_ready(const app::RunRequest& request,
+                               const std::vector<spec::StudyPoint>& points,
+                               const std::string& site,
+                               const std::vector<std::string>& arguments,
+                               Workspace& workspace);
+/// --prepare FILE.
+int keep_prepared(const app::PreparedRecipe& prepared,
+                  const std::string& file,
+                  Workspace& workspace);
+/// The same by the scheduler of a site: one run, a new study, and what is not done of one.
+int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace);
+int conduct_at_site(const app::StudyFiles& files,
+                    const spec::StudyPlan& plan,
+                    const app::PreparedRecipe& prepared,
+                    const RunOptions& options,
+                    Workspace& workspace);
 
 /// The exit status of a study: the worst of its points, and interrupted where some were not run.
 int study_status(const app::StudyOutcome& outcome);

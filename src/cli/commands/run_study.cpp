@@ -61,22 +61,14 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
 
 /// What makes such a study again.
 std::string command_of(const RunOptions& options, const app::RunRequest& request) {
-  std::vector<std::string> argv{"sabath", "run", request.named};
+  std::vector<std::string> argv = arguments_of(options, request);
+  argv.insert(argv.begin(), "sabath");
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) argv.insert(argv.end(), {option, value});
   };
-  for (const std::string& each : options.set)
-    add("--set", each);
-  for (const std::string& each : options.sweep)
-    add("--sweep", each);
-  if (options.zip) argv.emplace_back("--zip");
-  add("--study", options.study);
-  add("--seeds", options.seeds);
-  add("--seed", options.seed ? std::to_string(*options.seed) : "");
-  add("--repeat", options.repeat ? std::to_string(*options.repeat) : "");
   add("--jobs", options.jobs);
-  add("--variant", options.variant);
-  add("--task", options.task);
+  add("--on", options.on);
+  add("--pack", options.pack ? std::to_string(*options.pack) : "");
   for (const std::string& each : options.tags)
     add("--tag", each);
   if (options.fresh) argv.emplace_back("--fresh");
@@ -85,13 +77,6 @@ std::string command_of(const RunOptions& options, const app::RunRequest& request
 
 app::StudyTools tools_of(Workspace& workspace) {
   return {workspace.runner(), workspace.folders(), workspace.processes(), workspace.clock()};
-}
-
-app::PreparedRecipe prepare(const app::RunRequest& request,
-                            const std::vector<spec::StudyPoint>& points,
-                            Workspace& workspace) {
-  return workspace.runner().prepare(
-      request, workspace.observer(), workspace.stop(), app::settings_of(points));
 }
 
 int conduct(const app::StudyFiles& files,
@@ -127,6 +112,25 @@ void suggest_jobs(const RunOptions& options,
 }
 
 }  // namespace
+
+std::vector<std::string> arguments_of(const RunOptions& options, const app::RunRequest& request) {
+  std::vector<std::string> argv{"run", request.named};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) argv.insert(argv.end(), {option, value});
+  };
+  for (const std::string& each : options.set)
+    add("--set", each);
+  for (const std::string& each : options.sweep)
+    add("--sweep", each);
+  if (options.zip) argv.emplace_back("--zip");
+  add("--study", options.study);
+  add("--seeds", options.seeds);
+  add("--seed", options.seed ? std::to_string(*options.seed) : "");
+  add("--repeat", options.repeat ? std::to_string(*options.repeat) : "");
+  add("--variant", options.variant);
+  add("--task", options.task);
+  return argv;
+}
 
 bool asks_for_study(const RunOptions& options) {
   return !options.sweep.empty() || !options.seeds.empty() || !options.study.empty() ||
@@ -173,8 +177,17 @@ int run_new_study(const RunOptions& options,
                   Workspace& workspace) {
   spec::StudyPlan plan;
   plan.jobs = jobs_of(options);
-  app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
-  const app::PreparedRecipe prepared = prepare(request, points, workspace);
+  if (options.on.empty()) {
+    app::runs_at_a_time(
+        request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
+  } else {
+    plan.site = options.on;
+    plan.pack = options.pack;
+    workspace.use_site(options.on);
+  }
+  const app::PreparedRecipe prepared =
+      make_ready(request, points, options.on, arguments_of(options, request), workspace);
+  if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
   plan.recipe = request.named;
   plan.recipe_name = request.recipe.name;
   plan.recipe_digest = request.recipe.digest();
@@ -192,6 +205,7 @@ int run_new_study(const RunOptions& options,
                       workspace.clock());
   workspace.observer().note("study " + plan.study_id + ": " + std::to_string(points.size()) +
                             " run(s)");
+  if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
   suggest_jobs(options, request.recipe, points.size(), workspace);
   return conduct(files, plan, prepared, {}, workspace);
 }
@@ -215,8 +229,15 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   request.fresh = plan.fresh;
   request.offline = plan.offline;
   if (plan.offline) workspace.stay_offline();
-  app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
-  const app::PreparedRecipe prepared = prepare(request, plan.points, workspace);
+  if (plan.site) {
+    workspace.use_site(*plan.site);
+  } else {
+    app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
+  }
+  const app::PreparedRecipe prepared = make_ready(
+      request, plan.points, plan.site.value_or(""), {"run", "--resume", plan.study_id}, workspace);
+  if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
+  if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
   return conduct(files, plan, prepared, {options.retry, options.take_over}, workspace);
 }
 

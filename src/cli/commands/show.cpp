@@ -4,6 +4,7 @@
 #include "workspace.hpp"
 
 #include <sabath/app/collect_run.hpp>
+#include <sabath/app/run_accounting.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
@@ -13,6 +14,7 @@
 #include <sabath/spec/script_recipe.hpp>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -205,6 +207,17 @@ std::size_t answer_columns() {
   return std::max<std::size_t>(size.ws_col, least);
 }
 
+/// What the scheduler that executed a run accounts for it.
+std::string accounting_text(const std::optional<app::RunAccounting>& accounting) {
+  if (!accounting) return "";
+  const launch::JobUse& use = accounting->use;
+  std::string text = accounting->scheduler + " job " + accounting->job;
+  if (use.elapsed_s) text += fmt::format(", {:.0f} s", *use.elapsed_s);
+  if (use.max_rss_bytes) text += ", " + base::format_bytes(*use.max_rss_bytes) + " at most";
+  if (use.energy_j) text += fmt::format(", {:.0f} J", *use.energy_j);
+  return use.nodes.empty() ? text : text + ", on " + use.nodes;
+}
+
 int show_run(const ShowOptions& options, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(options.name);
   const app::RunFiles files(row.directory);
@@ -218,7 +231,9 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
         workspace.options().json
             ? json_answer(current->record)
             : report::record_text(current->record, {options.libraries, answer_columns()}) +
-                  line("collection", collection) + line("folder", row.directory));
+                  line("collection", collection) +
+                  line("scheduler", accounting_text(app::read_accounting(row.directory))) +
+                  line("folder", row.directory));
     return exit_done;
   }
   // Not finished, or lost: the plan and the status are what there is.

@@ -38,6 +38,7 @@ class Site {
   void plan(const std::string& id, const spec::RunStatus& status) {
     spec::RunPlan plan = test::full_plan();
     plan.run_id = id;
+    plan.batch.reset();
     fs::create_directories(runs() / id);
     app::write_plan(files(id).plan(), plan);
     files(id).write_status(status);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <sabath/app/cancel_runs.hpp>
+#include <sabath/app/run_watch.hpp>
+#include <sabath/launch/scheduler.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// What a scheduler accounts for one run: accounting.json in its folder, beside the record, which
+/// is never changed.
+struct RunAccounting {
+  std::string scheduler{};
+  std::string job{};  ///< of the run's last step
+  launch::JobUse use{};
+};
+
+/// Nothing where there is none.
+std::optional<RunAccounting> read_accounting(const std::filesystem::path& run_directory);
+
+/// Asks for those of the runs that a scheduler executed, that are over, and of which nothing is
+/// kept yet; one question for each batch. A run that shared its job with others has none. What the
+/// scheduler cannot tell (now) is left out.
+void keep_accounting(const std::vector<WatchedRun>& runs,
+                     const SchedulerOf& scheduler_of,
+                     base::Observer& observer,
+                     const std::stop_token& stop);
+
+}  // namespace sabath::app

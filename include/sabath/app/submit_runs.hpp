@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sabath/app/batch_files.hpp>
+#include <sabath/app/folders.hpp>
+#include <sabath/app/run_recipe.hpp>
+#include <sabath/app/study_files.hpp>
+#include <sabath/base/clock.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/launch/scheduler.hpp>
+#include <sabath/spec/site.hpp>
+#include <sabath/spec/study.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// What handing runs to a scheduler takes.
+struct SubmitTools {
+  RecipeRunner& runner;
+  const Folders& folders;
+  const spec::Site& site;
+  launch::Scheduler& scheduler;
+  std::filesystem::path program{};  ///< this sabath
+  base::Clock& clock;
+};
+
+/// What a request needs to be one of a site's.
+RunRequest at_site(RunRequest request, const spec::Site& site);
+
+/// Plans one run of what was prepared, and hands it in. Returns its id. A run that the scheduler
+/// refuses is closed, and the refusal thrown.
+std::string submit_run(const PreparedRecipe& prepared,
+                       const SubmitTools& tools,
+                       const std::stop_token& stop);
+
+/// Plans a run for each of `points` (indices) and hands them in: one array, or as many as the
+/// site's limit makes it. Batches of the study that an earlier process began to hand in are
+/// finished first. Returns the ids, in the order of `points`.
+std::vector<std::string> submit_points(const StudyFiles& files,
+                                       const spec::StudyPlan& study,
+                                       const std::vector<std::size_t>& points,
+                                       const PreparedRecipe& prepared,
+                                       const SubmitTools& tools,
+                                       base::Observer& observer,
+                                       const std::stop_token& stop);
+
+}  // namespace sabath::app

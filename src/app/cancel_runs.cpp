@@ -1,0 +1,97 @@
+#include "run_executors.hpp"
+
+#include <sabath/app/batch_files.hpp>
+#include <sabath/app/cancel_runs.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <signal.h>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is to be cancelled of one batch.
+std::vector<std::string> jobs_to_cancel(const BatchFiles& files,
+                                        const spec::BatchPlan& plan,
+                                        const std::set<std::string>& going_on,
+                                        const std::set<std::string>& wanted,
+                                        const launch::Scheduler& scheduler) {
+  const auto jobs = files.read_jobs();
+  if (!jobs) {
+    throw base::Error(base::ErrorKind::launch,
+                      files.directory().string() + ": the scheduler has not got it yet",
+                      "try again in a moment");
+  }
+  const bool all = std::all_of(
+      going_on.begin(), going_on.end(), [&](const std::string& id) { return wanted.contains(id); });
+  if (all || plan.runs.size() == 1) return jobs->jobs;
+  std::vector<std::string> ids;
+  std::set<std::size_t> tasks;
+  for (const std::string& run : wanted)
+    tasks.insert(plan.task_of(run));
+  for (const std::size_t task : tasks) {
+    for (const std::string& neighbour : plan.runs_of(task)) {
+      if (wanted.contains(neighbour) || !going_on.contains(neighbour)) continue;
+      throw base::Error(base::ErrorKind::usage,
+                        "run " + neighbour + " shares its job with one that is to end",
+                        "end both, or the whole study");
+    }
+    for (const std::string& job : jobs->jobs)
+      ids.push_back(scheduler.task_id(job, task));
+  }
+  return ids;
+}
+
+/// The runs of a batch whose end its nodes have not told.
+std::set<std::string> going_on_in(const BatchFiles& files, const spec::BatchPlan& plan) {
+  std::set<std::string> ids;
+  for (const std::string& id : plan.runs) {
+    std::error_code code;
+    if (!fs::exists(files.ended() / id, code)) ids.insert(id);
+  }
+  return ids;
+}
+
+void cancel_here(const std::vector<fs::path>& directories) {
+  for (const auto& [run, job] : executors_of(directories)) {
+    const auto process = base::ProcessIdentity::parse(job);
+    if (process && base::liveness_of(*process) == base::Liveness::running)
+      ::kill(process->pid, SIGTERM);
+  }
+}
+
+}  // namespace
+
+void cancel_runs(const std::vector<WatchedRun>& runs,
+                 const SchedulerOf& scheduler_of,
+                 const std::stop_token& stop) {
+  std::vector<fs::path> here;
+  std::map<fs::path, std::set<std::string>> batches;
+  for (const WatchedRun& run : runs) {
+    if (!run.goes_on()) continue;
+    if (run.batch.empty()) {
+      here.push_back(run.directory);
+    } else {
+      batches[run.batch].insert(run.run_id);
+    }
+  }
+  std::vector<std::pair<launch::Scheduler*, std::vector<std::string>>> jobs;
+  for (const auto& [directory, wanted] : batches) {
+    const BatchFiles files(directory);
+    const spec::BatchPlan plan = files.read_plan();
+    launch::Scheduler& scheduler = scheduler_of(plan.site);
+    jobs.emplace_back(&scheduler,
+                      jobs_to_cancel(files, plan, going_on_in(files, plan), wanted, scheduler));
+  }
+  cancel_here(here);
+  for (const auto& [scheduler, ids] : jobs)
+    scheduler->cancel(ids, stop);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,53 @@
+#include "watched_batch.hpp"
+
+#include <sabath/app/run_in_flight.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+
+using spec::RunState;
+
+RunWatch::RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& clock)
+    : runs_(std::move(runs)), desk_of_(std::move(desk_of)), clock_(clock) {
+  std::map<std::filesystem::path, std::vector<WatchedRun*>> by_batch;
+  for (WatchedRun& run : runs_) {
+    if (!run.batch.empty()) by_batch[run.batch].push_back(&run);
+  }
+  for (auto& [directory, members] : by_batch) {
+    batches_.push_back(
+        std::make_unique<Batch>(BatchFiles(directory), std::move(members), desk_of_, clock_));
+  }
+}
+
+RunWatch::~RunWatch() = default;
+
+bool RunWatch::look(const std::stop_token& stop) {
+  bool changed = false;
+  for (const auto& batch : batches_)
+    changed = batch->look(stop) || changed;
+  for (WatchedRun& run : runs_) {
+    if (!run.batch.empty() || !run.goes_on()) continue;
+    const RunOutcome now = look_at_run(run.directory);
+    changed = changed || now.state != run.state;
+    run.state = now.state;
+    run.detail = now.message;
+  }
+  return changed;
+}
+
+std::size_t RunWatch::count(RunState state) const {
+  return static_cast<std::size_t>(std::count_if(
+      runs_.begin(), runs_.end(), [&](const WatchedRun& run) { return run.state == state; }));
+}
+
+std::size_t RunWatch::going_on() const {
+  return static_cast<std::size_t>(std::count_if(
+      runs_.begin(), runs_.end(), [](const WatchedRun& run) { return run.goes_on(); }));
+}
+
+std::chrono::nanoseconds longer_watch(std::chrono::nanoseconds pause) {
+  return std::min<std::chrono::nanoseconds>(pause * 11 / 10, std::chrono::seconds(10));
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,144 @@
+#include <sabath/app/batch_steps.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/submit_batch.hpp>
+#include <sabath/app/submit_runs.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/version.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Slurm's own default is one more, and counts from 0.
+constexpr std::size_t usual_array = 1000;
+
+spec::BatchPlan batch_of(const std::string& id, const SubmitTools& tools) {
+  spec::BatchPlan plan;
+  plan.batch_id = id;
+  plan.site = tools.site;
+  plan.runs_directory = tools.folders.runs().string();
+  plan.created = base::format_rfc3339(tools.clock.now());
+  plan.sabath_version = base::version();
+  return plan;
+}
+
+/// What the scheduler has not got is closed: nobody waits for it.
+void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Clock& clock) {
+  const fs::path runs = plan.runs_directory;
+  for (const std::string& id : plan.runs) {
+    const RunFiles files(runs / id);
+    spec::RunStatus status = files.read_status();
+    status.state = spec::RunState::interrupted;
+    status.message = why;
+    status.updated = base::format_rfc3339(clock.now());
+    files.write_status(status);
+    announce(runs, id, RunEvent::finished);
+  }
+}
+
+void hand_in(const BatchFiles& files,
+             const spec::BatchPlan& plan,
+             const SubmitTools& tools,
+             const std::stop_token& stop) {
+  files.write_plan(plan);
+  try {
+    submit_batch(files, plan, tools.scheduler, tools.program, false, tools.clock, stop);
+  } catch (const base::Error& error) {
+    // Of several steps the first may be accepted: what it does ends without the others.
+    if (!files.read_jobs()) {
+      close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+    }
+    throw;
+  }
+}
+
+std::size_t runs_in_one_array(const SubmitTools& tools, int pack, const std::stop_token& stop) {
+  if (!tools.scheduler.description().has_arrays()) return static_cast<std::size_t>(pack);
+  std::size_t tasks = static_cast<std::size_t>(tools.site.largest_array);
+  if (tasks == 0) tasks = tools.scheduler.largest_array(stop).value_or(usual_array);
+  return std::max<std::size_t>(tasks, 1) * static_cast<std::size_t>(pack);
+}
+
+/// Batches whose submission somebody began and did not end.
+void finish_earlier(const StudyFiles& files,
+                    const SubmitTools& tools,
+                    const std::stop_token& stop) {
+  for (const BatchFiles& batch : batches_in(files.directory())) {
+    const spec::BatchPlan plan = batch.read_plan();
+    const auto jobs = batch.read_jobs();
+    if (jobs && jobs->jobs.size() < plan.steps.size())
+      submit_batch(batch, plan, tools.scheduler, tools.program, true, tools.clock, stop);
+  }
+}
+
+}  // namespace
+
+RunRequest at_site(RunRequest request, const spec::Site& site) {
+  request.site = site.name;
+  request.scheduler = site.scheduler;
+  if (request.variant.empty()) request.variant = site.variant;
+  return request;
+}
+
+std::string submit_run(const PreparedRecipe& prepared,
+                       const SubmitTools& tools,
+                       const std::stop_token& stop) {
+  RunRequest request = at_site(prepared.request, tools.site);
+  request.batch = "jobs/1";
+  const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
+  const BatchFiles files = make_batch(tools.folders.runs() / planned.run_id);
+  spec::BatchPlan plan = batch_of(planned.run_id, tools);
+  plan.runs = {planned.run_id};
+  plan.steps = steps_of(planned.stages, tools.site);
+  hand_in(files, plan, tools, stop);
+  return planned.run_id;
+}
+
+std::vector<std::string> submit_points(const StudyFiles& files,
+                                       const spec::StudyPlan& study,
+                                       const std::vector<std::size_t>& points,
+                                       const PreparedRecipe& prepared,
+                                       const SubmitTools& tools,
+                                       base::Observer& observer,
+                                       const std::stop_token& stop) {
+  finish_earlier(files, tools, stop);
+  const int pack = study.pack.value_or(1);
+  const std::size_t most = runs_in_one_array(tools, pack, stop);
+  std::vector<std::string> ids;
+  for (std::size_t first = 0; first < points.size(); first += most) {
+    const std::size_t last = std::min(points.size(), first + most);
+    const BatchFiles batch = make_batch(files.directory());
+    const std::string number = batch.directory().filename().string();
+    spec::BatchPlan plan = batch_of(study.study_id + "." + number, tools);
+    plan.pack = pack;
+    RunRequest request = at_site(prepared.request, tools.site);
+    request.study_id = study.study_id;
+    request.batch = "../../studies/" + study.study_id + "/jobs/" + number;
+    std::vector<StudyFiles::Run> runs;
+    std::vector<spec::PlannedStage> stages;
+    for (std::size_t i = first; i < last; ++i) {
+      request.set = study.points[points[i]].set;
+      request.seed = study.points[points[i]].seed;
+      request.study_point = points[i];
+      const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
+      if (stages.empty()) {
+        stages = planned.stages;
+      } else {
+        join_due(stages, planned.stages);
+      }
+      runs.push_back({points[i], planned.run_id});
+      plan.runs.push_back(planned.run_id);
+      observer.progress({"planning runs", i + 1, points.size(), false, i + 1 == points.size()});
+    }
+    plan.steps = steps_of(stages, tools.site);
+    files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
+    hand_in(batch, plan, tools, stop);
+    ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());
+  }
+  return ids;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,259 @@
+#include "watched_batch.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_in_flight.hpp>
+#include <sabath/app/submit_batch.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
+
+#include <algorithm>
+
+#include <sys/stat.h>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using spec::JobPhase;
+using spec::RunState;
+
+/// Times of files may be as coarse as this, and a file can come right after a folder was read.
+constexpr std::chrono::seconds coarse{2};
+/// Nobody needs longer to hand a batch to a scheduler; the process that does it may be on another
+/// machine, where it cannot be seen.
+constexpr std::chrono::minutes long_submission{15};
+
+/// Nothing when it is not there.
+std::optional<base::WallTime> changed_at(const fs::path& folder) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) return std::nullopt;
+  return base::WallTime(std::chrono::seconds(status.st_mtim.tv_sec) +
+                        std::chrono::nanoseconds(status.st_mtim.tv_nsec));
+}
+
+bool is_end(JobPhase phase) {
+  return phase != JobPhase::pending && phase != JobPhase::running && phase != JobPhase::done;
+}
+
+std::string said(const launch::JobView& view) {
+  std::string text = view.state.empty() ? "the scheduler does not know it" : view.state;
+  const bool tells = !view.reason.empty() && view.reason != "None" && view.reason != view.state;
+  return tells ? text + " (" + view.reason + ")" : text;
+}
+
+/// How a run stands that its scheduler has ended before it could write a record.
+RunState state_after(JobPhase phase) {
+  switch (phase) {
+    case JobPhase::cancelled:
+      return RunState::interrupted;
+    case JobPhase::timed_out:
+    case JobPhase::out_of_memory:
+    case JobPhase::failed:
+      return RunState::failed;
+    default:
+      return RunState::lost;
+  }
+}
+
+std::string why_after(const launch::JobView& view) {
+  switch (view.phase) {
+    case JobPhase::cancelled:
+      return "its job was cancelled: " + said(view);
+    case JobPhase::timed_out:
+      return "its job ran out of time: " + said(view);
+    case JobPhase::out_of_memory:
+      return "its job ran out of memory: " + said(view);
+    case JobPhase::node_failed:
+      return "its node failed: " + said(view);
+    case JobPhase::failed:
+      return "its job failed: " + said(view);
+    default:
+      return "its job ended without a record: " + said(view);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ChangingFolder::news(base::WallTime now) {
+  const auto changed = changed_at(folder_);
+  if (!changed) return {};
+  if (read_ == changed && now - *changed > coarse) return {};
+  read_ = changed;
+  std::vector<std::string> names;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder_, code)) {
+    const std::string name = entry.path().filename().string();
+    if (known_.insert(name).second) names.push_back(name);
+  }
+  return names;
+}
+
+RunWatch::Batch::Batch(BatchFiles files,
+                       std::vector<WatchedRun*> runs,
+                       const DeskOf& desk_of,
+                       base::Clock& clock)
+    : files_(std::move(files)),
+      plan_(files_.read_plan()),
+      desk_(desk_of(plan_.site)),
+      clock_(clock),
+      started_(files_.started()),
+      ended_(files_.ended()) {
+  for (WatchedRun* run : runs)
+    runs_.push_back({run, plan_.task_of(run->run_id), false, {}});
+}
+
+bool RunWatch::Batch::look(const std::stop_token& stop) {
+  std::vector<RunState> before;
+  for (const Seen& seen : runs_)
+    before.push_back(seen.run->state);
+  take_news();
+  if (!jobs_ || jobs_->jobs.size() < plan_.steps.size()) jobs_ = files_.read_jobs();
+  if (jobs_ || ask_about_submission(stop)) {
+    std::vector<std::string> tasks;
+    for (const Seen& seen : runs_) {
+      if (seen.ended || spec::is_final(seen.run->state)) continue;
+      for (std::string& task : tasks_of(seen))
+        tasks.push_back(std::move(task));
+    }
+    const auto views = desk_.views(tasks, stop);
+    for (Seen& seen : runs_) {
+      if (!spec::is_final(seen.run->state)) resolve(seen, views);
+    }
+  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (before[i] != runs_[i].run->state) return true;
+  }
+  return false;
+}
+
+/// What the nodes say by their marks.
+void RunWatch::Batch::take_news() {
+  const base::WallTime now = clock_.now();
+  std::map<std::string, Seen*> by_id;
+  for (Seen& seen : runs_)
+    by_id[seen.run->run_id] = &seen;
+  for (const std::string& name : started_.news(now)) {
+    const auto run = by_id.find(name.substr(0, name.rfind('.')));
+    if (run != by_id.end()) run->second->started = true;
+  }
+  for (const std::string& name : ended_.news(now)) {
+    const auto run = by_id.find(name);
+    if (run != by_id.end() && !run->second->ended) run->second->ended = now;
+  }
+}
+
+/// Nobody has written down that the scheduler accepted it. True when it had all the same.
+bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
+  const RunFiles first(runs_.front().run->directory);
+  const auto submitter = base::ProcessIdentity::parse(first.read_status().process);
+  const auto liveness = submitter ? base::liveness_of(*submitter) : base::Liveness::unknown;
+  const auto created = base::parse_rfc3339(plan_.created).value_or(base::WallTime{});
+  const bool lately = clock_.now() - created < long_submission;
+  if (liveness == base::Liveness::running || (liveness == base::Liveness::unknown && lately)) {
+    for (Seen& seen : runs_)
+      seen.run->detail = "is being handed to the scheduler";
+    return false;
+  }
+  if (const auto job = desk_.scheduler().find(comment_of(plan_, 1), stop)) {
+    jobs_ = spec::BatchJobs{{*job}, base::format_rfc3339(clock_.now())};
+    files_.write_jobs(*jobs_);
+    return true;
+  }
+  for (Seen& seen : runs_) {
+    if (!spec::is_final(seen.run->state) && !take_outcome(seen))
+      close(seen, RunState::interrupted, "it was ended before the scheduler had it");
+  }
+  return false;
+}
+
+/// One for each step that was submitted.
+std::vector<std::string> RunWatch::Batch::tasks_of(const Seen& seen) const {
+  std::vector<std::string> tasks;
+  for (const std::string& job : jobs_->jobs) {
+    tasks.push_back(plan_.runs.size() == 1 ? job : desk_.scheduler().task_id(job, seen.task));
+  }
+  return tasks;
+}
+
+void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {
+  WatchedRun& run = *seen.run;
+  if (seen.ended) {
+    if (take_outcome(seen)) return;
+    run.detail = "has ended; its files are not to be seen yet";
+    if (is_patience_over(*seen.ended))
+      close(seen, RunState::lost, "it says that it has ended, but left no record");
+    return;
+  }
+  // The step that it is at: the first that is not done.
+  std::optional<TaskView> at;
+  for (const std::string& task : tasks_of(seen)) {
+    const auto view = views.find(task);
+    if (view == views.end()) return;  // nobody was asked since it was submitted
+    at = view->second;
+    if (at->view.phase != JobPhase::done) break;
+  }
+  const JobPhase phase = at->view.phase;
+  if (phase == JobPhase::pending) {
+    run.state = seen.started ? RunState::running : RunState::planned;
+    run.detail = seen.started ? "waits to go on: " + said(at->view) : "waits: " + said(at->view);
+    return;
+  }
+  if (phase == JobPhase::running) {
+    run.state = seen.started ? RunState::running : RunState::planned;
+    run.detail = seen.started ? "" : "starts on its node";
+    return;
+  }
+  if (take_outcome(seen)) return;
+  run.detail = said(at->view) + "; its files say nothing of that yet";
+  if (!is_patience_over(at->since)) return;
+  if (phase == JobPhase::unknown) {
+    run.state = RunState::unknown;
+    run.detail = "the scheduler knows no job " + tasks_of(seen).back() +
+                 " (any more), and the run's files say nothing of an end";
+  } else if (is_end(phase) || phase == JobPhase::done) {
+    close(seen, state_after(phase), why_after(at->view));
+  }
+}
+
+/// What its own files say of its end; false while they say nothing.
+bool RunWatch::Batch::take_outcome(Seen& seen) const {
+  const RunFiles files(seen.run->directory);
+  spec::RunStatus status;
+  try {
+    status = files.read_status();
+  } catch (const base::Error&) {
+    return false;  // a file system that shows it late
+  }
+  if (!spec::is_final(status.state)) {
+    const auto record = files.read_record();
+    if (!record) return false;
+    status.state = record->state;
+    status.message = record->message;
+  }
+  seen.run->state = status.state;
+  seen.run->detail = status.message;
+  return true;
+}
+
+void RunWatch::Batch::close(Seen& seen, RunState state, const std::string& why) const {
+  const RunFiles files(seen.run->directory);
+  spec::RunStatus status;
+  try {
+    status = files.read_status();
+  } catch (const base::Error&) {
+    status.attempt = 0;
+  }
+  status.state = state;
+  status.message = why;
+  status.updated = base::format_rfc3339(clock_.now());
+  files.write_status(status);
+  announce(seen.run->directory.parent_path(), seen.run->run_id, RunEvent::finished);
+  seen.run->state = state;
+  seen.run->detail = why;
+}
+
+bool RunWatch::Batch::is_patience_over(base::WallTime since) const {
+  return clock_.now() - since >= plan_.site.grace;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sabath/app/run_watch.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// The names in a folder, read again only when it has changed.
+class ChangingFolder {
+ public:
+  explicit ChangingFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Those that were not there before.
+  std::vector<std::string> news(base::WallTime now);
+
+ private:
+  std::filesystem::path folder_;
+  std::optional<base::WallTime> read_{};  ///< the folder's time when it was read last
+  std::set<std::string> known_{};
+};
+
+/// The runs of one batch among those that are watched.
+class RunWatch::Batch {
+ public:
+  Batch(BatchFiles files, std::vector<WatchedRun*> runs, const DeskOf& desk_of, base::Clock& clock);
+
+  bool look(const std::stop_token& stop);
+
+ private:
+  struct Seen {
+    WatchedRun* run = nullptr;
+    std::size_t task = 0;  ///< from 1
+    bool started = false;
+    std::optional<base::WallTime> ended{};  ///< since when it is known that it ended
+  };
+
+  void take_news();
+  bool ask_about_submission(const std::stop_token& stop);
+  std::vector<std::string> tasks_of(const Seen& seen) const;
+  void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
+  bool take_outcome(Seen& seen) const;
+  void close(Seen& seen, spec::RunState state, const std::string& why) const;
+  bool is_patience_over(base::WallTime since) const;
+
+  BatchFiles files_;
+  spec::BatchPlan plan_;
+  std::vector<Seen> runs_;
+  SchedulerDesk& desk_;
+  base::Clock& clock_;
+  std::optional<spec::BatchJobs> jobs_{};
+  ChangingFolder started_;
+  ChangingFolder ended_;
+};
+
+}  // namespace sabath::app

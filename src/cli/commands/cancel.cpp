@@ -1,0 +1,47 @@
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "watching.hpp"
+
+#include <sabath/app/batch_files.hpp>
+#include <sabath/app/cancel_runs.hpp>
+#include <sabath/base/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+/// A run that waits ends at once; one that runs writes its record first.
+constexpr std::chrono::seconds moment{5};
+
+int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
+  const auto seen = watch(runs_to_watch(what, workspace), workspace);
+  seen->look(workspace.stop());
+  app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.stop());
+  for (const app::WatchedRun& run : seen->runs()) {
+    if (run.goes_on() && !run.batch.empty())
+      workspace.desk(app::BatchFiles(run.batch).read_plan().site).forget();
+  }
+  wait_for(*seen, moment, workspace);
+  keep_seen(*seen, workspace);
+  workspace.answer(workspace.options().json ? watch_json(seen->runs())
+                                            : watch_text(seen->runs(), false));
+  if (seen->going_on() > 0)
+    workspace.observer().note("those that run end their stages first; 'sabath wait' waits for it");
+  return exit_done;
+}
+
+}  // namespace
+
+void setup_cancel(CLI::App& app, Action& action) {
+  auto what = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("cancel", "end runs, here and at other sites");
+  command->add_option("what", *what, "studies and runs")->required();
+  command->callback([&action, what] {
+    action = [what](Workspace& workspace) { return run_cancel(*what, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,83 @@
+#include "doctor.hpp"
+#include "exit_status.hpp"
+#include "watching.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+
+namespace sabath::cli {
+namespace {
+
+/// The job that looks at its node, and where it says what it found.
+struct Probe {
+  std::filesystem::path folder{};
+  std::string job{};
+  std::filesystem::path report() const { return folder / "report.json"; }
+  std::filesystem::path log() const { return folder / "job.log"; }
+};
+
+Probe submit_probe(const spec::Site& site, Workspace& workspace) {
+  const auto parent = workspace.folders().home / "doctor";
+  base::make_directories(parent);
+  Probe probe{parent / (site.name + "-" + base::format_rfc3339(workspace.clock().now())), {}};
+  base::make_directories(probe.folder);
+  launch::BatchJob job;
+  job.name = "sabath-doctor";
+  job.comment = probe.folder.filename().string();
+  job.script = probe.folder / "job.sh";
+  job.log = probe.log();
+  job.argv = {site.program.empty() ? program_path().string() : site.program,
+              "doctor",
+              "--report",
+              probe.report().string()};
+  job.resources = site.resources;
+  job.resources.time = std::chrono::minutes(5);
+  probe.job = workspace.desk(site).scheduler().submit(job, workspace.stop());
+  return probe;
+}
+
+}  // namespace
+
+std::vector<Check> check_site(const std::string& name,
+                              std::chrono::nanoseconds limit,
+                              Workspace& workspace) {
+  const spec::Site site = workspace.site(name);
+  workspace.use_site(name);
+  std::vector<Check> checks;
+  checks.push_back({"site", "ok", name + ": " + site.scheduler, {}});
+  const base::SteadyTime begin = workspace.clock().steady();
+  const Probe probe = submit_probe(site, workspace);
+  checks.push_back({"submission", "ok", "job " + probe.job + " was accepted", {}});
+  const launch::JobView view = await_file(probe.report(), probe.job, site, limit, workspace);
+  const auto report = base::read_file_if_exists(probe.report());
+  if (!report) {
+    if (!is_over(view.phase)) workspace.desk(site).scheduler().cancel({probe.job}, {});
+    const std::string how = view.state + (view.reason.empty() ? "" : " (" + view.reason + ")");
+    checks.push_back(
+        {"job",
+         "bad",
+         is_over(view.phase) ? "ended (" + how + ") without a word: " + last_lines(probe.log())
+                             : "did not end in time: " + how,
+         is_over(view.phase) ? "does the node see " + probe.folder.string() +
+                                   " and the program? "
+                                   "\"program\", \"setup\" and \"variables\" of the site help"
+                             : "a longer --timeout, or another partition; it was cancelled"});
+    return checks;
+  }
+  checks.push_back({"job",
+                    "ok",
+                    "ran; its answer was here after " +
+                        base::format_duration(workspace.clock().steady() - begin),
+                    {}});
+  for (Check& check : parse_checks(*report, probe.report().string())) {
+    check.what = "node: " + check.what;
+    checks.push_back(std::move(check));
+  }
+  base::remove_tree(probe.folder);
+  return checks;
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,68 @@
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "watching.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_logs.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include <unistd.h>
+
+namespace sabath::cli {
+namespace {
+
+constexpr std::chrono::nanoseconds slowest_look = std::chrono::seconds(1);
+
+struct LogsOptions {
+  std::string run{};
+  std::string stage{};
+  bool follow = false;
+  bool errors = false;
+  bool job = false;
+};
+
+int run_logs(const LogsOptions& options, Workspace& workspace) {
+  const catalog::RunRow row = workspace.one_run(options.run);
+  app::RunLogs logs(row.directory, {options.stage, options.errors, options.job});
+  const auto seen = watch(runs_of_ids({row.id}, workspace), workspace);
+  const bool to_terminal = ::isatty(STDOUT_FILENO) == 1;  // where escape sequences would act
+  std::chrono::nanoseconds pause = app::first_watch;
+  while (true) {
+    // Asked first: what a run that is over has written is all there.
+    if (options.follow) seen->look(workspace.stop());
+    const bool over = !options.follow || seen->going_on() == 0;
+    bool any = false;
+    for (std::string text = logs.more(); !text.empty(); text = logs.more()) {
+      workspace.answer(to_terminal ? base::printable(text, true) : text);
+      any = true;
+    }
+    if (over || workspace.stop().stop_requested()) break;
+    pause = any ? app::first_watch : std::min(app::longer_watch(pause), slowest_look);
+    workspace.clock().sleep_for(pause);
+  }
+  if (options.follow) keep_seen(*seen, workspace);
+  if (!logs.found()) workspace.observer().note("run " + row.id + ": no output yet");
+  return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
+}
+
+}  // namespace
+
+void setup_logs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<LogsOptions>();
+  CLI::App* command = app.add_subcommand("logs", "what a run's stages write");
+  command->add_option("run", options->run, "a run: id, unique prefix, @last, @last~1")->required();
+  command->add_option("--stage", options->stage, "of this stage alone");
+  command->add_flag("-f,--follow", options->follow, "go on until the run is over");
+  command->add_flag("--stderr", options->errors, "what was written to stderr instead");
+  command->add_flag("--job", options->job, "what sabath and the job itself wrote instead");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_logs(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,130 @@
+#include "answers.hpp"
+#include "exit_status.hpp"
+#include "run.hpp"
+#include "watching.hpp"
+
+#include <sabath/app/submit_runs.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+
+namespace sabath::cli {
+namespace {
+
+using spec::RunState;
+
+spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
+  spec::Site site = workspace.site(name);
+  if (jobs > 1) site.at_once = jobs;
+  return site;
+}
+
+app::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
+  return {workspace.runner(),
+          workspace.folders(),
+          site,
+          workspace.desk(site).scheduler(),
+          program_path(),
+          workspace.clock()};
+}
+
+/// Waits for runs that were handed in, unless they are only to be handed in. True when they are
+/// over.
+bool follow(app::RunWatch& watch, const std::string& what, bool detach, Workspace& workspace) {
+  const WaitEnd end = detach ? WaitEnd::timed_out : wait_for(watch, std::nullopt, workspace);
+  keep_seen(watch, workspace);
+  if (end == WaitEnd::over) return true;
+  workspace.observer().note(come_back(what));
+  return false;
+}
+
+/// Those of a study that still want a run: nobody executes them, and they are not settled.
+std::vector<std::size_t> open_points(const app::StudyOutcome& study,
+                                     const app::RunWatch& watch,
+                                     bool retry) {
+  std::map<std::string, RunState> seen;
+  for (const app::WatchedRun& run : watch.runs())
+    seen[run.run_id] = run.state;
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const auto& newest = study.points[i].run;
+    if (newest) {
+      const auto now = seen.find(newest->run_id);
+      const RunState state = now == seen.end() ? newest->state : now->second;
+      const bool goes_on = state == RunState::planned || state == RunState::running;
+      if (goes_on || state == RunState::ok || (state == RunState::failed && !retry)) continue;
+    }
+    open.push_back(i);
+  }
+  return open;
+}
+
+int answer_study(const app::StudyFiles& files,
+                 const app::RunWatch& watch,
+                 bool over,
+                 Workspace& workspace) {
+  if (!over) {
+    workspace.answer(workspace.options().json ? watch_json(watch.runs())
+                                              : watch_text(watch.runs(), false));
+    return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
+  }
+  const app::StudyOutcome outcome = app::look_at_study(files, workspace.folders());
+  workspace.answer(study_answer(outcome, workspace.options().json));
+  return std::max(study_status(outcome), watch_status(watch.runs()));
+}
+
+}  // namespace
+
+int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
+  workspace.use_site(options.on);
+  const spec::Site site = site_for(options.on, 1, workspace);
+  const app::PreparedRecipe prepared =
+      make_ready(request, {}, site.name, arguments_of(options, request), workspace);
+  if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
+  const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
+  workspace.index_runs();
+  workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
+  const auto seen = watch(runs_of_ids({id}, workspace), workspace);
+  const bool over = follow(*seen, id, options.detach, workspace);
+  const app::WatchedRun& run = seen->runs().front();
+  const app::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};
+  if (workspace.options().json) {
+    workspace.answer(json_answer(std::vector{outcome}));
+  } else {
+    workspace.answer(over ? outcome_answer(outcome) : watch_text(seen->runs(), false));
+  }
+  if (over) return exit_status(outcome.state);
+  return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
+}
+
+int conduct_at_site(const app::StudyFiles& files,
+                    const spec::StudyPlan& plan,
+                    const app::PreparedRecipe& prepared,
+                    const RunOptions& options,
+                    Workspace& workspace) {
+  const spec::Site site = site_for(*plan.site, plan.jobs, workspace);
+  files.take_in_hand();
+  std::vector<app::WatchedRun> runs;
+  if (!files.runs().empty()) runs = runs_to_watch({plan.study_id}, workspace);
+  const auto before = watch(std::move(runs), workspace);
+  before->look(workspace.stop());
+  const app::StudyOutcome study = app::look_at_study(files, workspace.folders());
+  const auto points = open_points(study, *before, options.retry);
+  app::submit_points(files,
+                     plan,
+                     points,
+                     prepared,
+                     tools_for(site, workspace),
+                     workspace.observer(),
+                     workspace.stop());
+  workspace.refresh_catalog();
+  if (!points.empty()) {
+    workspace.observer().note(std::to_string(points.size()) + " run(s) handed to '" + site.name +
+                              "'");
+  }
+  const auto seen = watch(runs_to_watch({plan.study_id}, workspace), workspace);
+  const bool over = follow(*seen, plan.study_id, options.detach, workspace);
+  return answer_study(files, *seen, over, workspace);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,71 @@
+#include "exit_status.hpp"
+#include "run.hpp"
+#include "watching.hpp"
+
+#include <sabath/app/expand_study.hpp>
+#include <sabath/app/prepared_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+namespace sabath::cli {
+namespace {
+
+/// Environments can take long to build, and jobs long to begin.
+constexpr std::chrono::hours longest_wait{24 * 7};
+
+app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
+                                      const spec::Site& site,
+                                      const std::vector<std::string>& arguments,
+                                      Workspace& workspace) {
+  const auto parent = workspace.folders().state() / "prepare";
+  base::make_directories(parent);
+  const base::TempDir folder(parent);
+  const auto file = folder.path() / "ready.json";
+  launch::BatchJob job;
+  job.name = "sabath-prepare";
+  job.comment = "sabath-prepare-" + folder.path().filename().string();
+  job.script = folder.path() / "job.sh";
+  job.log = folder.path() / "job.log";
+  job.argv = {site.program.empty() ? program_path().string() : site.program};
+  job.argv.insert(job.argv.end(), arguments.begin(), arguments.end());
+  job.argv.insert(job.argv.end(), {"--prepare", file.string()});
+  job.resources = site.resources;
+  const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
+  workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
+  const launch::JobView view = await_file(file, id, site, longest_wait, workspace);
+  std::error_code code;
+  if (std::filesystem::exists(file, code)) return app::read_prepared(file, request);
+  if (!is_over(view.phase)) {
+    workspace.desk(site).scheduler().cancel({id}, {});
+    throw base::Error(base::ErrorKind::interrupted, "job " + id + ": was ended, nothing is ready");
+  }
+  throw base::Error(base::ErrorKind::environment,
+                    "job " + id + " of '" + site.name + "': ended (" + view.state +
+                        ") and nothing is ready: " + last_lines(job.log),
+                    "'sabath doctor --site " + site.name + "' checks what its nodes see");
+}
+
+}  // namespace
+
+app::PreparedRecipe make_ready(const app::RunRequest& request,
+                               const std::vector<spec::StudyPoint>& points,
+                               const std::string& site,
+                               const std::vector<std::string>& arguments,
+                               Workspace& workspace) {
+  if (!site.empty()) {
+    const spec::Site chosen = workspace.site(site);
+    if (chosen.build_in_job) return make_ready_in_job(request, chosen, arguments, workspace);
+  }
+  return workspace.runner().prepare(
+      request, workspace.observer(), workspace.stop(), app::settings_of(points));
+}
+
+int keep_prepared(const app::PreparedRecipe& prepared,
+                  const std::string& file,
+                  Workspace& workspace) {
+  app::write_prepared(file, prepared);
+  workspace.observer().note("ready; what is, is in " + file);
+  return exit_done;
+}
+
+}  // namespace sabath::cli

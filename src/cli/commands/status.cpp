@@ -1,0 +1,42 @@
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "watching.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+struct StatusOptions {
+  std::vector<std::string> what{};
+  bool all = false;
+};
+
+int run_status(const StatusOptions& options, Workspace& workspace) {
+  const auto seen = watch(runs_to_watch(options.what, workspace), workspace);
+  seen->look(workspace.stop());
+  keep_seen(*seen, workspace);
+  if (workspace.options().json) {
+    workspace.answer(watch_json(seen->runs()));
+  } else {
+    workspace.answer(seen->runs().empty() ? "nothing is under way\n"
+                                          : watch_text(seen->runs(), options.all));
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+void setup_status(CLI::App& app, Action& action) {
+  auto options = std::make_shared<StatusOptions>();
+  CLI::App* command = app.add_subcommand("status", "how far runs are, here and at other sites");
+  command->add_option("what", options->what, "studies and runs; without any, all that go on");
+  command->add_flag("--all", options->all, "every run of a study, not only those to look at");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_status(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,272 @@
+#include "watching.hpp"
+
+#include "exit_status.hpp"
+
+#include <sabath/app/run_accounting.hpp>
+#include <sabath/app/study_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace sabath::cli {
+namespace {
+
+using base::Align;
+using spec::RunState;
+
+constexpr std::size_t most_rows = 20;
+/// To a scheduler about a single job, by a person who waits for it.
+constexpr std::chrono::nanoseconds between_questions = std::chrono::seconds(5);
+
+app::WatchedRun watched(const catalog::RunRow& row) {
+  return {row.id, row.directory, row.batch, row.study, row.state, row.message};
+}
+
+/// Is it the id of a study, or the beginning of one that is no run's?
+bool names_a_study(const std::string& word, Workspace& workspace) {
+  if (word.starts_with('@') || word.find('=') != std::string::npos) return false;
+  const auto ids = app::study_ids(workspace.folders().studies());
+  return std::any_of(
+      ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(word); });
+}
+
+std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
+  const base::WallTime now = workspace.clock().now();
+  if (!names_a_study(word, workspace)) {
+    auto rows = workspace.catalog().select(word, now);
+    if (rows.empty()) {
+      throw base::Error(base::ErrorKind::not_found,
+                        "selection '" + base::printable(word) + "': no run matches",
+                        "'sabath list runs' and 'sabath list studies' show what there is");
+    }
+    return rows;
+  }
+  const auto files = app::find_study(workspace.folders().studies(), word);
+  return workspace.catalog().select("study=" + files.directory().filename().string(), now);
+}
+
+/// Ctrl-C is not to wait for the next look.
+void sleep_unless_stopped(std::chrono::nanoseconds pause, Workspace& workspace) {
+  constexpr std::chrono::nanoseconds slice = std::chrono::milliseconds(200);
+  const base::SteadyTime end = workspace.clock().steady() + pause;
+  while (!workspace.stop().stop_requested()) {
+    const std::chrono::nanoseconds left = end - workspace.clock().steady();
+    if (left <= std::chrono::nanoseconds(0)) return;
+    workspace.clock().sleep_for(std::min(left, slice));
+  }
+}
+
+std::vector<RunState> in_order() {
+  return {RunState::ok,
+          RunState::failed,
+          RunState::interrupted,
+          RunState::lost,
+          RunState::unknown,
+          RunState::running,
+          RunState::planned};
+}
+
+std::size_t count(const std::vector<app::WatchedRun>& runs, RunState state) {
+  return static_cast<std::size_t>(std::count_if(
+      runs.begin(), runs.end(), [&](const app::WatchedRun& run) { return run.state == state; }));
+}
+
+/// What most of those that are planned wait for.
+std::string usual_reason(const std::vector<app::WatchedRun>& runs) {
+  std::map<std::string, std::size_t> reasons;
+  for (const app::WatchedRun& run : runs) {
+    if (run.state == RunState::planned && !run.detail.empty()) ++reasons[run.detail];
+  }
+  const auto most =
+      std::max_element(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;
+      });
+  return most == reasons.end() ? "" : " (" + base::printable(most->first) + ")";
+}
+
+std::string rows_text(const std::vector<app::WatchedRun>& runs, bool every) {
+  base::TextTable table({{"run", Align::left}, {"state", Align::left}, {"", Align::left}});
+  std::size_t rows = 0;
+  std::size_t left = 0;
+  for (const app::WatchedRun& run : runs) {
+    const bool alone = runs.size() == 1;
+    const bool odd = run.state != RunState::ok && run.state != RunState::planned;
+    if (!every && !odd && !alone) continue;
+    if (!every && rows >= most_rows) {
+      ++left;
+      continue;
+    }
+    ++rows;
+    table.add({run.run_id, std::string(spec::to_string(run.state)), base::printable(run.detail)});
+  }
+  if (table.empty()) return "";
+  return table.text() + (left > 0 ? "... and " + std::to_string(left) + " more\n" : "");
+}
+
+}  // namespace
+
+std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
+                                           Workspace& workspace) {
+  std::vector<app::WatchedRun> runs;
+  std::set<std::string> known;
+  const auto add = [&](const std::vector<catalog::RunRow>& rows) {
+    for (const catalog::RunRow& row : rows) {
+      if (known.insert(row.id).second) runs.push_back(watched(row));
+    }
+  };
+  for (const std::string& word : words)
+    add(rows_of(word, workspace));
+  if (words.empty()) {
+    for (const RunState state : {RunState::planned, RunState::running, RunState::unknown})
+      add(workspace.catalog().in_state(state));
+  }
+  return runs;
+}
+
+std::vector<app::WatchedRun> runs_of_ids(const std::vector<std::string>& ids,
+                                         Workspace& workspace) {
+  std::vector<app::WatchedRun> runs;
+  const base::WallTime now = workspace.clock().now();
+  for (const std::string& id : ids) {
+    for (const catalog::RunRow& row : workspace.catalog().select(id, now))
+      runs.push_back(watched(row));
+  }
+  return runs;
+}
+
+std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace) {
+  return std::make_unique<app::RunWatch>(
+      std::move(runs),
+      [&workspace](const spec::Site& site) -> app::SchedulerDesk& { return workspace.desk(site); },
+      workspace.clock());
+}
+
+void keep_seen(const app::RunWatch& watch, Workspace& workspace) {
+  workspace.refresh_catalog();
+  catalog::Catalog& catalog = workspace.catalog();
+  catalog::Catalog::Transaction transaction(catalog);
+  for (const app::WatchedRun& run : watch.runs()) {
+    if (run.batch.empty() || spec::is_final(run.state)) continue;
+    catalog.put_state(run.run_id, run.state, run.detail);
+  }
+  transaction.commit();
+  app::keep_accounting(
+      watch.runs(), scheduler_of(workspace), workspace.observer(), workspace.stop());
+}
+
+app::SchedulerOf scheduler_of(Workspace& workspace) {
+  return [&workspace](const spec::Site& site) -> launch::Scheduler& {
+    return workspace.desk(site).scheduler();
+  };
+}
+
+WaitEnd wait_for(app::RunWatch& watch,
+                 std::optional<std::chrono::nanoseconds> limit,
+                 Workspace& workspace) {
+  const std::size_t all = watch.runs().size();
+  const std::string task = "waiting for " + std::to_string(all) + " run(s)";
+  const base::SteadyTime begin = workspace.clock().steady();
+  std::chrono::nanoseconds pause = app::first_watch;
+  std::set<std::string> told;
+  const auto tell = [&](bool finished) {
+    workspace.observer().progress({task, all - watch.going_on(), all, false, finished});
+    for (const app::WatchedRun& run : watch.runs()) {
+      if (run.goes_on() || run.state == RunState::ok || !told.insert(run.run_id).second) continue;
+      workspace.observer().note("run " + run.run_id + ": " +
+                                std::string(spec::to_string(run.state)) + ": " + run.detail);
+    }
+  };
+  while (true) {
+    const bool changed = watch.look(workspace.stop());
+    const bool over = watch.going_on() == 0;
+    if (changed || over) tell(over);
+    if (over) return WaitEnd::over;
+    if (workspace.stop().stop_requested()) return WaitEnd::stopped;
+    if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
+    pause = changed ? app::first_watch : app::longer_watch(pause);
+    if (limit) pause = std::min(pause, begin + *limit - workspace.clock().steady());
+    sleep_unless_stopped(pause, workspace);
+  }
+}
+
+launch::JobView await_file(const std::filesystem::path& file,
+                           const std::string& job,
+                           const spec::Site& site,
+                           std::chrono::nanoseconds limit,
+                           Workspace& workspace) {
+  const base::SteadyTime begin = workspace.clock().steady();
+  launch::JobView view{spec::JobPhase::pending, "", ""};
+  std::optional<base::SteadyTime> asked;
+  std::optional<base::SteadyTime> ended;
+  std::error_code code;
+  const auto tell = [&](bool finished) {
+    workspace.observer().progress({"job " + job + " " + view.state, 0, {}, false, finished});
+  };
+  while (!std::filesystem::exists(file, code)) {
+    const base::SteadyTime now = workspace.clock().steady();
+    const bool patient = !ended || now - *ended < site.grace;
+    if (workspace.stop().stop_requested() || now - begin > limit || !patient) break;
+    if (!asked || now - *asked > between_questions) {
+      asked = now;
+      const auto views = workspace.desk(site).scheduler().poll({job}, workspace.stop());
+      if (const auto found = views.find(job); found != views.end()) view = found->second;
+      if (is_over(view.phase) && !ended) ended = now;
+      tell(false);
+    }
+    workspace.clock().sleep_for(std::chrono::milliseconds(100));
+  }
+  tell(true);
+  return view;
+}
+
+std::string last_lines(const std::filesystem::path& file) {
+  constexpr std::size_t most = 2000;
+  const auto text = base::read_file_if_exists(file).value_or("");
+  return base::printable(text.size() > most ? text.substr(text.size() - most) : text, true);
+}
+
+std::string counts_line(const std::vector<app::WatchedRun>& runs) {
+  std::string text = std::to_string(runs.size()) + (runs.size() == 1 ? " run:" : " runs:");
+  std::string separator = " ";
+  for (const RunState state : in_order()) {
+    const std::size_t number = count(runs, state);
+    if (number == 0) continue;
+    text += separator + std::to_string(number) + " " + std::string(spec::to_string(state));
+    if (state == RunState::planned) text += usual_reason(runs);
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string watch_text(const std::vector<app::WatchedRun>& runs, bool every) {
+  std::map<std::string, std::vector<app::WatchedRun>> studies;
+  for (const app::WatchedRun& run : runs)
+    studies[run.study].push_back(run);
+  std::string text;
+  for (const auto& [study, members] : studies) {
+    if (study.empty()) {
+      text += rows_text(members, true);
+      continue;
+    }
+    text += "study " + study + ": " + counts_line(members) + "\n" + rows_text(members, every);
+  }
+  return text;
+}
+
+int watch_status(const std::vector<app::WatchedRun>& runs) {
+  int status = exit_done;
+  for (const app::WatchedRun& run : runs)
+    status = std::max<int>(status, exit_status(run.state));
+  return status;
+}
+
+std::string come_back(const std::string& what) {
+  return "'sabath status " + what + "' says how far it is, 'sabath wait " + what +
+         "' waits, 'sabath cancel " + what + "' ends it";
+}
+
+}  // namespace sabath::cli

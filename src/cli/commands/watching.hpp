@@ -1,0 +1,66 @@
+#pragma once
+
+#include "workspace.hpp"
+
+#include <sabath/app/cancel_runs.hpp>
+#include <sabath/app/run_watch.hpp>
+#include <sabath/catalog/catalog.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::cli {
+
+/// The runs that words name: studies by their id or its beginning, and selections. No words: all
+/// that are not over. Throws Error{not_found|usage}.
+std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
+                                           Workspace& workspace);
+
+/// The same for runs that were just handed in.
+std::vector<app::WatchedRun> runs_of_ids(const std::vector<std::string>& ids, Workspace& workspace);
+
+std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace);
+
+app::SchedulerOf scheduler_of(Workspace& workspace);
+
+/// Puts what was seen into the catalog, and beside the records what schedulers account for runs
+/// that are over.
+void keep_seen(const app::RunWatch& watch, Workspace& workspace);
+
+enum class WaitEnd { over, timed_out, stopped };
+
+/// Waits until none of the runs goes on, or the time or the user ends it; the runs go on then.
+WaitEnd wait_for(app::RunWatch& watch,
+                 std::optional<std::chrono::nanoseconds> limit,
+                 Workspace& workspace);
+
+/// Waits for a file that a single job makes; says how the job stood last. Gives up when the job is
+/// over without it, after the site's grace, and when the time or the user ends it.
+launch::JobView await_file(const std::filesystem::path& file,
+                           const std::string& job,
+                           const spec::Site& site,
+                           std::chrono::nanoseconds limit,
+                           Workspace& workspace);
+inline bool is_over(spec::JobPhase phase) {
+  return phase != spec::JobPhase::pending && phase != spec::JobPhase::running;
+}
+/// The end of a job's log, for a message.
+std::string last_lines(const std::filesystem::path& file);
+
+/// "20 runs: 3 ok, 4 running, 13 planned (waits: PENDING (Resources))".
+std::string counts_line(const std::vector<app::WatchedRun>& runs);
+/// The counts of each study and of the runs without one, and the runs that somebody should look at;
+/// all runs with `every`.
+std::string watch_text(const std::vector<app::WatchedRun>& runs, bool every);
+std::string watch_json(const std::vector<app::WatchedRun>& runs);
+
+/// The worst of the runs; as docs/commands/exit-status.md says of runs.
+int watch_status(const std::vector<app::WatchedRun>& runs);
+
+/// How runs that go on are come back to.
+std::string come_back(const std::string& what);
+
+}  // namespace sabath::cli

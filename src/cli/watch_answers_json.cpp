@@ -1,0 +1,25 @@
+#include "commands/watching.hpp"
+
+#include <sabath/base/json_reader.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace sabath::cli {
+
+std::string watch_json(const std::vector<app::WatchedRun>& runs) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
+  for (const app::WatchedRun& run : runs) {
+    const std::string state(spec::to_string(run.state));
+    counts[state] = counts.value(state, 0) + 1;
+    rows.push_back({{"id", run.run_id},
+                    {"study", run.study},
+                    {"state", state},
+                    {"goes_on", run.goes_on()},
+                    {"detail", run.detail},
+                    {"directory", run.directory.string()}});
+  }
+  return base::pretty_json({{"schema", 1}, {"counts", counts}, {"runs", rows}});
+}
+
+}  // namespace sabath::cli

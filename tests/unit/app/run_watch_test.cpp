@@ -1,0 +1,272 @@
+#include "app/record_files.hpp"
+#include "support/fake_clock.hpp"
+#include "support/recording_observer.hpp"
+#include "support/temp_home.hpp"
+#include "unit/spec/full_values.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_watch.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <functional>
+
+using namespace sabath;
+using Catch::Matchers::Contains;
+using spec::RunState;
+using std::chrono::seconds;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A queue that says what the test wants, and remembers what it was asked.
+class Queue final : public base::ProcessRunner {
+ public:
+  base::ProcessResult run(const base::Command& command, std::stop_token) override {
+    base::ProcessResult result;
+    if (command.argv.front() == "find") {
+      result.output = found;
+      return result;
+    }
+    ++questions;
+    if (is_down) {
+      result.exit_code = 1;
+      result.errors = "queue: cannot contact the controller";
+      return result;
+    }
+    for (std::size_t i = 1; i < command.argv.size(); ++i) {
+      const std::string state = state_of(command.argv[i]);
+      if (!state.empty()) result.output += command.argv[i] + "|" + state + "\n";
+    }
+    return result;
+  }
+
+  std::function<std::string(const std::string&)> state_of = [](const std::string&) {
+    return "PENDING|Resources";
+  };
+  std::string found{};
+  bool is_down = false;
+  int questions = 0;
+};
+
+spec::SchedulerDescription description() {
+  spec::SchedulerDescription scheduler;
+  scheduler.name = "queue";
+  scheduler.arrays.task = "{job}_{task}";
+  spec::SchedulerQuestion poll;
+  poll.command = {"queue", "{ids}"};
+  poll.rows = R"((?m)^(?<id>[^|\n]+)\|(?<state>[A-Z]+)\|(?<reason>.*)$)";
+  scheduler.poll = {poll};
+  spec::SchedulerQuestion find;
+  find.command = {"find", "{comment}"};
+  find.rows = R"((?m)^(?<id>[^|\n]+)\|(?<comment>.*)$)";
+  scheduler.find = {find};
+  scheduler.states = {{"PENDING", spec::JobPhase::pending},
+                      {"RUNNING", spec::JobPhase::running},
+                      {"COMPLETED", spec::JobPhase::done},
+                      {"CANCELLED", spec::JobPhase::cancelled},
+                      {"NODEFAIL", spec::JobPhase::node_failed},
+                      {"TIMEOUT", spec::JobPhase::timed_out}};
+  return scheduler;
+}
+
+/// Runs of one batch, handed in as job 12 unless the test says otherwise.
+class Batch {
+ public:
+  explicit Batch(std::size_t count, bool submitted = true) {
+    plan_.batch_id = "supercell-study-20261122-080000-abcdef.1";
+    plan_.site.name = "test";
+    plan_.site.scheduler = "queue";
+    plan_.site.grace = seconds(20);
+    plan_.steps = {spec::BatchStep{{"train"}, {}}};
+    plan_.runs_directory = runs().string();
+    plan_.created = base::format_rfc3339(clock.now());
+    fs::create_directories(runs());
+    files = std::make_unique<app::BatchFiles>(app::make_batch(home / "study"));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string number = std::to_string(10'000'000 + i).substr(1);
+      const std::string id = "tiny-20261122-" + number.substr(0, 6) + "-abcdefg" + number.back();
+      fs::create_directories(runs() / id);
+      spec::RunStatus status;
+      status.process = planner;
+      run(id).write_status(status);
+      plan_.runs.push_back(id);
+    }
+    files->write_plan(plan_);
+    if (submitted) files->write_jobs({{"12"}, plan_.created});
+    scheduler = std::make_unique<launch::Scheduler>(description(), plan_.site, queue);
+    desk = std::make_unique<app::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
+  }
+
+  fs::path runs() const { return home / "runs"; }
+  app::RunFiles run(const std::string& id) const { return app::RunFiles(runs() / id); }
+  const std::string& id(std::size_t index) const { return plan_.runs.at(index); }
+
+  app::RunWatch watch() {
+    std::vector<app::WatchedRun> watched;
+    for (const std::string& id : plan_.runs)
+      watched.push_back({id, runs() / id, files->directory(), "study", RunState::planned, ""});
+    return {
+        std::move(watched), [this](const auto&) -> app::SchedulerDesk& { return *desk; }, clock};
+  }
+  void finish(std::size_t index) const {
+    spec::RunRecord record = test::full_record();
+    record.run_id = id(index);
+    std::ofstream(run(id(index)).record()) << app::record_text(record);
+    spec::RunStatus status;
+    status.state = RunState::ok;
+    run(id(index)).write_status(status);
+  }
+
+  test::TempHome home{};
+  test::FakeClock clock{};
+  test::RecordingObserver observer{};
+  Queue queue{};
+  std::string planner = base::ProcessIdentity::current().text();
+  std::unique_ptr<app::BatchFiles> files{};
+  std::unique_ptr<launch::Scheduler> scheduler{};
+  std::unique_ptr<app::SchedulerDesk> desk{};
+
+ private:
+  spec::BatchPlan plan_{};
+};
+
+}  // namespace
+
+TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
+  Batch batch(2);
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  CHECK(watch.runs()[0].state == RunState::planned);
+  CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
+
+  batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
+  batch.files->tell_started(batch.id(0), 1);
+  batch.clock.move(seconds(11));
+  CHECK(watch.look({}));
+  CHECK(watch.runs()[0].state == RunState::running);
+  CHECK(watch.runs()[1].detail == "starts on its node");
+
+  batch.finish(0);
+  batch.files->tell_ended(batch.id(0));
+  CHECK(watch.look({}));
+  CHECK(watch.runs()[0].state == RunState::ok);
+  CHECK(watch.going_on() == 1);
+}
+
+TEST_CASE("run watch: a run that its scheduler ended is closed when the grace time is over") {
+  Batch batch(3);
+  batch.queue.state_of = [&](const std::string& task) -> std::string {
+    if (task == "12_1") return "TIMEOUT|TimeLimit";
+    if (task == "12_2") return "CANCELLED|None";
+    return "NODEFAIL|None";
+  };
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  CHECK(watch.going_on() == 3);
+  CHECK_THAT(watch.runs()[0].detail, Contains("say nothing of that yet"));
+  batch.clock.move(seconds(21));
+  CHECK(watch.look({}));
+  CHECK(watch.runs()[0].state == RunState::failed);
+  CHECK(watch.runs()[0].detail == "its job ran out of time: TIMEOUT (TimeLimit)");
+  CHECK(watch.runs()[1].state == RunState::interrupted);
+  CHECK(watch.runs()[2].state == RunState::lost);
+  CHECK(batch.run(batch.id(0)).read_status().state == RunState::failed);
+  CHECK(fs::exists(batch.runs() / ".inbox" / (batch.id(0) + ".finished")));
+}
+
+TEST_CASE("run watch: what the file system shows late is waited for") {
+  Batch batch(1);
+  batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
+  batch.files->tell_ended(batch.id(0));
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  batch.clock.move(seconds(10));
+  watch.look({});
+  CHECK(watch.runs()[0].goes_on());
+  batch.finish(0);
+  CHECK(watch.look({}));
+  CHECK(watch.runs()[0].state == RunState::ok);
+}
+
+TEST_CASE("run watch: a job that vanished is unknown and never done, until its record turns up") {
+  Batch batch(1);
+  batch.queue.state_of = [](const std::string&) { return ""; };
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  CHECK(watch.runs()[0].goes_on());
+  batch.clock.move(seconds(21));
+  watch.look({});
+  CHECK(watch.runs()[0].state == RunState::unknown);
+  CHECK_FALSE(watch.runs()[0].goes_on());
+  CHECK(batch.run(batch.id(0)).read_status().state == RunState::planned);
+  batch.finish(0);
+  batch.clock.move(seconds(21));
+  watch.look({});
+  CHECK(watch.runs()[0].state == RunState::ok);
+}
+
+TEST_CASE("run watch: the scheduler is asked one question for all, at most twelve times a minute") {
+  Batch batch(1000);
+  app::RunWatch first = batch.watch();
+  app::RunWatch second = batch.watch();
+  first.look({});
+  second.look({});
+  CHECK(batch.queue.questions == 1);
+  for (int i = 0; i < 600; ++i) {
+    batch.clock.move(std::chrono::milliseconds(100));
+    first.look({});
+    second.look({});
+  }
+  CHECK(batch.queue.questions <= 13);  // and the first one
+  const int before = batch.queue.questions;
+  for (int i = 0; i < 600; ++i) {
+    batch.clock.move(std::chrono::milliseconds(100));
+    first.look({});
+  }
+  CHECK(batch.queue.questions - before <= 6);
+  CHECK(batch.queue.questions - before >= 4);
+}
+
+TEST_CASE("run watch: a scheduler that cannot be asked changes nothing, and is told once") {
+  Batch batch(1);
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  batch.queue.is_down = true;
+  for (int i = 0; i < 20; ++i) {
+    batch.clock.move(seconds(12));
+    watch.look({});
+  }
+  CHECK(watch.runs()[0].goes_on());
+  CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
+  CHECK(batch.observer.warnings.size() == 1);
+}
+
+TEST_CASE("run watch: a submission that nobody could write down is found by its comment") {
+  Batch batch(2, false);
+  SECTION("its submitter is still at it") {
+    app::RunWatch watch = batch.watch();
+    watch.look({});
+    CHECK(watch.runs()[0].detail == "is being handed to the scheduler");
+  }
+  SECTION("it was accepted") {
+    batch.run(batch.id(0)).write_status({});
+    batch.clock.move(std::chrono::hours(1));
+    batch.queue.found = "99|supercell-study-20261122-080000-abcdef.1\n";
+    app::RunWatch watch = batch.watch();
+    watch.look({});
+    CHECK(batch.files->read_jobs()->jobs == std::vector<std::string>{"99"});
+    CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
+  }
+  SECTION("it was not") {
+    batch.run(batch.id(0)).write_status({});
+    batch.clock.move(std::chrono::hours(1));
+    app::RunWatch watch = batch.watch();
+    watch.look({});
+    CHECK(watch.runs()[0].state == RunState::interrupted);
+    CHECK(watch.runs()[1].detail == "it was ended before the scheduler had it");
+  }
+}
