@@ -79,6 +79,10 @@ fs::path program_path() {
   return code ? fs::path("sabath") : path;
 }
 
+fs::path shipped_folder(const fs::path& program) {
+  return program.parent_path().parent_path() / "share" / "sabath";
+}
+
 app::Folders read_folders(const base::Environment& environment,
                           const std::vector<std::string>& catalogs,
                           const fs::path& program) {
@@ -87,7 +91,7 @@ app::Folders read_folders(const base::Environment& environment,
   const std::string cache = value_of(environment, "SABATH_CACHE");
   folders.cache = cache.empty() ? folders.home / "cache" : fs::absolute(cache);
   folders.configuration = folder_from(environment, "SABATH_CONFIG", "XDG_CONFIG_HOME", ".config");
-  const fs::path shipped = program.parent_path().parent_path() / "share" / "sabath";
+  const fs::path shipped = shipped_folder(program);
   for (const std::string& catalog : catalogs) {
     folders.assets.push_back(fs::absolute(catalog));
     folders.recipes.push_back(fs::absolute(catalog));

@@ -37,6 +37,9 @@ spec::Configuration read_configuration(const std::filesystem::path& folder);
 cache::CacheOptions read_cache_options(const base::Environment& environment,
                                        const spec::CacheSettings& settings);
 
+/// What is shipped with a program: catalog/ and recipes/ lie there.
+std::filesystem::path shipped_folder(const std::filesystem::path& program);
+
 /// This program's own path.
 std::filesystem::path program_path();
 

@@ -232,8 +232,13 @@ void Workspace::refresh_catalog() {
   app::index_inbox(catalog(), folders().runs(), clock_, observer_);
 }
 
+const app::Sites& Workspace::sites() {
+  if (!sites_) sites_.emplace(folders().configuration, shipped_folder(program_path()) / "catalog");
+  return *sites_;
+}
+
 spec::Site Workspace::site(const std::string& name) {
-  return documents().site(name);
+  return sites().site(name);
 }
 
 void Workspace::use_site(const std::string& name) {
@@ -244,14 +249,14 @@ void Workspace::use_site(const std::string& name) {
 }
 
 Workspace::SchedulerAndDesk::SchedulerAndDesk(const spec::Site& site, Workspace& workspace)
-    : scheduler(workspace.documents().scheduler(site.scheduler), site, workspace.processes()),
+    : scheduler(workspace.sites().scheduler(site.scheduler), site, workspace.processes()),
       desk(scheduler,
            workspace.folders().state() / "schedulers" / (site.name + ".json"),
            workspace.clock(),
            workspace.observer()) {}
 
 app::SchedulerDesk& Workspace::desk(const spec::Site& site) {
-  auto& made = desks_[site.name];
+  auto& made = desks_[site.name + "/" + std::to_string(site.at_once)];
   if (!made) made = std::make_unique<SchedulerAndDesk>(site, *this);
   return made->desk;
 }

@@ -8,6 +8,7 @@
 #include <sabath/app/folders.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/scheduler_desk.hpp>
+#include <sabath/app/sites.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/stop_signal.hpp>
@@ -73,6 +74,7 @@ class Workspace {
   void stay_offline() { offline_ = true; }
   /// What was put into the inbox since.
   void refresh_catalog();
+  const app::Sites& sites();
   /// `sites/<name>.json`. Throws Error{not_found|usage}.
   spec::Site site(const std::string& name);
   /// What is fetched, built and planned from now on is for this site: its cache, its variant.
@@ -112,7 +114,8 @@ class Workspace {
     launch::Scheduler scheduler;
     app::SchedulerDesk desk;
   };
-  std::map<std::string, std::unique_ptr<SchedulerAndDesk>> desks_;  ///< by site
+  std::map<std::string, std::unique_ptr<SchedulerAndDesk>> desks_;  ///< by site and its `at_once`
+  std::optional<app::Sites> sites_;
   std::string variant_{};  ///< of the site in use; empty: the configured one
 };
 

@@ -117,6 +117,11 @@ int list_documents(const std::string& what, Workspace& workspace) {
                       asset.title,
                       document.path.string()});
     }
+  } else if (what == "sites") {
+    for (const app::SiteDocument& document : workspace.sites().sites(bad)) {
+      const spec::Site& site = document.site;
+      rows.push_back({"site", site.name, site.scheduler, site.description, document.path.string()});
+    }
   } else {
     for (const app::RecipeDocument& document : workspace.documents().recipes(bad)) {
       const spec::Recipe& recipe = document.recipe;
@@ -129,7 +134,11 @@ int list_documents(const std::string& what, Workspace& workspace) {
     workspace.answer(json_answer(rows));
     return exit_done;
   }
-  TextTable table({{"kind"}, {"name"}, {"version"}, {"title"}});
+  if (rows.empty() && what == "sites") {
+    workspace.answer("no sites yet; 'docs/formats/site.md' says how one is described\n");
+    return exit_done;
+  }
+  TextTable table({{"kind"}, {"name"}, {what == "sites" ? "scheduler" : "version"}, {"title"}});
   for (const auto& row : rows)
     table.add({row.kind, row.name, row.version, row.title});
   workspace.answer(table.text());
@@ -153,9 +162,9 @@ int run_list(const ListOptions& options, Workspace& workspace) {
 void setup_list(CLI::App& app, Action& action) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command =
-      app.add_subcommand("list", "list runs, studies, assets, recipes or environments");
-  command->add_option("what", options->what, "runs, studies, assets, recipes or envs")
-      ->check(CLI::IsMember({"runs", "studies", "assets", "recipes", "envs"}))
+      app.add_subcommand("list", "list runs, studies, assets, recipes, environments or sites");
+  command->add_option("what", options->what, "runs, studies, assets, recipes, envs or sites")
+      ->check(CLI::IsMember({"runs", "studies", "assets", "recipes", "envs", "sites"}))
       ->capture_default_str();
   command->add_option("selection", options->selection, "of runs: as 'sabath help selections' says");
   command->add_option("--limit", options->limit, "at most so many runs, newest first")
