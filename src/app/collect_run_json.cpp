@@ -84,9 +84,9 @@ std::optional<CurrentRecord> read_current(const RunFiles& files) {
 }
 
 std::optional<spec::RunRecord> read_current_summary(const RunFiles& files) {
-  const auto text = base::read_file_if_exists(files.record());
-  if (!text) return std::nullopt;
-  spec::RunRecord record = spec::parse_run_summary(*text, files.record().string());
+  const auto file = files.record_file();
+  if (!file) return std::nullopt;
+  spec::RunRecord record = spec::parse_run_summary(base::read_file(*file), file->string());
   if (const int newest = newest_in(files.collections()); newest > 0)
     record.metrics = read_collection(files.collections() / std::to_string(newest)).metrics;
   return record;

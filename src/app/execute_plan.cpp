@@ -1,5 +1,9 @@
+#include "attempts.hpp"
 #include "collect_stages.hpp"
 #include "determinism.hpp"
+#include "job_facts.hpp"
+#include "node_staging.hpp"
+#include "rank_files.hpp"
 #include "recent_trust.hpp"
 #include "record_files.hpp"
 #include "redact.hpp"
@@ -7,11 +11,15 @@
 #include "run_host.hpp"
 #include "run_software.hpp"
 #include "run_stages.hpp"
+#include "run_steps.hpp"
 #include "space_reserve.hpp"
 #include "stage_graph.hpp"
 #include "status_observer.hpp"
+#include "take_plan.hpp"
 
+#include <sabath/app/batch_files.hpp>
 #include <sabath/app/execute_plan.hpp>
+#include <sabath/app/plan_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/affinity.hpp>
 #include <sabath/base/error.hpp>
@@ -19,6 +27,7 @@
 #include <sabath/base/process_identity.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/probe/energy.hpp>
 #include <sabath/probe/run_group.hpp>
 #include <sabath/probe/sampler.hpp>
 #include <sabath/report/text.hpp>
@@ -53,7 +62,7 @@ class Execution {
         secrets_(known_secrets(base::current_environment(), node.secrets)) {}
 
   spec::RunRecord execute(std::stop_token stop) {
-    begin();
+    if (!begin(stop)) return record_;
     std::list<env::EnvironmentLease> leases;
     for (const spec::BuiltEnvironment& environment : plan_.environments())
       leases.emplace_back(environment);
@@ -67,11 +76,12 @@ class Execution {
         for (const spec::BuiltEnvironment& environment : plan_.environments())
           env::check_trusted(environment, local);
       });
+      stage_in(stop);
       look_at_host();
       // After the look: what the machine is does not depend on the part of it that a run gets.
       if (plan_.place && !plan_.place->cpus.empty()) base::bind_to_cpus(plan_.place->cpus);
       run_stages(local, trust, stop);
-      collect_metrics();
+      if (ends_run()) collect_metrics();
     } catch (const Error& error) {
       fail(error);
     } catch (const std::exception& error) {
@@ -85,37 +95,117 @@ class Execution {
  private:
   std::string now() const { return base::format_rfc3339(clock_.now()); }
 
-  void begin() {
-    status_ = files_.read_status();
-    if (spec::is_final(status_.state)) {
-      throw Error(ErrorKind::usage,
-                  files_.directory().string() + ": this run is finished already",
-                  "'sabath run' makes a new one");
+  /// False where the record is there already: this job of its batch has nothing to do.
+  bool begin(const std::stop_token& stop) {
+    if (node_.batch) {
+      job_ = job_of(node_.batch->plan.site.scheduler, base::current_environment());
+      std::error_code code;
+      if (fs::exists(files_.record(), code)) {
+        record_ = files_.read_record().value();
+        return false;
+      }
     }
-    refuse_live();
+    const Admission admission = admitted(stop);
     plan_ = files_.read_plan();
+    if (node_.batch) stages_ = stages_of_step(plan_, node_.batch->plan, node_.batch->step);
+    begin_attempt(admission.answer == Admission::Answer::again);
+    if (is_step_done()) return false;
+    if (node_.place) give_place(*node_.place, plan_);
+    if (node_.batch) tell_job();
     recipe_ = spec::parse_recipe(plan_.recipe_text, files_.plan().string() + ":/recipe");
     started_ = clock_.steady();
     record_.started = now();
     if (plan_.code_state && plan_.code_state->git && !plan_.code_state->git->diff.empty())
       masked_ += secrets_.mask_file(files_.directory() / plan_.code_state->git->diff);
-    ++status_.attempt;
-    base::make_directories(files_.attempt(status_.attempt));
     reserve_.emplace(files_.directory());
     stamp_process(status_);
     set_state(spec::RunState::running);
+    if (status_.attempt > 1)
+      announce(files_.directory().parent_path(), plan_.run_id, RunEvent::planned);
+    if (node_.batch) BatchFiles(node_.batch->folder).tell_started(plan_.run_id, status_.attempt);
     record_.state = spec::RunState::ok;
+    return true;
   }
 
-  /// A second exec would write into the files of the first. What runs on another node cannot be
-  /// seen: a scheduler that starts a run again there knows that the first is gone.
-  void refuse_live() const {
-    if (status_.state != spec::RunState::running) return;
-    const auto process = base::ProcessIdentity::parse(status_.process);
-    if (!process || base::liveness_of(*process) != base::Liveness::running) return;
-    throw Error(ErrorKind::usage,
-                files_.directory().string() + ": this run goes on already, as process " +
-                    std::to_string(status_.pid) + " on " + status_.node);
+  std::size_t step() const { return node_.batch ? node_.batch->step : 1; }
+  bool is_last_step() const { return !node_.batch || step() == node_.batch->plan.steps.size(); }
+  bool ends_run() const { return is_last_step() || record_.state != spec::RunState::ok; }
+  /// A signal may mean that the scheduler wants the node for others, and gives one back later.
+  bool may_come_back() const { return job_ && record_.state == spec::RunState::interrupted; }
+
+  /// Another node may see late what the job before this one wrote.
+  Admission admitted(const std::stop_token& stop) {
+    const auto start = job_ ? std::optional(job_->start) : std::nullopt;
+    const auto begun = clock_.steady();
+    while (true) {
+      status_ = files_.read_status();
+      const auto process = base::ProcessIdentity::parse(status_.process);
+      const Admission admission =
+          admit(status_, process ? base::liveness_of(*process) : base::Liveness::unknown, start);
+      std::error_code code;
+      const bool is_ready =
+          step() == 1 || fs::exists(step_file(files_, status_.attempt, step() - 1), code);
+      if (admission.reason.empty() && is_ready) return admission;
+      const std::string place = files_.directory().string() + ": ";
+      if (admission.answer == Admission::Answer::never)
+        throw Error(ErrorKind::usage, place + admission.reason, "'sabath run' makes a new one");
+      const bool is_late = step() == 1 || clock_.steady() - begun > node_.batch->plan.site.grace;
+      if (is_late && !admission.reason.empty()) {
+        throw Error(ErrorKind::usage, place + admission.reason);
+      }
+      if (is_late) {
+        throw Error(ErrorKind::usage,
+                    place + "step " + std::to_string(step() - 1) + " of it has not ended well");
+      }
+      if (stop.stop_requested())
+        throw Error(ErrorKind::interrupted, place + "stopped before it was begun");
+      clock_.sleep_for(std::chrono::milliseconds(500));
+    }
+  }
+
+  void begin_attempt(bool again) {
+    const int before = status_.attempt;
+    if (again) keep_attempt(files_, status_);
+    if (again || before == 0) ++status_.attempt;
+    base::make_directories(files_.attempt(status_.attempt));
+    if (again && before > 0) take_over_steps(files_, before, status_.attempt, step() - 1);
+    status_.message.clear();
+    status_.stage.clear();
+    if (job_) status_.job = job_->start;
+    if (step() == 1) return;
+    const fs::path file = step_file(files_, status_.attempt, step() - 1);
+    earlier_ = spec::parse_run_record(base::read_file(file), file.string());
+  }
+
+  /// The job of a step that is over was started once more.
+  bool is_step_done() {
+    const fs::path file = step_file(files_, status_.attempt, step());
+    std::error_code code;
+    if (is_last_step() || !fs::exists(file, code)) return false;
+    record_ = spec::parse_run_record(base::read_file(file), file.string());
+    return true;
+  }
+
+  void tell_job() {
+    const spec::BatchPlan& batch = node_.batch->plan;
+    const auto add = [&](const char* name, const auto& number) {
+      std::string text;
+      for (const spec::BatchStep& one : batch.steps)
+        text += (text.empty() ? "" : "/") + std::to_string(number(one.resources));
+      if (text.find_first_not_of("0/") != std::string::npos) plan_.launch.emplace(name, text);
+    };
+    add("nodes", [](const auto& resources) { return resources.nodes; });
+    add("tasks", [](const auto& resources) { return resources.tasks; });
+    add("cpus", [](const auto& resources) { return resources.cpus; });
+    add("gpus", [](const auto& resources) { return resources.gpus; });
+    if (earlier_) record_.jobs = earlier_->jobs;
+    if (!job_) return;
+    job_->start.step = step();
+    job_->batch = batch.batch_id;
+    job_->node = probe::node_name();
+    job_->cpus_allowed = cpus_allowed();
+    if (!record_.jobs) record_.jobs.emplace();
+    record_.jobs->push_back(*job_);
   }
 
   void write_status() {
@@ -136,6 +226,42 @@ class Execution {
     write_status();
   }
 
+  const spec::Site* site() const { return node_.batch ? &node_.batch->plan.site : nullptr; }
+
+  /// The node's own disk, where the site has one for its jobs. Without it the run goes on.
+  void stage_in(const std::stop_token& stop) {
+    record_.inputs = plan_.inputs;
+    if (site() == nullptr) return;
+    try {
+      if (const auto scratch = expanded(site()->scratch, observer_)) scratch_.emplace(*scratch);
+      if (site()->staging.inputs) stage_inputs(stop);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      observer_.warn(error.what(), "the node's own disk is not used");
+    } catch (const fs::filesystem_error& error) {
+      observer_.warn(error.what(), "the node's own disk is not used");
+    }
+  }
+
+  void stage_inputs(const std::stop_token& stop) {
+    const auto folder = expanded(site()->staging.folder, observer_);
+    if (!folder) return;
+    if (node_.batch->plan.steps[step() - 1].resources.nodes > 1) {
+      observer_.warn("inputs are not copied to the nodes: the job has several",
+                     "they are read where they are");
+      return;
+    }
+    for (const spec::PlannedInput& input : record_.inputs) {
+      set_message("copying " + input.role + " to this node");
+      auto copy = StagedCopy::make(*folder, input.digest.hex, input.path, clock_, observer_, stop);
+      if (!copy) continue;
+      see_instead(input.path, copy->path(), plan_);
+      copies_.push_back(std::move(*copy));
+    }
+    set_message("");
+    if (node_.batch) stages_ = stages_of_step(plan_, node_.batch->plan, step());
+  }
+
   void look_at_host() {
     spec::HostFacts facts =
         probe::probe_host(node_.sources, plan_.state_directory, processes_, clock_);
@@ -147,7 +273,8 @@ class Execution {
 
   /// Where the site wants images to be used, and they can be.
   std::vector<env::LocalPrefix> local_prefixes(std::stop_token stop) {
-    if (!node_.packed) return {};
+    const bool is_sites = site() != nullptr && site()->staging.environments;
+    if (!node_.packed && !is_sites) return {};
     std::map<fs::path, env::PrefixImage> found;  // variants share layers
     for (const spec::BuiltEnvironment& environment : plan_.environments()) {
       if (env::container_of(environment) != nullptr) continue;
@@ -165,7 +292,9 @@ class Execution {
           "the files in the cache are used instead");
       return {};
     }
-    return env::unpack_images(images, node_.local, processes_, observer_, stop);
+    const auto of_site =
+        is_sites ? expanded(site()->staging.folder, observer_) : std::optional<fs::path>();
+    return env::unpack_images(images, of_site.value_or(node_.local), processes_, observer_, stop);
   }
 
   void run_stages(const std::vector<env::LocalPrefix>& local,
@@ -184,12 +313,15 @@ class Execution {
     options.sources = node_.sources;
     if (group) options.group = group->path();
     if (plan_.place) options.gpus = plan_.place->gpus;
-    probe::UsageSampler sampler(
-        files_.attempt(status_.attempt) / ("samples-" + probe::node_name() + ".jsonl"),
-        options,
-        clock_);
+    probe::UsageSampler sampler(files_.attempt(status_.attempt) /
+                                    ("samples-" + probe::node_name() +
+                                     (step() > 1 ? "." + std::to_string(step()) : "") + ".jsonl"),
+                                options,
+                                clock_);
     RunSoftware software(plan_, files_.directory());
     OutputStamps stamps;
+    if (earlier_)
+      note_unchanged(*earlier_, files_, step_file(files_, status_.attempt, step() - 1), stamps);
     StatusObserver observer(observer_, clock_, [&](const auto& text) { set_message(text); });
     const RunStage run = [&](const auto& stage, const auto& place, const auto& made, auto token) {
       // A cache belongs to one thread, and so does the part of the machine.
@@ -204,7 +336,9 @@ class Execution {
                           node_.program,
                           local,
                           trust,
-                          group ? group->of_stage(stage.name) : fs::path()},
+                          group ? group->of_stage(stage.name) : fs::path(),
+                          node_.batch ? node_.batch->plan.site.prefix : std::string(),
+                          scratch_ ? scratch_->path() : fs::path()},
                          plan_,
                          files_,
                          status_.attempt);
@@ -215,21 +349,19 @@ class Execution {
       status_.stage = names;
       write_status();
     };
-    for (const spec::PlannedStage& stage : plan_.stages) {
+    for (const spec::PlannedStage& stage : due_here()) {
       const std::string problem =
           memory_problem(stage.name, stage.resources, record_.hosts.front().memory.effective_bytes);
       if (!stage.not_due && !problem.empty()) observer_.warn(problem);
     }
-    StagesOutcome outcome = app::run_stages(plan_.stages, capacity(), run, tell, stop);
+    StagesOutcome outcome = app::run_stages(
+        due_here(), capacity(), run, tell, stop, earlier_ ? made_by(*earlier_) : MadeOutputs{});
     record_.stages = std::move(outcome.stages);
     record_.outputs = std::move(outcome.outputs);
     record_.state = outcome.state;
     record_.message = outcome.message;
     masked_ += outcome.masked;
-    for (const std::string& stage : outcome.executed) {
-      stages_to_collect_.push_back(
-          {stage, files_.attempt(status_.attempt) / stage, files_.outputs(stage)});
-    }
+    executed_ = outcome.executed;
     record_.usage = sampler.finish();
     probe::UsageSampler::Energy energy = sampler.energy();
     record_.energy = std::move(energy.text);
@@ -237,6 +369,10 @@ class Execution {
     software_ =
         software.finish(processes_, node_.program, record_.hosts.front().cpu, observer_, stop);
     record_.usage.sampler_cpu_s += software_.cpu_s;
+    record_.wall_s = std::chrono::duration<double>(clock_.steady() - started_).count();
+    take_ranks();
+    take_earlier();
+    if (!ends_run()) return;
     try {
       cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
       keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
@@ -245,9 +381,36 @@ class Execution {
     }
   }
 
+  const std::vector<spec::PlannedStage>& due_here() const {
+    return node_.batch ? stages_ : plan_.stages;
+  }
+
+  /// What the ranks of parallel stages saw where this process could not.
+  void take_ranks() {
+    std::vector<std::string> parallel;
+    for (const spec::StageRecord& stage : record_.stages) {
+      if (stage.prefix && stage.state != "reused") parallel.push_back(stage.name);
+    }
+    if (parallel.empty()) return;
+    take_nodes(files_.attempt(status_.attempt), parallel, record_.wall_s, record_);
+    if (record_.energy_readings) record_.energy = probe::energy_text(*record_.energy_readings, {});
+  }
+
+  /// What the steps before this one found.
+  void take_earlier() {
+    if (!earlier_) return;
+    put_before(*earlier_, record_, software_);
+    for (const spec::StageRecord& stage : earlier_->stages) {
+      if (stage.state == "ok" || stage.state == "reused") executed_.push_back(stage.name);
+    }
+    masked_ += earlier_->masked.value_or(0);
+    if (record_.energy_readings && earlier_->energy_readings)
+      record_.energy = probe::energy_text(*record_.energy_readings, {});
+  }
+
   /// What stages that run at the same time may divide.
   NodeCapacity capacity() const {
-    if (!StageGraph::has_company(plan_.stages)) return {};
+    if (!StageGraph::has_company(due_here())) return {};
     NodeCapacity capacity;
     capacity.cores = probe::usable_cores();  // this process is bound to the run's already
     capacity.memory_bytes = record_.hosts.front().memory.effective_bytes;
@@ -265,8 +428,10 @@ class Execution {
 
   /// Metrics of failed runs are collected too: they show how far it came.
   void collect_metrics() {
-    const CollectedStages found =
-        collect_stages(stages_to_collect_, recipe_.metrics, files_.series());
+    std::vector<collect::StageFiles> files;
+    for (const std::string& stage : executed_)
+      files.push_back({stage, files_.attempt(status_.attempt) / stage, files_.outputs(stage)});
+    const CollectedStages found = collect_stages(files, recipe_.metrics, files_.series());
     record_.metrics = found.metrics;
     spec::Collected collected = found.collected();
     for (spec::StageRecord& stage : record_.stages) {
@@ -306,70 +471,58 @@ class Execution {
     reserve_.reset();
   }
 
+  /// The next job goes on from here; until then nobody executes the run.
+  void leave_step() {
+    reserve_.reset();
+    record_.run_id = plan_.run_id;
+    record_.ended = now();
+    record_.software = software_.software;
+    record_.determinism.emplace().threads = software_.threads;
+    if (masked_ > 0) record_.masked = masked_;
+    base::write_file_atomically(step_file(files_, status_.attempt, step()), record_text(record_));
+    status_.process.clear();
+    status_.pid = 0;
+    status_.message = "step " + std::to_string(step()) + " of " +
+                      std::to_string(node_.batch->plan.steps.size()) + " is done";
+    set_state(spec::RunState::planned);
+  }
+
   void finish() {
+    if (!ends_run()) return leave_step();
     tell_full_disk();
+    if (node_.batch) complete_stages(plan_, record_);
     fill_record();
-    // Never replaced: a second exec of the same directory finds the record of the first.
-    if (!base::write_file_once(files_.record(), record_text(record_))) {
-      throw Error(ErrorKind::usage, files_.record().string() + ": was written by somebody else");
+    if (may_come_back()) {
+      // As long as nobody has closed it, the same job may go on.
+      const fs::path file = RunFiles(files_.attempt(status_.attempt)).record();
+      base::write_file_atomically(file, record_text(record_));
+    } else {
+      write_record();
     }
     status_.message = record_.message;
     set_state(record_.state);
     announce(files_.directory().parent_path(), plan_.run_id, RunEvent::finished);
+    if (node_.batch) BatchFiles(node_.batch->folder).tell_ended(plan_.run_id);
   }
 
-  /// What this process has, and what sabath sets for all stages alike: threads, switches, seeds.
-  base::Environment stage_variables() const {
-    base::Environment variables = base::current_environment();
-    std::vector<spec::PlannedStage> due = plan_.stages;
-    std::erase_if(due, [](const auto& stage) { return stage.not_due.has_value(); });
-    if (due.empty()) return variables;
-    for (const auto& [name, value] : due.front().environment) {
-      const bool is_common =
-          std::all_of(due.begin(), due.end(), [&name = name, &value = value](const auto& one) {
-            const auto found = one.environment.find(name);
-            return found != one.environment.end() && found->second == value;
-          });
-      if (is_common) variables[name] = value;
+  void write_record() const {
+    // Never replaced: a second exec of the same directory finds the record of the first.
+    if (!base::write_file_once(files_.record(), record_text(record_))) {
+      throw Error(ErrorKind::usage, files_.record().string() + ": was written by somebody else");
     }
-    return variables;
   }
 
   void fill_record() {
-    record_.run_id = plan_.run_id;
-    record_.study_id = plan_.study_id;
-    record_.sabath_version = plan_.sabath_version;
-    record_.created = plan_.created;
     record_.ended = now();
-    record_.wall_s = std::chrono::duration<double>(clock_.steady() - started_).count();
-    record_.user = plan_.launch.contains("user") ? plan_.launch.at("user") : "";
-    record_.recipe_name = recipe_.name;
-    record_.recipe_digest = recipe_.digest();
-    record_.recipe_definition = recipe_.definition_digest();
-    record_.recipe_text = plan_.recipe_text;
-    record_.model = recipe_.model;
-    record_.parameters = plan_.parameters;
-    for (const spec::Parameter& parameter : recipe_.parameters) {
-      if (!parameter.affects_result) record_.execution_parameters.push_back(parameter.name);
-    }
-    record_.seed = plan_.seed;
-    record_.deterministic = recipe_.deterministic;
-    record_.require = recipe_.require;
-    record_.tags = plan_.tags;
-    record_.inputs = plan_.inputs;
-    record_.environment = plan_.environment;
-    record_.variants = plan_.variants;
-    record_.variables = variables_that_matter(stage_variables());
+    record_.wall_s = std::chrono::duration<double>(clock_.steady() - started_).count() +
+                     (earlier_ ? earlier_->wall_s : 0);
+    record_.attempts = attempts_before(files_, status_.attempt);
+    if (record_.inputs.empty()) record_.inputs = plan_.inputs;
+    take_plan(plan_, recipe_, record_);
     if (record_.energy.empty()) record_.energy = "none: no stage was started";
     record_.facets = make_facets(plan_, record_.hosts);
     add_software();
-    record_.only_stage = plan_.only_stage;
-    record_.reproduce = plan_.reproduce;
-    record_.code_state = plan_.code_state;
-    record_.variant = plan_.variant;
-    record_.repeats = plan_.repeats;
     if (masked_ > 0) record_.masked = masked_;
-    record_.task = plan_.task;
   }
 
   /// What was found while the stages ran; a run that failed before has none.
@@ -394,7 +547,12 @@ class Execution {
   std::optional<SpaceReserve> reserve_{};
   base::SteadyTime started_{};
   FoundSoftware software_{};
-  std::vector<collect::StageFiles> stages_to_collect_{};
+  std::optional<ScratchFolder> scratch_{};
+  std::vector<StagedCopy> copies_{};
+  std::vector<std::string> executed_{};  ///< stages, whose metrics are collected
+  std::optional<spec::JobFacts> job_{};
+  std::vector<spec::PlannedStage> stages_{};  ///< of the step
+  std::optional<spec::RunRecord> earlier_{};  ///< steps
   std::uint64_t masked_ = 0;
 };
 

@@ -156,7 +156,7 @@ std::map<Digest, std::vector<std::string>> digests_of_runs(const fs::path& runs)
     if (!spec::is_run_id(directory.filename().string())) continue;
     const RunFiles files(directory);
     std::set<Digest> digests;
-    for (const fs::path& path : {files.plan(), files.record()}) {
+    for (const fs::path& path : {files.plan(), files.record_file().value_or(files.record())}) {
       if (const auto text = base::read_file_if_exists(path)) digests.merge(digests_in(*text));
     }
     for (const Digest& digest : digests)

@@ -53,17 +53,6 @@ std::string reproduce_command(const RunRequest& request,
   return base::quote_command(argv);
 }
 
-/// Of what it has to itself only the counts are an item: which cores these are differs between runs
-/// that are otherwise the same.
-void give_place(const spec::Place& place, spec::RunPlan& plan) {
-  plan.place = place;
-  if (!place.cpus.empty()) plan.launch["cpus"] = std::to_string(place.cpus.size());
-  if (place.gpus.empty()) return;
-  plan.launch["gpus"] = std::to_string(place.gpus.size());
-  for (spec::PlannedStage& stage : plan.stages)
-    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(place.gpus, ","));
-}
-
 void resolve_stages(const RunRequest& request, const fs::path& directory, spec::RunPlan& plan) {
   const StageTemplate stage_template(request.recipe, plan, directory);
   plan.code = stage_template.code_items();
@@ -85,6 +74,17 @@ void take_variants(const RunRequest& request,
 }
 
 }  // namespace
+
+void give_place(const spec::Place& place, spec::RunPlan& plan) {
+  plan.place = place;
+  // Only the counts are items: which cores these are differs between runs that are otherwise the
+  // same.
+  if (!place.cpus.empty()) plan.launch["cpus"] = std::to_string(place.cpus.size());
+  if (place.gpus.empty()) return;
+  plan.launch["gpus"] = std::to_string(place.gpus.size());
+  for (spec::PlannedStage& stage : plan.stages)
+    stage.environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(place.gpus, ","));
+}
 
 std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
   return request.only_stage.empty() ? spec::stages_of_task(request.recipe, request.task)

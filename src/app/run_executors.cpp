@@ -39,12 +39,12 @@ struct Executor {
   fs::path run{};
 };
 
-/// The processes "sabath exec DIRECTORY" of this machine.
+/// The processes "sabath exec DIRECTORY ..." of this machine.
 std::vector<Executor> executors_here() {
   std::vector<Executor> executors;
   for (const int pid : base::numbered_entries("/proc")) {
     const std::vector<std::string> arguments = arguments_of(pid);
-    if (arguments.size() == 3 && arguments[1] == "exec") executors.push_back({pid, arguments[2]});
+    if (arguments.size() >= 3 && arguments[1] == "exec") executors.push_back({pid, arguments[2]});
   }
   return executors;
 }

@@ -1,5 +1,8 @@
 #include "run_facets.hpp"
 
+#include <map>
+#include <set>
+
 namespace sabath::app {
 namespace {
 
@@ -33,11 +36,17 @@ spec::Facet environment_facet(const spec::RunPlan& plan) {
   return facet;
 }
 
+/// Machines that are alike are one: which of them a scheduler gave, and how many jobs there were,
+/// changes nothing. How many nodes a run has is in `launch`.
 spec::Facet host_facet(const std::vector<spec::HostFacts>& hosts) {
+  std::set<std::map<std::string, std::string>> machines;
+  for (const spec::HostFacts& host : hosts)
+    machines.insert(host.identity());
   spec::Facet facet{"host", {}};
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const std::string place = hosts.size() == 1 ? "" : std::to_string(i) + ".";
-    for (const auto& [name, value] : hosts[i].identity())
+  std::size_t number = 0;
+  for (const auto& machine : machines) {
+    const std::string place = machines.size() == 1 ? "" : std::to_string(number++) + ".";
+    for (const auto& [name, value] : machine)
       facet.items[place + name] = value;
   }
   return facet;

@@ -20,9 +20,21 @@ spec::RunStatus RunFiles::read_status() const {
 }
 
 std::optional<spec::RunRecord> RunFiles::read_record() const {
-  const auto text = base::read_file_if_exists(record());
+  const auto file = record_file();
+  if (!file) return std::nullopt;
+  return spec::parse_run_record(base::read_file(*file), file->string());
+}
+
+std::optional<std::filesystem::path> RunFiles::record_file() const {
+  std::error_code code;
+  if (std::filesystem::exists(record(), code)) return record();
+  const auto text = base::read_file_if_exists(status());
   if (!text) return std::nullopt;
-  return spec::parse_run_record(*text, record().string());
+  const spec::RunStatus told = spec::parse_run_status(*text, status().string());
+  if (told.state != spec::RunState::interrupted) return std::nullopt;
+  const std::filesystem::path last = RunFiles(attempt(told.attempt)).record();
+  if (std::filesystem::exists(last, code)) return last;
+  return std::nullopt;
 }
 
 void RunFiles::write_status(const spec::RunStatus& status) const {

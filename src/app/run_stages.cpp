@@ -23,13 +23,15 @@ class StagesInFlight {
                  const NodeCapacity& capacity,
                  const RunStage& run,
                  const std::function<void(const std::string&)>& tell,
-                 const std::stop_token& stop)
+                 const std::stop_token& stop,
+                 MadeOutputs made)
       : stages_(stages),
         run_(run),
         tell_(tell),
         stop_(stop),
         graph_(stages, capacity),
-        results_(stages.size()) {}
+        results_(stages.size()),
+        made_(std::move(made)) {}
 
   StagesOutcome run() {
     while (true) {
@@ -156,7 +158,7 @@ class StagesInFlight {
   std::stop_token stop_;
   StageGraph graph_;
   std::vector<std::optional<StageResult>> results_;
-  MadeOutputs made_{};
+  MadeOutputs made_;
   RunState state_ = RunState::ok;
   std::string message_{};
   std::mutex mutex_{};
@@ -171,8 +173,9 @@ StagesOutcome run_stages(const std::vector<spec::PlannedStage>& stages,
                          const NodeCapacity& capacity,
                          const RunStage& run,
                          const std::function<void(const std::string&)>& tell,
-                         const std::stop_token& stop) {
-  return StagesInFlight(stages, capacity, run, tell, stop).run();
+                         const std::stop_token& stop,
+                         MadeOutputs made) {
+  return StagesInFlight(stages, capacity, run, tell, stop, std::move(made)).run();
 }
 
 }  // namespace sabath::app

@@ -34,11 +34,13 @@ struct StagesOutcome {
 /// Runs the stages of a plan as StageGraph allows, each that has others beside it in a thread of
 /// its own that is bound to its cores; one that runs alone runs in the caller's. After a failure
 /// what does not need the stage that failed goes on; after a stop nothing starts. `tell` is called
-/// in the caller's thread with the names of those that run, whenever one starts.
+/// in the caller's thread with the names of those that run, whenever one starts. `made`: outputs of
+/// stages that have ended before.
 StagesOutcome run_stages(const std::vector<spec::PlannedStage>& stages,
                          const NodeCapacity& capacity,
                          const RunStage& run,
                          const std::function<void(const std::string&)>& tell,
-                         const std::stop_token& stop);
+                         const std::stop_token& stop,
+                         MadeOutputs made = {});
 
 }  // namespace sabath::app

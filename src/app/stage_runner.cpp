@@ -1,5 +1,6 @@
 #include "stage_runner.hpp"
 
+#include "rank_files.hpp"
 #include "stage_retry.hpp"
 #include "stage_template.hpp"
 
@@ -190,7 +191,11 @@ base::Command StageRunner::command_for(const Try& one) const {
   const spec::PlannedStage& stage = one.stage;
   const fs::path own = directory(stage.name);
   base::Command command;
-  command.argv = env::see_local_prefixes(tools_.program, tools_.local, stage.argv);
+  // Copies on this node's disk are not on the others'.
+  const bool is_here = !one.prefix || stage.resources.nodes == 1;
+  command.argv = in_parallel(
+      one,
+      is_here ? env::see_local_prefixes(tools_.program, tools_.local, stage.argv) : stage.argv);
   command.working_directory = own / "work";
   command.control_group = tools_.control_group;
   command.mark = metrics_directory;
@@ -219,7 +224,34 @@ base::Environment StageRunner::own_variables(const Try& one) const {
   variables["SABATH_PARAMETERS"] = (own / "parameters.json").string();
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
   variables["SABATH_TRY"] = std::to_string(one.number);
+  if (!one.prefix) return variables;
+  for (const auto& [name, value] : rank_variables(*one.prefix, one.stage.resources.tasks))
+    variables[name] = value;
   return variables;
+}
+
+std::optional<ParallelPrefix> StageRunner::prefix_of(const spec::PlannedStage& stage) const {
+  if (!stage.parallel) return std::nullopt;
+  return prefix_for(*stage.parallel,
+                    tools_.prefix,
+                    stage.resources,
+                    plan_.place.has_value(),
+                    env::run_variables(plan_.environment_of(stage), base::current_environment()));
+}
+
+std::vector<std::string> StageRunner::in_parallel(const Try& one,
+                                                  std::vector<std::string> argv) const {
+  if (!one.prefix) return argv;
+  std::vector<std::string> words = one.prefix->argv;
+  words.insert(words.end(),
+               {tools_.program.string(),
+                "exec",
+                "--rank",
+                files_.directory().string(),
+                one.stage.name,
+                "--"});
+  words.insert(words.end(), argv.begin(), argv.end());
+  return words;
 }
 
 base::ProcessResult StageRunner::run_command(const Try& one,
@@ -228,9 +260,12 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   const spec::PlannedStage& stage = one.stage;
   const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
   base::Command command = command_for(one);
+  const bool loses = one.prefix && one.prefix->loses_variables;
+  if (loses) keep_variables(directory(stage.name), *command.environment);
   const auto run = [&] {
     base::ProcessResult process =
         tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
+    if (loses) forget_variables(directory(stage.name));
     take_end(process, stage, record);
     return process;
   };
@@ -251,7 +286,12 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   use.scratch = directory(stage.name);
   const env::ContainerCommand container =
       env::container_command(environment, use, base::current_environment(), tools_.processes, stop);
-  command.argv = container.argv;
+  if (one.prefix && !container.removal.empty()) {
+    throw Error(base::ErrorKind::launch,
+                "stage " + stage.name + ": the container engine cannot be started by each rank",
+                "Apptainer can");
+  }
+  command.argv = in_parallel(one, container.argv);
   command.environment = container.environment;
   base::ProcessResult result = run();
   const auto remains = env::remove_container(container, tools_.processes);
@@ -265,12 +305,24 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   return result;
 }
 
-void StageRunner::lay_out(const spec::PlannedStage& stage) const {
+void StageRunner::lay_out(const Try& one) const {
+  const spec::PlannedStage& stage = one.stage;
   const fs::path own = directory(stage.name);
-  base::make_directories(own / "work");
+  // A code that knows nothing of another attempt must not find, or add to, what that left.
+  const bool is_anew = attempt_ > 1 && one.number == 1 && !stage.checkpoint.value_or(false);
+  if (is_anew) base::remove_tree(files_.outputs(stage.name));
+  base::make_directories(own);
+  // The scratch of this node is no other's.
+  if (!tools_.scratch.empty() && stage.resources.nodes == 1) {
+    const fs::path work = tools_.scratch / (stage.name + "." + std::to_string(one.number));
+    base::make_directories(work);
+    fs::create_directory_symlink(work, own / "work");
+  } else {
+    base::make_directories(own / "work");
+  }
   base::make_directories(files_.outputs(stage.name));
   // What an earlier attempt made and the cache has, too, is not this one's to write into. Files of
-  // its own stay: it may go on with them.
+  // its own stay: it goes on with them.
   for (const std::string& path : stage.outputs) {
     const fs::path file = files_.outputs(stage.name) / path;
     std::error_code none;
@@ -294,7 +346,7 @@ base::ProcessResult StageRunner::try_once(const Try& one,
                                           StageResult& result,
                                           std::stop_token stop) {
   const spec::PlannedStage& stage = one.stage;
-  lay_out(stage);
+  lay_out(one);
   const auto mask_logs = [&] {
     for (const char* log : {"stdout.log", "stderr.log"})
       result.masked += tools_.secrets.mask_file(directory(stage.name) / log);
@@ -323,6 +375,8 @@ void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
   const spec::Retry retry = stage.retry.value_or(spec::Retry{});
   tools_.observer.note("stage " + stage.name);
   tools_.trust.get();
+  one.prefix = prefix_of(stage);
+  if (one.prefix) result.record.prefix = one.prefix->argv;
   const spec::StageRecord blank = result.record;
   std::vector<spec::StageTry> tries;
   for (;; ++one.number) {

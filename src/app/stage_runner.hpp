@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keep_outputs.hpp"
+#include "parallel_prefix.hpp"
 #include "run_software.hpp"
 
 #include <sabath/app/run_files.hpp>
@@ -50,6 +51,8 @@ class StageRunner {
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
     std::shared_future<void> trust{};       ///< throws where others could change what would be run
     std::filesystem::path control_group{};  ///< in which commands begin; may be empty
+    std::string prefix{};                   ///< of parallel stages, as the site wants it
+    std::filesystem::path scratch{};        ///< where work folders lie; empty: with the logs
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 
@@ -71,14 +74,19 @@ class StageRunner {
     const spec::PlannedStage& stage;
     const std::optional<spec::Place>& place;
     int number = 1;
+    std::optional<ParallelPrefix> prefix{};
   };
   std::string key_of(const spec::PlannedStage& stage, const MadeOutputs& made) const;
   bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
   void execute(Try& one, StageResult& result, std::stop_token stop);
-  void lay_out(const spec::PlannedStage& stage) const;
+  void lay_out(const Try& one) const;
   base::ProcessResult try_once(const Try& one, StageResult& result, std::stop_token stop);
   base::Command command_for(const Try& one) const;
   base::Environment own_variables(const Try& one) const;
+  /// What starts the ranks of a parallel stage; nothing: it is none. Throws Error{launch}.
+  std::optional<ParallelPrefix> prefix_of(const spec::PlannedStage& stage) const;
+  /// The same command behind what starts its ranks.
+  std::vector<std::string> in_parallel(const Try& one, std::vector<std::string> argv) const;
   /// On the host, or in the container that the environment ends with. How the command ended is in
   /// the record even where this throws.
   base::ProcessResult run_command(const Try& one,

@@ -119,6 +119,7 @@ std::map<std::string, std::string> StageTemplate::key_items_for(
       {"deterministic", recipe_.deterministic ? "yes" : "no"},
       {"cpus", std::to_string(stage.resources.cpus)},
   };
+  if (!stage.parallel.empty()) items["tasks"] = std::to_string(stage.resources.tasks);
   if (!stage.variables.empty()) {
     std::vector<std::string> variables;
     for (const auto& [name, value] : stage.variables)
@@ -163,6 +164,8 @@ spec::PlannedStage StageTemplate::resolve(const spec::Stage& stage) const {
   for (const auto& [name, value] : stage.variables)
     planned.environment[name] = spec::expand(value, values, place + "/variables/" + name);
   if (stage.cache) planned.key_items = key_items_for(stage, planned);
+  if (!stage.parallel.empty()) planned.parallel = stage.parallel;
+  if (stage.checkpoint) planned.checkpoint = true;
   return planned;
 }
 

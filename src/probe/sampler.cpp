@@ -55,7 +55,7 @@ struct UsageSampler::State {
         file(::open(jsonl.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
         options(std::move(wanted)),
         clock(time),
-        tree("/proc", ::getpid()),
+        tree("/proc", options.root > 0 ? options.root : ::getpid()),
         libraries(open_gpu_libraries(options.sources)),
         watched(choose_gpus(libraries, options.gpus)),
         gpus(watched),

@@ -49,6 +49,8 @@ void describe(Io& io, FieldRef<Io, PlannedStage> stage) {
   io("retry", stage.retry);
   io("variant", stage.variant);
   io("not_due", stage.not_due);
+  io("parallel", stage.parallel);
+  io("checkpoint", stage.checkpoint);
 }
 
 template <class Io>

@@ -10,6 +10,35 @@
 namespace sabath::spec {
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, JobStart> start) {
+  io("id", start.id);
+  io("restarts", start.restarts);
+  io("step", start.step);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, JobFacts> job) {
+  io("scheduler", job.scheduler);
+  io("start", job.start);
+  io("batch", job.batch);
+  io("node", job.node);
+  io("nodes", job.nodes);
+  io("cpus_allowed", job.cpus_allowed);
+  io("variables", job.variables);
+}
+
+template <class Io>
+void describe(Io& io, FieldRef<Io, AttemptRecord> attempt) {
+  io("number", attempt.number);
+  io("state", attempt.state);
+  io("message", attempt.message);
+  io("node", attempt.node);
+  io("job", attempt.job);
+  io("stage", attempt.stage);
+  io("seen", attempt.seen);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, RunStatus> status) {
   io("state", status.state);
   io("attempt", status.attempt);
@@ -19,6 +48,7 @@ void describe(Io& io, FieldRef<Io, RunStatus> status) {
   io("stage", status.stage);
   io("updated", status.updated);
   io("message", status.message);
+  io("job", status.job);
 }
 
 template <class Io>
@@ -69,6 +99,7 @@ void describe(Io& io, FieldRef<Io, StageRecord> stage) {
   io("gpus", stage.gpus);
   io("tries", stage.tries);
   io("variant", stage.variant);
+  io("prefix", stage.prefix);
 }
 
 template <class Io>
@@ -176,6 +207,8 @@ void describe(Io& io, FieldRef<Io, RunRecord> record) {
   io("determinism", record.determinism);
   io("masked", record.masked);
   io("task", record.task);
+  io("jobs", record.jobs);
+  io("attempts", record.attempts);
 }
 
 }  // namespace sabath::spec

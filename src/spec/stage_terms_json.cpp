@@ -129,6 +129,16 @@ void read_stage_terms(const Recipe& recipe, Stage& stage, JsonReader& reader) {
     if (variant.is_string()) check_variant(recipe, variant, stage.variant);
   }
   stage.variables = read_variables(reader.optional("variables"));
+  JsonReader parallel = reader.optional("parallel");
+  if (parallel.exists()) {
+    stage.parallel = parallel.one_of({"none", "auto", "srun", "mpirun", "mpiexec", "torchrun"});
+    if (stage.parallel == "none") stage.parallel.clear();
+  }
+  JsonReader checkpoint = reader.optional("checkpoint");
+  stage.checkpoint = checkpoint.boolean();
+  if (stage.checkpoint && stage.cache) {
+    checkpoint.problem("a cached stage starts from nothing", "leave one of both out");
+  }
 }
 
 }  // namespace sabath::spec

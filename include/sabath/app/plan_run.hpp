@@ -84,4 +84,8 @@ spec::RunPlan plan_run(const RunRequest& request,
                        base::Clock& clock,
                        const std::stop_token& stop);
 
+/// Lets a run have this part of a machine: in its plan, its stages' variables and its `launch`
+/// facet, which knows only how much it is.
+void give_place(const spec::Place& place, spec::RunPlan& plan);
+
 }  // namespace sabath::app

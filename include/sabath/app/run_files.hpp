@@ -31,6 +31,9 @@ class RunFiles {
 
   spec::RunPlan read_plan() const;
   spec::RunStatus read_status() const;
+  /// Where the record is: record.json, or that of the last attempt where a signal interrupted it
+  /// in a scheduler's job that may come back (close_run.hpp). Nothing while there is none.
+  std::optional<std::filesystem::path> record_file() const;
   /// Nothing while the run is not finished.
   std::optional<spec::RunRecord> read_record() const;
   void write_status(const spec::RunStatus& status) const;

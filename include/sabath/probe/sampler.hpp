@@ -23,6 +23,7 @@ struct SamplerOptions {
   std::filesystem::path group{};
   /// UUIDs of the GPUs that the run was given; empty: all.
   std::vector<std::string> gpus{};
+  int root = 0;  ///< beneath this process instead, where there is no group; 0: this one
 };
 
 /// Samples CPU time, memory, I/O and threads of the run's processes (of the control group, or

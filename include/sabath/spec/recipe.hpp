@@ -62,6 +62,8 @@ struct Stage {
   std::optional<Retry> retry{};
   std::string variant{};  ///< of the recipe's environment; empty: the run's own
   std::map<std::string, std::string> variables{};  ///< for this stage alone, with placeholders
+  std::string parallel{};  ///< what starts its ranks: "auto", "srun" ...; empty: nothing, it is one
+  bool checkpoint = false;  ///< another attempt goes on with the outputs of the one before
 
   bool operator==(const Stage&) const = default;
 };

@@ -52,8 +52,10 @@ struct PlannedStage {
   /// not cached.
   std::map<std::string, std::string> key_items{};
   std::optional<Retry> retry{};
-  std::optional<std::string> variant{};  ///< of the environment, where it is not the run's
-  std::optional<std::string> not_due{};  ///< why it is not to be executed: then it has no `argv`
+  std::optional<std::string> variant{};   ///< of the environment, where it is not the run's
+  std::optional<std::string> not_due{};   ///< why it is not to be executed: then it has no `argv`
+  std::optional<std::string> parallel{};  ///< as in Stage; nothing: it is not
+  std::optional<bool> checkpoint{};       ///< as in Stage; nothing: it does not
 
   bool operator==(const PlannedStage&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/spec/host_facts.hpp>
+#include <sabath/spec/job.hpp>
 #include <sabath/spec/metric.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_usage.hpp>
@@ -36,7 +37,8 @@ struct RunStatus {
   std::string process{};  ///< the same as base::ProcessIdentity::text
   std::string stage{};    ///< that runs now, or ran last
   std::string updated{};
-  std::string message{};  ///< why it failed, in one line
+  std::string message{};          ///< why it failed, in one line
+  std::optional<JobStart> job{};  ///< of a scheduler, that executes it or did last
 
   bool operator==(const RunStatus&) const = default;
 };
@@ -99,9 +101,10 @@ struct StageRecord {
   std::uint64_t bad_metric_lines = 0;
   std::optional<std::vector<int>> cpus{};  ///< that it was bound to; nothing: to no fewer than the
                                            ///< run, with no stage beside it
-  std::optional<std::vector<std::string>> gpus{};  ///< that it had to itself
-  std::optional<std::vector<StageTry>> tries{};    ///< before the one that the rest tells of
-  std::optional<std::string> variant{};            ///< as in PlannedStage
+  std::optional<std::vector<std::string>> gpus{};    ///< that it had to itself
+  std::optional<std::vector<StageTry>> tries{};      ///< before the one that the rest tells of
+  std::optional<std::string> variant{};              ///< as in PlannedStage
+  std::optional<std::vector<std::string>> prefix{};  ///< what started its ranks; nothing: it is one
 
   bool operator==(const StageRecord&) const = default;
 };
@@ -153,6 +156,9 @@ struct RunRecord {
   std::optional<Determinism> determinism{};
   std::optional<std::string> task{};      ///< as in RunPlan
   std::optional<std::uint64_t> masked{};  ///< known secrets that were masked in the code's output
+  std::optional<std::vector<JobFacts>> jobs{};  ///< of a scheduler; nothing: none
+  /// Before the one that the rest tells of; nothing: there was none.
+  std::optional<std::vector<AttemptRecord>> attempts{};
 
   bool operator==(const RunRecord&) const = default;
   const Facet* facet(std::string_view name) const;

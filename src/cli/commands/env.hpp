@@ -31,8 +31,8 @@ struct EnvOptions {
   bool dry_run = false;
 };
 
-/// The words of the command line, in which those after "--" of `env exec` and `env enter` are
-/// marked: CLI11 takes a word such as "[a,b]" apart, which a command must get as it is.
+/// The words of the command line, in which those after "--" of `env exec`, `env enter` and `exec
+/// --rank` are marked: CLI11 takes a word such as "[a,b]" apart, which a command must get as it is.
 std::vector<std::string> shielded_arguments(int argc, char** argv);
 std::vector<std::string> unshielded(std::vector<std::string> words);
 /// Becomes the command, looked for on the PATH of `variables`. Throws Error{launch}.

@@ -59,8 +59,9 @@ std::vector<std::string> shielded_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto mark = std::find(words.begin(), words.end(), "--");
   const auto group = std::find(words.begin(), mark, "env");
-  const bool is_command =
-      std::find(group, mark, "exec") != mark || std::find(group, mark, "enter") != mark;
+  const bool is_command = std::find(group, mark, "exec") != mark ||
+                          std::find(group, mark, "enter") != mark ||
+                          std::find(words.begin(), mark, "--rank") != mark;
   if (mark == words.end() || !is_command) return words;
   for (auto word = mark + 1; word != words.end(); ++word)
     word->insert(0, 1, shield);

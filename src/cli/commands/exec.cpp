@@ -1,34 +1,119 @@
 #include "commands.hpp"
+#include "env.hpp"
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/batch_files.hpp>
+#include <sabath/app/execute_batch.hpp>
 #include <sabath/app/execute_plan.hpp>
+#include <sabath/app/execute_rank.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/launch/launcher.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
 
+#include <unistd.h>
+
 namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+struct ExecOptions {
+  std::string run_directory{};
+  std::string batch{};
+  std::size_t task = 0;
+  std::size_t step = 1;
+  std::vector<int> cpus{};
+  std::vector<std::string> gpus{};
+  bool rank = false;
+  std::string stage{};
+  std::vector<std::string> command{};
+};
+
+fs::path existing(const std::string& folder, const char* what) {
+  std::error_code code;
+  const fs::path path = fs::canonical(folder, code);
+  if (code) base::throw_errno(folder, what, code.value());
+  return path;
+}
+
+int execute_run(const ExecOptions& options, Workspace& workspace) {
+  app::NodeSettings settings = workspace.node_settings();
+  if (!options.batch.empty()) {
+    const fs::path folder = existing(options.batch, "no such batch");
+    settings.batch = app::BatchPart{folder, app::BatchFiles(folder).read_plan(), options.step};
+  }
+  if (!options.cpus.empty() || !options.gpus.empty())
+    settings.place = spec::Place{options.cpus, options.gpus};
+  const spec::RunRecord record =
+      app::execute_plan(existing(options.run_directory, "no such run directory"),
+                        workspace.processes(),
+                        workspace.clock(),
+                        workspace.observer(),
+                        workspace.stop(),
+                        settings);
+  return exit_status(record.state);
+}
+
+int run_exec(const ExecOptions& options, Workspace& workspace) {
+  if (!options.stage.empty()) throw Error(ErrorKind::usage, "exec: takes one run directory");
+  if (!options.run_directory.empty()) {
+    if (options.task > 0)
+      throw Error(ErrorKind::usage, "exec: a task of a batch has its own runs", "leave one out");
+    return execute_run(options, workspace);
+  }
+  if (options.batch.empty() || options.task == 0) {
+    throw Error(ErrorKind::usage,
+                "exec: what is to be executed is not named",
+                "'sabath exec RUN_DIRECTORY', or 'sabath exec --batch FOLDER --task N'");
+  }
+  const auto launchers = launch::builtin_launchers();
+  return app::execute_task(
+      {existing(options.batch, "no such batch"), options.task, options.step},
+      workspace.node_settings(),
+      {workspace.processes(), workspace.clock(), workspace.observer(), *launchers.front()},
+      workspace.stop());
+}
+
+/// Runs as the command line is read, since no thread may have been started, and ends without
+/// destructors: of most ranks nothing is left but their command.
+void be_rank(const ExecOptions& options) {
+  if (options.command.empty()) {
+    throw Error(ErrorKind::usage, "exec --rank: wants a run directory, a stage and a command");
+  }
+  ::_exit(app::execute_rank(options.run_directory, options.stage, unshielded(options.command)));
+}
+
+}  // namespace
 
 void setup_exec(CLI::App& app, Action& action) {
-  auto directory = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("exec", "execute the plan of a run directory (what a launcher starts)");
-  command->add_option("run_directory", *directory, "a folder that 'sabath run' made")->required();
-  command->callback([&action, directory] {
-    action = [directory](Workspace& workspace) -> int {
-      std::error_code code;
-      const std::filesystem::path run = std::filesystem::canonical(*directory, code);
-      if (code) base::throw_errno(*directory, "no such run directory", code.value());
-      const spec::RunRecord record = app::execute_plan(run,
-                                                       workspace.processes(),
-                                                       workspace.clock(),
-                                                       workspace.observer(),
-                                                       workspace.stop(),
-                                                       workspace.node_settings());
-      return exit_status(record.state);
-    };
+  auto options = std::make_shared<ExecOptions>();
+  CLI::App* command = app.add_subcommand(
+      "exec", "execute the plan of a run directory (what launchers and job scripts start)");
+  command->add_option("run_directory", options->run_directory, "a folder that 'sabath run' made");
+  command->add_option("--batch", options->batch, "the folder of a batch that a scheduler executes");
+  command->add_option("--task", options->task, "which task of it, from 1: all of its runs")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--step", options->step, "which of its steps, from 1")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--cpus", options->cpus, "hardware threads that the run has to itself")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--gpus", options->gpus, "GPUs that the run has to itself")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  // What the prefixes of parallel stages start; not for people.
+  command->add_flag("--rank", options->rank, "")->group("");
+  command->add_option("stage", options->stage, "")->group("");
+  command->add_option("command", options->command, "")->group("");
+  command->callback([&action, options] {
+    if (options->rank) return be_rank(*options);
+    action = [options](Workspace& workspace) { return run_exec(*options, workspace); };
   });
 }
 

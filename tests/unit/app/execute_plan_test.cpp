@@ -59,6 +59,7 @@ TEST_CASE("execute: the record has where the run lay, what was not quiet, and it
   stage.not_due.reset();
   stage.variant.reset();
   stage.retry.reset();
+  stage.parallel.reset();
   app::write_plan(files.plan(), plan);
   files.write_status({});
   base::SystemProcessRunner processes;

@@ -52,7 +52,7 @@ void check_schema_of(const std::string& name, const T& full) {
 
 TEST_CASE("formats: the schemas have exactly the keys that are written") {
   check_schema_of("plan", test::full_plan());
-  check_schema_of("status", spec::RunStatus{});
+  check_schema_of("status", test::full_status());
   check_schema_of("record", test::full_record());
   check_schema_of("host", test::full_host());
   check_schema_of("resolved-environment", test::full_environment().lock());

@@ -242,6 +242,8 @@ inline spec::RunPlan full_plan() {
                             {"CUDA error: out of memory"}};
   stage.variant = "mpi";
   stage.not_due = "epochs is 5, not 1 or 2";
+  stage.parallel = "auto";
+  stage.checkpoint = true;
   plan.variants = {{"mpi", full_environment()}};
   plan.stages = {stage};
   plan.code = {{"recipe", "sha256:0"}};
@@ -265,6 +267,18 @@ inline spec::RunPlan full_plan() {
   plan.batch = "jobs/1";
   plan.trusted = spec::TrustSeen{"5a87687a-db74-4053-af48-56d0f0005513", 4711.5};
   return plan;
+}
+
+inline spec::JobStart full_start() {
+  return {"4711_3", 1, 2};
+}
+
+inline spec::RunStatus full_status() {
+  spec::RunStatus status;
+  status.state = spec::RunState::running;
+  status.attempt = 2;
+  status.job = full_start();
+  return status;
 }
 
 inline spec::RunRecord full_record() {
@@ -302,6 +316,7 @@ inline spec::RunRecord full_record() {
   stage.tries = {
       {record.started, 0.5, 75, 0, "true exited with status 75", "exit code 75 is named"}};
   stage.variant = "mpi";
+  stage.prefix = {"srun", "--ntasks=4"};
   record.variants = plan.variants;
   record.stages = {stage};
   record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache"}};
@@ -323,6 +338,15 @@ inline spec::RunRecord full_record() {
   record.energy = "312.5 J on GPU-1 (nvml energy counter)";
   record.energy_readings = {
       {"node1", "GPU-1", 312.5, "nvml energy counter", "the whole device, from start to end"}};
+  record.jobs = {{"slurm",
+                  full_start(),
+                  "tiny-1f3a",
+                  "node1",
+                  "node[1-2]",
+                  "0-3,8",
+                  {{"SLURM_CPU_BIND", "quiet,mask_cpu:0x00000003"}}}};
+  record.attempts = {
+      {1, "interrupted", "by a signal", "node3", {"4711_3", 0, 2}, "one", record.started}};
   spec::Software& software = record.software.emplace();
   software.libraries = {{"/usr/lib/libblas.so.3", 4096U, base::sha256_of("blas"), "1f3a", {"one"}}};
   software.versions = {{"blas", "OpenBLAS 0.3.21 Haswell"}};

@@ -1,0 +1,76 @@
+#include "attempts.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using spec::RunState;
+using spec::RunStatus;
+
+/// An attempt's own files have the names of the run's.
+RunFiles files_of(const RunFiles& files, int number) {
+  return RunFiles(files.attempt(number));
+}
+
+/// The scheduler ended what the status tells of, and started the same job again.
+bool is_requeued(const RunStatus& status, const std::optional<spec::JobStart>& job) {
+  return status.job && job && status.job->id == job->id && status.job->restarts < job->restarts;
+}
+
+spec::AttemptRecord attempt_of(const RunStatus& status) {
+  spec::AttemptRecord attempt;
+  attempt.number = status.attempt;
+  attempt.state = status.state == RunState::interrupted ? "interrupted" : "lost";
+  attempt.message = status.message;
+  if (attempt.message.empty()) attempt.message = "it was ended without a word";
+  attempt.node = status.node;
+  attempt.job = status.job.value_or(spec::JobStart{});
+  attempt.stage = status.stage;
+  attempt.seen = status.updated;
+  return attempt;
+}
+
+}  // namespace
+
+Admission admit(const RunStatus& status,
+                base::Liveness liveness,
+                const std::optional<spec::JobStart>& job) {
+  using Answer = Admission::Answer;
+  if (status.state == RunState::planned) return {Answer::first, {}};
+  const bool is_own = is_requeued(status, job);
+  if (spec::is_final(status.state)) {
+    if (is_own) return {Answer::again, {}};
+    return {Answer::never, "this run is finished already"};
+  }
+  const std::string executor =
+      "as process " + std::to_string(status.pid) + " on " + status.node +
+      (status.job ? ", by job " + status.job->id + " of the scheduler" : "");
+  if (liveness == base::Liveness::running)
+    return {Answer::not_now, "this run goes on already, " + executor};
+  if (liveness == base::Liveness::gone || is_own) return {Answer::again, {}};
+  return {Answer::not_now, "this run may still be executed, " + executor};
+}
+
+void keep_attempt(const RunFiles& files, const RunStatus& status) {
+  base::make_directories(files.attempt(status.attempt));
+  files_of(files, status.attempt).write_status(status);
+}
+
+std::optional<std::vector<spec::AttemptRecord>> attempts_before(const RunFiles& files, int number) {
+  std::vector<spec::AttemptRecord> attempts;
+  for (int i = 1; i < number; ++i) {
+    try {
+      attempts.push_back(attempt_of(files_of(files, i).read_status()));
+    } catch (const base::Error&) {
+      // Of an earlier sabath, or a disk that was full: that there was one is known all the same.
+      attempts.emplace_back().number = i;
+    }
+  }
+  if (attempts.empty()) return std::nullopt;
+  return attempts;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,217 @@
+#include "node_slots.hpp"
+
+#include <sabath/app/batch_files.hpp>
+#include <sabath/app/execute_batch.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/app/run_in_flight.hpp>
+#include <sabath/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+constexpr int failed = 1;
+constexpr int interrupted = 130;
+constexpr int not_executed = 15;  ///< as for any job that ended without saying how
+
+int status_of(spec::RunState state) {
+  switch (state) {
+    case spec::RunState::ok:
+      return 0;
+    case spec::RunState::failed:
+      return failed;
+    case spec::RunState::interrupted:
+      return interrupted;
+    default:
+      return not_executed;
+  }
+}
+
+/// Failures of runs are their own affair; what kept one from being executed is worse.
+int worse(int a, int b) {
+  const auto rank = [](int status) {
+    return status == 0 ? 0 : status == failed ? 1 : status == interrupted ? 2 : 3;
+  };
+  return rank(b) > rank(a) ? b : a;
+}
+
+/// Of one run in a job; where nobody says, it is one core.
+RunNeeds needs_of_run(const spec::Resources& resources) {
+  RunNeeds needs = needs_of(resources);
+  needs.cores = std::max({needs.cores, resources.tasks, 1});
+  return needs;
+}
+
+/// The runs of one task, several at a time.
+class PackedRuns {
+ public:
+  PackedRuns(const BatchTask& task,
+             const spec::BatchPlan& plan,
+             const NodeSettings& node,
+             const BatchTools& tools)
+      : task_(task),
+        plan_(plan),
+        node_(node),
+        tools_(tools),
+        capacity_(look_at_node(tools.processes)),
+        division_(divide(capacity_, needs_of_run(plan.steps.at(task.step - 1).resources), 0)),
+        slots_(capacity_, division_) {}
+
+  int run(const std::stop_token& stop) {
+    for (const std::string& run : plan_.runs_of(task_.task)) {
+      if (const auto status = over(run)) {
+        tools_.observer.note(run + ": is over already");
+        take(*status);
+      } else {
+        waiting_.push_back(run);
+      }
+    }
+    std::chrono::nanoseconds pause = first_look;
+    while (true) {
+      if (stop.stop_requested() && !cancelled_) cancel();
+      const bool moved = collect() || start();
+      if (flights_.empty() && waiting_.empty()) break;
+      tools_.clock.sleep_for(pause);
+      pause = moved ? first_look : longer_look(pause);
+    }
+    const bool goes_on = task_.step < plan_.steps.size() && best_ == 0 && !cancelled_;
+    return goes_on ? 0 : worst_;
+  }
+
+ private:
+  struct Flight {
+    std::string run{};
+    launch::JobId job{};
+    spec::Place place{};
+  };
+
+  fs::path directory(const std::string& run) const { return fs::path(plan_.runs_directory) / run; }
+
+  /// How a run ended that has its record.
+  std::optional<int> over(const std::string& run) const {
+    const RunFiles files(directory(run));
+    std::error_code code;
+    if (!fs::exists(files.record(), code)) return std::nullopt;
+    return status_of(files.read_record().value().state);
+  }
+
+  void take(int status) {
+    worst_ = worse(worst_, status);
+    best_ = std::min(best_, status);
+  }
+
+  void cancel() {
+    cancelled_ = true;
+    for (const Flight& flight : flights_)
+      tools_.launcher.cancel(flight.job);
+    if (!waiting_.empty()) take(interrupted);
+    waiting_.clear();
+  }
+
+  /// What is not said is the child's to know: everything.
+  std::vector<std::string> command(const std::string& run, const spec::Place& place) const {
+    std::vector<std::string> argv{node_.program.string(),
+                                  "exec",
+                                  directory(run).string(),
+                                  "--batch",
+                                  task_.folder.string(),
+                                  "--step",
+                                  std::to_string(task_.step)};
+    if (!place.cpus.empty())
+      argv.insert(argv.end(), {"--cpus", fmt::format("{}", fmt::join(place.cpus, ","))});
+    if (!place.gpus.empty())
+      argv.insert(argv.end(), {"--gpus", fmt::format("{}", fmt::join(place.gpus, ","))});
+    return argv;
+  }
+
+  bool start() {
+    bool moved = false;
+    while (!waiting_.empty() && flights_.size() < division_.jobs) {
+      const auto place = slots_.take();
+      if (!place) break;
+      const std::string run = waiting_.front();
+      waiting_.pop_front();
+      moved = true;
+      try {
+        const launch::JobId job =
+            tools_.launcher.submit({run, command(run, *place), directory(run)});
+        tools_.observer.note(run + ": started");
+        flights_.push_back({run, job, *place});
+      } catch (const Error& error) {
+        tools_.observer.warn(run + ": " + error.what(), error.hint());
+        slots_.give_back(*place);
+        take(not_executed);
+      }
+    }
+    return moved;
+  }
+
+  bool collect() {
+    const auto over =
+        std::stable_partition(flights_.begin(), flights_.end(), [&](const Flight& flight) {
+          const launch::JobState state = tools_.launcher.poll(flight.job);
+          const auto* finished = std::get_if<launch::Finished>(&state);
+          const bool gone = std::holds_alternative<launch::Vanished>(state);
+          if (finished == nullptr && !gone) return true;
+          const bool exited = finished != nullptr && finished->signal == 0;
+          const int status = exited ? finished->exit_code : not_executed;
+          tools_.observer.note(flight.run + ": ended with status " + std::to_string(status));
+          take(status);
+          return false;
+        });
+    for (auto flight = over; flight != flights_.end(); ++flight)
+      slots_.give_back(flight->place);
+    const bool moved = over != flights_.end();
+    flights_.erase(over, flights_.end());
+    return moved;
+  }
+
+  const BatchTask& task_;
+  const spec::BatchPlan& plan_;
+  const NodeSettings& node_;
+  const BatchTools& tools_;
+  NodeCapacity capacity_;
+  Division division_;
+  NodeSlots slots_;
+  std::deque<std::string> waiting_{};
+  std::vector<Flight> flights_{};
+  int worst_ = 0;
+  int best_ = not_executed;
+  bool cancelled_ = false;
+};
+
+}  // namespace
+
+int execute_task(const BatchTask& task,
+                 const NodeSettings& node,
+                 const BatchTools& tools,
+                 std::stop_token stop) {
+  const spec::BatchPlan plan = BatchFiles(task.folder).read_plan();
+  const std::vector<std::string> runs = plan.runs_of(task.task);
+  const std::string place = task.folder.string() + ": ";
+  if (runs.empty())
+    throw Error(ErrorKind::usage, place + "has no task " + std::to_string(task.task));
+  if (task.step < 1 || task.step > plan.steps.size())
+    throw Error(ErrorKind::usage, place + "has no step " + std::to_string(task.step));
+  if (runs.size() > 1) return PackedRuns(task, plan, node, tools).run(stop);
+  NodeSettings settings = node;
+  settings.batch = BatchPart{task.folder, plan, task.step};
+  const spec::RunRecord record = execute_plan(fs::path(plan.runs_directory) / runs.front(),
+                                              tools.processes,
+                                              tools.clock,
+                                              tools.observer,
+                                              stop,
+                                              settings);
+  return status_of(record.state);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,78 @@
+#include "job_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <string_view>
+
+namespace sabath::app {
+namespace {
+
+/// Of a scheduler's many variables those that say which part of the machine it gave.
+constexpr std::array telling{
+    "_CPU_BIND",       "_CPUS_ON_NODE",  "_JOB_CPUS_PER_NODE", "_CPUS_PER_TASK", "_NTASKS",
+    "_TASKS_PER_NODE", "_MEM_PER_NODE",  "_MEM_PER_CPU",       "_JOB_GPUS",      "_GPUS_ON_NODE",
+    "_STEP_GPUS",      "_JOB_PARTITION", "_JOB_QOS",           "_CLUSTER_NAME",  "_JOB_RESERVATION",
+    "_DISTRIBUTION",   "_QUEUE",         "_MCPU_HOSTS",        "_BINDING",       "_CPU_BIND_TYPE",
+    "_CPU_BIND_LIST"};
+constexpr std::array of_schedulers{"SLURM_", "PBS_", "LSB_", "SGE_", "FLUX_", "OAR_", "_CONDOR_"};
+constexpr std::array of_devices{
+    "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+
+std::string value_of(const base::Environment& environment, std::string_view name) {
+  const auto found = environment.find(std::string(name));
+  return found == environment.end() ? std::string() : found->second;
+}
+
+int number_in(const std::string& text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return std::max(number, 0);
+}
+
+bool tells(const std::string& name) {
+  const auto begins = [&](const char* head) { return name.starts_with(head); };
+  const auto ends = [&](const char* tail) { return name.ends_with(tail); };
+  const auto is = [&](const char* device) { return name == device; };
+  return (std::any_of(of_schedulers.begin(), of_schedulers.end(), begins) &&
+          std::any_of(telling.begin(), telling.end(), ends)) ||
+         std::any_of(of_devices.begin(), of_devices.end(), is);
+}
+
+}  // namespace
+
+std::optional<spec::JobFacts> job_of(const std::string& scheduler,
+                                     const base::Environment& environment) {
+  spec::JobFacts facts;
+  facts.scheduler = scheduler;
+  // As job scripts say it, from what the scheduler's description says.
+  facts.start.id = value_of(environment, "SABATH_JOB_ID");
+  facts.start.restarts = number_in(value_of(environment, "SABATH_JOB_RESTARTS"));
+  facts.nodes = value_of(environment, "SABATH_JOB_NODES");
+  if (facts.start.id.empty() && scheduler == "slurm") {
+    const std::string array = value_of(environment, "SLURM_ARRAY_JOB_ID");
+    const std::string task = value_of(environment, "SLURM_ARRAY_TASK_ID");
+    facts.start.id = array.empty() ? value_of(environment, "SLURM_JOB_ID") : array + "_" + task;
+    facts.start.restarts = number_in(value_of(environment, "SLURM_RESTART_COUNT"));
+    facts.nodes = value_of(environment, "SLURM_JOB_NODELIST");
+  }
+  if (facts.start.id.empty()) return std::nullopt;
+  for (const auto& [name, value] : environment) {
+    if (tells(name)) facts.variables[name] = value;
+  }
+  return facts;
+}
+
+std::string cpus_allowed() {
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view key = "Cpus_allowed_list:";
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t from = line.find_first_not_of(" \t", key.size());
+    return from == std::string::npos ? std::string() : line.substr(from);
+  }
+  return {};
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+#include <sabath/spec/job.hpp>
+
+#include <optional>
+#include <string>
+
+namespace sabath::app {
+
+/// What a scheduler's job says of itself, in SABATH_JOB_ID, SABATH_JOB_RESTARTS and
+/// SABATH_JOB_NODES of its script, or in Slurm's own variables; nothing where no job can be seen in
+/// `environment`. `batch`, `node` and what the kernel allows are left empty.
+std::optional<spec::JobFacts> job_of(const std::string& scheduler,
+                                     const base::Environment& environment);
+
+/// The hardware threads that this process may use, as the kernel writes them; empty: it does not.
+std::string cpus_allowed();
+
+}  // namespace sabath::app

@@ -1,0 +1,131 @@
+#include "parallel_prefix.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace sabath::app {
+namespace {
+
+using base::Environment;
+using base::Error;
+using base::ErrorKind;
+using Words = std::vector<std::string>;
+
+std::string value_of(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+/// At blanks; there is no shell.
+Words words_of(const std::string& text) {
+  Words words;
+  for (std::size_t from = text.find_first_not_of(' '); from != std::string::npos;) {
+    const std::size_t to = std::min(text.find(' ', from), text.size());
+    words.push_back(text.substr(from, to - from));
+    from = text.find_first_not_of(' ', to);
+  }
+  return words;
+}
+
+int per_node(const spec::Resources& resources) {
+  return (resources.tasks + resources.nodes - 1) / std::max(resources.nodes, 1);
+}
+
+/// True where there was something to replace.
+bool replace_words(Words& words, const spec::Resources& resources) {
+  const std::map<std::string, int> values{{"{nodes}", resources.nodes},
+                                          {"{tasks}", resources.tasks},
+                                          {"{tasks_per_node}", per_node(resources)},
+                                          {"{cpus}", std::max(resources.cpus, 1)}};
+  bool replaced = false;
+  for (std::string& word : words) {
+    for (const auto& [name, value] : values) {
+      const std::size_t at = word.find(name);
+      if (at == std::string::npos) continue;
+      word.replace(at, name.size(), std::to_string(value));
+      replaced = true;
+    }
+  }
+  return replaced;
+}
+
+/// Ranks of their own on a node each where they are several: what a program is told.
+Words options_of(const std::string& program, const spec::Resources& resources, bool is_packed) {
+  const std::string tasks = std::to_string(resources.tasks);
+  const std::string cpus = std::to_string(resources.cpus);
+  if (program == "srun") {
+    Words words{
+        "--nodes=" + std::to_string(resources.nodes), "--ntasks=" + tasks, "--kill-on-bad-exit=1"};
+    // Since Slurm 22.05 srun does not take it from its job.
+    if (resources.cpus > 0) words.push_back("--cpus-per-task=" + cpus);
+    if (is_packed) words.emplace_back("--exact");
+    return words;
+  }
+  Words words{"-n", tasks};
+  // Of mpirun there is one that everybody has; mpiexec has these options in common.
+  if (program == "mpirun" && resources.nodes > 1)
+    words.insert(words.end(), {"-N", std::to_string(per_node(resources))});
+  return words;
+}
+
+bool is_there(const std::string& program, const Environment& environment) {
+  return base::find_program(program, value_of(environment, "PATH")).has_value();
+}
+
+std::string found_here(const Environment& environment) {
+  if (!value_of(environment, "SLURM_JOB_ID").empty() && is_there("srun", environment))
+    return "srun";
+  for (const char* program : {"mpirun", "mpiexec"}) {
+    if (is_there(program, environment)) return program;
+  }
+  throw Error(ErrorKind::launch,
+              "nothing that starts ranks was found: neither srun in a job of Slurm's, nor mpirun, "
+              "nor mpiexec",
+              "the site's \"prefix\" may name what does");
+}
+
+}  // namespace
+
+ParallelPrefix prefix_for(const std::string& wanted,
+                          const std::string& site,
+                          const spec::Resources& resources,
+                          bool is_packed,
+                          const Environment& environment) {
+  Words words = words_of(site);
+  const std::string of_site =
+      words.empty() ? "" : std::filesystem::path(words.front()).filename().string();
+  if (wanted == "torchrun" || (wanted == "auto" && of_site == "torchrun")) {
+    if (resources.nodes <= 1) return {{}, resources.tasks, false};
+    spec::Resources one_a_node = resources;
+    one_a_node.tasks = resources.nodes;
+    one_a_node.cpus = resources.cpus * per_node(resources);
+    const std::string others = of_site == "torchrun" ? "" : site;
+    ParallelPrefix prefix = prefix_for("auto", others, one_a_node, is_packed, environment);
+    prefix.ranks_a_node = per_node(resources);
+    return prefix;
+  }
+  // What a recipe names goes before what the site prefers, but takes the site's options for it.
+  if (wanted != "auto" && of_site != wanted) words = {wanted};
+  if (words.empty()) words = {found_here(environment)};
+  ParallelPrefix prefix;
+  const std::string program = std::filesystem::path(words.front()).filename().string();
+  prefix.loses_variables = program != "srun" && resources.nodes > 1;
+  const bool is_known = program == "srun" || program == "mpirun" || program == "mpiexec";
+  if (!replace_words(words, resources) && is_known) {
+    const Words options = options_of(program, resources, is_packed);
+    words.insert(words.begin() + 1, options.begin(), options.end());
+  }
+  if (!is_there(words.front(), environment)) {
+    throw Error(ErrorKind::launch,
+                "'" + words.front() + "' starts the ranks, and was not found on PATH",
+                "a layer 'modules' or 'host' of the environment brings it");
+  }
+  prefix.argv = std::move(words);
+  return prefix;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,127 @@
+#include "rank_children.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sabath::app {
+namespace {
+
+constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+/// Between SIGTERM and SIGKILL for ranks that one of their own has left.
+constexpr long patience_s = 5;
+
+sigset_t watched() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGCHLD);
+  for (const int signal : passed_on)
+    ::sigaddset(&set, signal);
+  return set;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+bool is_failure(int status) {
+  return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+}  // namespace
+
+RankChildren::RankChildren() {
+  const sigset_t set = watched();
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+RankChildren::~RankChildren() {
+  pass_on(SIGKILL);
+}
+
+void RankChildren::start(const std::vector<std::string>& argv,
+                         const base::Environment& environment) {
+  std::vector<std::string> words = argv;
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : environment)
+    settings.push_back(name + "=" + value);
+  const auto path = environment.find("PATH");
+  const auto program =
+      base::find_program(argv.front(), path == environment.end() ? "" : path->second);
+  const std::string file = program ? program->string() : argv.front();
+  const std::vector<char*> argument_pointers = pointers_to(words);
+  const std::vector<char*> setting_pointers = pointers_to(settings);
+  const int parent = ::getpid();
+  const int pid = ::fork();
+  if (pid < 0)
+    throw base::Error(base::ErrorKind::launch, "no process for a rank: " + base::errno_text(errno));
+  if (pid > 0) {
+    pids_.push_back(pid);
+    return;
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() == parent)
+    ::execve(file.c_str(), argument_pointers.data(), setting_pointers.data());
+  ::_exit(127);
+}
+
+void RankChildren::pass_on(int signal) const {
+  for (const int pid : pids_)
+    ::kill(pid, signal);
+}
+
+void RankChildren::end_others(int status) {
+  if (worst_ != 0 || !is_failure(status)) return;
+  worst_ = status;
+  pass_on(SIGTERM);
+}
+
+int RankChildren::wait() {
+  const sigset_t set = watched();
+  timespec patience{patience_s, 0};
+  while (true) {
+    for (int status = 0;;) {
+      const int pid = ::waitpid(-1, &status, WNOHANG);
+      if (pid <= 0) break;
+      if (std::erase(pids_, pid) > 0) end_others(status);
+    }
+    if (pids_.empty()) return worst_;
+    const int signal =
+        worst_ == 0 ? ::sigwaitinfo(&set, nullptr) : ::sigtimedwait(&set, nullptr, &patience);
+    if (signal > 0 && signal != SIGCHLD) pass_on(signal);
+    if (signal < 0 && errno == EAGAIN) pass_on(SIGKILL);
+  }
+}
+
+int end_like(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  const int signal = WTERMSIG(status);
+  const struct rlimit no_core {};
+  ::setrlimit(RLIMIT_CORE, &no_core);  // the rank has left its own
+  ::signal(signal, SIG_DFL);
+  sigset_t just;
+  ::sigemptyset(&just);
+  ::sigaddset(&just, signal);
+  ::raise(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &just, nullptr);
+  return 128 + signal;
+}
+
+}  // namespace sabath::app

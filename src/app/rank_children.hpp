@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sabath/base/process.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// The ranks that one process starts on its node: in its own session and process group, with its
+/// open files, which starters of ranks talk through. They are killed when it dies.
+class RankChildren {
+ public:
+  /// Signals that are passed on are blocked from here on, in this thread and those that it starts.
+  RankChildren();
+  ~RankChildren();
+  RankChildren(const RankChildren&) = delete;
+  RankChildren& operator=(const RankChildren&) = delete;
+
+  /// Throws Error{launch} when there is no process to be had. A command that is not there ends with
+  /// status 127.
+  void start(const std::vector<std::string>& argv, const base::Environment& environment);
+  /// Passes signals on until all have ended. With the first that fails the others are ended.
+  /// Gives that one's status, as waitpid does.
+  int wait();
+
+ private:
+  void end_others(int status);
+  void pass_on(int signal) const;
+
+  std::vector<int> pids_{};
+  int worst_ = 0;
+};
+
+/// Ends this process as the child with this status ended: by the same signal, or returns its exit
+/// status.
+int end_like(int status);
+
+}  // namespace sabath::app

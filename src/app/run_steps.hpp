@@ -1,0 +1,47 @@
+#pragma once
+
+#include "keep_outputs.hpp"
+#include "run_software.hpp"
+#include "stage_runner.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/spec/batch.hpp>
+#include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+namespace sabath::app {
+
+// A run whose stages need different machines is executed by several jobs. What one step found is
+// kept in attempts/<n>/step-<k>.json, a record of all steps so far, and the next goes on from it.
+
+std::filesystem::path step_file(const RunFiles& files, int attempt, std::size_t step);
+
+/// Those of the plan that the step names, in the plan's order. Throws Error{usage} for a step that
+/// the batch has not, or a stage that the plan has not.
+std::vector<spec::PlannedStage> stages_of_step(const spec::RunPlan& plan,
+                                               const spec::BatchPlan& batch,
+                                               std::size_t step);
+
+/// Another attempt goes on with what `steps` steps of an earlier one did: their files, and the
+/// folders of their stages, are in the new attempt's folder as links.
+void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps);
+
+/// Puts what earlier steps found before what `record` says of this one.
+void put_before(const spec::RunRecord& earlier, spec::RunRecord& record, FoundSoftware& software);
+/// Outputs of earlier steps that nobody has written to since, by the times of their files.
+void note_unchanged(const spec::RunRecord& earlier,
+                    const RunFiles& files,
+                    const std::filesystem::path& step,
+                    OutputStamps& stamps);
+/// The outputs of stages that have ended well.
+MadeOutputs made_by(const spec::RunRecord& earlier);
+
+/// All stages of the plan have a record after this, in the plan's order: those of steps that are
+/// not begun any more were skipped.
+void complete_stages(const spec::RunPlan& plan, spec::RunRecord& record);
+
+}  // namespace sabath::app

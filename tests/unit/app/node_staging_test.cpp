@@ -1,0 +1,153 @@
+#include "app/node_staging.hpp"
+
+#include "support/errors.hpp"
+#include "support/recording_observer.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/base/file.hpp>
+#include <sabath/base/process_identity.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace sabath;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Staging {
+  test::TempHome home{};
+  test::RecordingObserver observer{};
+  base::SystemClock clock{};
+  fs::path source = home / "source";
+  fs::path folder = home / "local";
+
+  Staging() {
+    fs::create_directories(source / "a");
+    base::write_file_atomically(source / "a" / "x", "hello");
+    fs::create_symlink("x", source / "a" / "link");
+    fs::create_directories(folder);
+  }
+  std::optional<app::StagedCopy> copy(const std::string& key = "k1") {
+    return app::StagedCopy::make(folder, key, source, clock, observer, {});
+  }
+  fs::path root() const { return folder / ("sabath-staged-" + std::to_string(::getuid())); }
+};
+
+}  // namespace
+
+TEST_CASE("staging: a copy needs nothing of its source, and is removed with its last user") {
+  Staging staging;
+  {
+    const auto copy = staging.copy();
+    REQUIRE(copy);
+    CHECK(base::read_file(copy->path() / "a" / "link") == "hello");
+    CHECK_FALSE(fs::is_symlink(copy->path() / "a" / "link"));
+    CHECK(fs::exists(staging.root() / "k1"));
+  }
+  CHECK(fs::is_empty(staging.root()));
+}
+
+TEST_CASE("staging: whoever comes while it is made waits for it, and nobody makes it twice") {
+  Staging staging;
+  {
+    const auto first = staging.copy();
+    const auto time_of = [&](const fs::path& file) { return fs::last_write_time(file); };
+    const auto made = time_of(first->path() / "a" / "x");
+    const int pid = ::fork();
+    if (pid == 0) {
+      // Another process of this node.
+      bool same = false;
+      {
+        const auto copy = staging.copy();
+        same = copy && time_of(copy->path() / "a" / "x") == made;
+      }
+      ::_exit(same ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(pid, &status, 0);
+    CHECK(status == 0);
+    CHECK(fs::exists(first->path() / "a" / "x"));  // that process was not the last user
+  }
+  CHECK(fs::is_empty(staging.root()));
+}
+
+TEST_CASE("staging: what killed processes left is removed by the next, half a copy is made anew") {
+  Staging staging;
+  const int pid = ::fork();
+  if (pid == 0) {
+    const auto copy = staging.copy("old");
+    fs::create_directories(staging.root() / "k1" / "users");
+    const std::string self = base::ProcessIdentity::current().text();
+    base::write_file_atomically(staging.root() / "k1" / "maker", self);
+    base::write_file_atomically(staging.root() / "k1" / "users" / self, "");
+    ::_exit(0);  // as kill -9: nothing is tidied up
+  }
+  ::waitpid(pid, nullptr, 0);
+  REQUIRE(fs::exists(staging.root() / "old" / "data"));
+  const auto copy = staging.copy();
+  REQUIRE(copy);
+  CHECK(base::read_file(copy->path() / "a" / "x") == "hello");
+  CHECK_FALSE(fs::exists(staging.root() / "old"));
+}
+
+TEST_CASE("staging: where there is no room it is told, and the source is used") {
+  Staging staging;
+  const fs::path large = staging.source / "large";
+  base::write_file_atomically(large, "");
+  fs::resize_file(large, fs::space(staging.folder).available + (1U << 20U));
+  CHECK_FALSE(staging.copy());
+  REQUIRE(staging.observer.warnings.size() == 1);
+  CHECK(
+      test::contains(staging.observer.warnings.front(), ": is not copied to this node: it takes"));
+  CHECK(fs::is_empty(staging.root()));
+}
+
+TEST_CASE("staging: stages see the copy wherever they would see the source") {
+  spec::RunPlan plan;
+  plan.inputs = {{"train", "", "", {}, "/cache/trees/1"}, {"test", "", "", {}, "/cache/trees/12"}};
+  spec::PlannedStage stage;
+  stage.argv = {"--in=/cache/trees/1/a.h5", "/cache/trees/12/b", "/cache/trees/1:/cache/trees/1"};
+  stage.environment = {{"SABATH_DATASET_TRAIN", "/cache/trees/1"}};
+  plan.stages = {stage};
+  app::see_instead("/cache/trees/1", "/local/data", plan);
+  CHECK(plan.inputs[0].path == "/local/data");
+  CHECK(plan.inputs[1].path == "/cache/trees/12");
+  CHECK(plan.stages[0].argv == std::vector<std::string>{"--in=/local/data/a.h5",
+                                                        "/cache/trees/12/b",
+                                                        "/local/data:/local/data"});
+  CHECK(plan.stages[0].environment.at("SABATH_DATASET_TRAIN") == "/local/data");
+}
+
+TEST_CASE("staging: a folder may begin with a variable, and one that is none is told") {
+  test::RecordingObserver observer;
+  ::setenv("SABATH_TEST_FOLDER", "/local/disk", 1);
+  CHECK(app::expanded("$SABATH_TEST_FOLDER", observer) == fs::path("/local/disk"));
+  CHECK(app::expanded("$SABATH_TEST_FOLDER/x", observer) == fs::path("/local/disk/x"));
+  CHECK(app::expanded("${SABATH_TEST_FOLDER}/x", observer) == fs::path("/local/disk/x"));
+  CHECK(app::expanded("/x", observer) == fs::path("/x"));
+  CHECK_FALSE(app::expanded("", observer));
+  CHECK(observer.warnings.empty());
+  ::unsetenv("SABATH_TEST_FOLDER");
+  CHECK_FALSE(app::expanded("$SABATH_TEST_FOLDER/x", observer));
+  CHECK(observer.warnings.size() == 1);
+}
+
+TEST_CASE("scratch: a folder of this process, and none of those that are gone") {
+  const test::TempHome home;
+  auto gone = base::ProcessIdentity::current();
+  gone.boot = std::string(gone.boot.size(), '0');
+  auto elsewhere = gone;
+  elsewhere.host = std::string(gone.host.size(), '0');
+  fs::create_directories(home / ("sabath-work-" + gone.text()) / "x");
+  fs::create_directories(home / ("sabath-work-" + elsewhere.text()));
+  {
+    const app::ScratchFolder scratch(home.path());
+    CHECK(fs::is_directory(scratch.path()));
+    CHECK_FALSE(fs::exists(home / ("sabath-work-" + gone.text())));
+    CHECK(fs::exists(home / ("sabath-work-" + elsewhere.text())));
+  }
+  CHECK_FALSE(fs::exists(home / ("sabath-work-" + base::ProcessIdentity::current().text())));
+}
