@@ -121,23 +121,26 @@ void put_before(const RunRecord& earlier, RunRecord& record, FoundSoftware& soft
                             earlier.determinism->threads.end());
 }
 
-void note_unchanged(const RunRecord& earlier,
+void note_unchanged(RunRecord& earlier,
                     const RunFiles& files,
                     const fs::path& step,
                     OutputStamps& stamps) {
   struct stat after {};
-  if (::stat(step.c_str(), &after) != 0) return;
-  for (const spec::OutputRecord& output : earlier.outputs) {
+  if (::stat(step.c_str(), &after) != 0) after = {};  // then nothing is older
+  for (spec::OutputRecord& output : earlier.outputs) {
     const fs::path file = files.outputs(output.stage) / output.path;
     struct stat status {};
-    if (::lstat(file.c_str(), &status) != 0) continue;
+    const bool is_there = ::lstat(file.c_str(), &status) == 0;
     const auto earlier_than = [](const timespec& a, const timespec& b) {
       return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
     };
     // One clock: that of the file system that has both.
     const bool is_older = earlier_than(status.st_mtim, after.st_mtim);
-    if (is_older && static_cast<std::uint64_t>(status.st_size) == output.size_bytes)
-      stamps.note(file);
+    if (is_there && is_older && static_cast<std::uint64_t>(status.st_size) == output.size_bytes) {
+      stamps.note(file, status);
+    } else if (!output.kept) {
+      output.kept = "hashed only: it was changed after its stage had ended";
+    }
   }
 }
 

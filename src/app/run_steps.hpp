@@ -32,8 +32,9 @@ void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps)
 
 /// Puts what earlier steps found before what `record` says of this one.
 void put_before(const spec::RunRecord& earlier, spec::RunRecord& record, FoundSoftware& software);
-/// Outputs of earlier steps that nobody has written to since, by the times of their files.
-void note_unchanged(const spec::RunRecord& earlier,
+/// Outputs of earlier steps that nobody has written to since, by the times of their files; the
+/// others are only hashed, and say so.
+void note_unchanged(spec::RunRecord& earlier,
                     const RunFiles& files,
                     const std::filesystem::path& step,
                     OutputStamps& stamps);
