@@ -51,6 +51,11 @@ fs::path BatchFiles::log_of(std::size_t step, std::size_t task) const {
   return directory_ / log_name(step, std::to_string(task));
 }
 
+bool BatchFiles::is_written() const {
+  std::error_code code;
+  return fs::exists(directory_ / plan_name, code);
+}
+
 spec::BatchPlan BatchFiles::read_plan() const {
   const fs::path file = directory_ / plan_name;
   return spec::parse_batch_plan(base::read_file(file), file.string());
@@ -97,8 +102,7 @@ std::vector<BatchFiles> batches_in(const fs::path& parent) {
   std::vector<fs::path> folders;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(parent / "jobs", code)) {
-    std::error_code none;
-    if (number_of(entry.path()) > 0 && fs::exists(entry.path() / plan_name, none))
+    if (number_of(entry.path()) > 0 && BatchFiles(entry.path()).is_written())
       folders.push_back(entry.path());
   }
   std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {

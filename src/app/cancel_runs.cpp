@@ -30,7 +30,7 @@ std::vector<std::string> jobs_to_cancel(const BatchFiles& files,
   }
   const bool all = std::all_of(
       going_on.begin(), going_on.end(), [&](const std::string& id) { return wanted.contains(id); });
-  if (all || plan.runs.size() == 1) return jobs->jobs;
+  if (all) return jobs->jobs;
   std::vector<std::string> ids;
   std::set<std::size_t> tasks;
   for (const std::string& run : wanted)
@@ -43,7 +43,7 @@ std::vector<std::string> jobs_to_cancel(const BatchFiles& files,
                         "end both, or the whole study");
     }
     for (const std::string& job : jobs->jobs)
-      ids.push_back(scheduler.task_id(job, task));
+      ids.push_back(plan.is_array() ? scheduler.task_id(job, task) : job);
   }
   return ids;
 }

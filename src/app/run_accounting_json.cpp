@@ -17,8 +17,7 @@ using nlohmann::ordered_json;
 constexpr const char* file_name = "accounting.json";
 
 void write_accounting(const fs::path& run_directory, const RunAccounting& accounting) {
-  ordered_json json = {
-      {"schema", 1}, {"scheduler", accounting.scheduler}, {"job", accounting.job}};
+  ordered_json json = {{"schema", 1}, {"scheduler", accounting.scheduler}, {"job", accounting.job}};
   const launch::JobUse& use = accounting.use;
   if (use.elapsed_s) json["elapsed_s"] = *use.elapsed_s;
   if (use.max_rss_bytes) json["max_rss_bytes"] = *use.max_rss_bytes;
@@ -43,7 +42,7 @@ void keep_for_batch(const fs::path& directory,
   for (const WatchedRun* run : runs) {
     const std::string& job = jobs->jobs.back();
     const std::string task =
-        plan.runs.size() == 1 ? job : scheduler.task_id(job, plan.task_of(run->run_id));
+        plan.is_array() ? scheduler.task_id(job, plan.task_of(run->run_id)) : job;
     by_task[task] = run;
     tasks.push_back(task);
   }

@@ -19,7 +19,7 @@ launch::BatchJob job_of(const BatchFiles& files,
               "--task",
               "{task}"};
   if (plan.steps.size() > 1) job.argv.insert(job.argv.end(), {"--step", std::to_string(step)});
-  job.tasks = plan.runs.size() == 1 ? 0 : plan.tasks();
+  job.tasks = plan.is_array() ? plan.tasks() : 0;
   job.resources = plan.steps.at(step - 1).resources;
   return job;
 }

@@ -39,6 +39,26 @@ void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Cl
   }
 }
 
+/// One after another where the scheduler can make jobs wait for each other, else all in one.
+std::vector<spec::BatchStep> steps_at(const std::vector<spec::PlannedStage>& stages,
+                                      const SubmitTools& tools) {
+  std::vector<spec::BatchStep> steps = steps_of(stages, tools.site);
+  if (steps.size() < 2 || tools.scheduler.description().has_dependencies()) return steps;
+  spec::BatchStep all = steps.front();
+  for (auto step = steps.begin() + 1; step != steps.end(); ++step) {
+    all.stages.insert(all.stages.end(), step->stages.begin(), step->stages.end());
+    spec::Resources& most = all.resources;
+    most.nodes = std::max(most.nodes, step->resources.nodes);
+    most.tasks = std::max(most.tasks, step->resources.tasks);
+    most.cpus = std::max(most.cpus, step->resources.cpus);
+    most.gpus = std::max(most.gpus, step->resources.gpus);
+    most.memory_bytes = std::max(most.memory_bytes, step->resources.memory_bytes);
+    const bool limited = most.time && step->resources.time;
+    most.time = limited ? std::optional(*most.time + *step->resources.time) : std::nullopt;
+  }
+  return {all};
+}
+
 void hand_in(const BatchFiles& files,
              const spec::BatchPlan& plan,
              const SubmitTools& tools,
@@ -92,7 +112,7 @@ std::string submit_run(const PreparedRecipe& prepared,
   const BatchFiles files = make_batch(tools.folders.runs() / planned.run_id);
   spec::BatchPlan plan = batch_of(planned.run_id, tools);
   plan.runs = {planned.run_id};
-  plan.steps = steps_of(planned.stages, tools.site);
+  plan.steps = steps_at(planned.stages, tools);
   hand_in(files, plan, tools, stop);
   return planned.run_id;
 }
@@ -133,7 +153,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       plan.runs.push_back(planned.run_id);
       observer.progress({"planning runs", i + 1, points.size(), false, i + 1 == points.size()});
     }
-    plan.steps = steps_of(stages, tools.site);
+    plan.steps = steps_at(stages, tools);
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
     hand_in(batch, plan, tools, stop);
     ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());

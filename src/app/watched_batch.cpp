@@ -170,7 +170,7 @@ bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
 std::vector<std::string> RunWatch::Batch::tasks_of(const Seen& seen) const {
   std::vector<std::string> tasks;
   for (const std::string& job : jobs_->jobs) {
-    tasks.push_back(plan_.runs.size() == 1 ? job : desk_.scheduler().task_id(job, seen.task));
+    tasks.push_back(plan_.is_array() ? desk_.scheduler().task_id(job, seen.task) : job);
   }
   return tasks;
 }

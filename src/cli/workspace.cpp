@@ -238,7 +238,14 @@ const app::Sites& Workspace::sites() {
 }
 
 spec::Site Workspace::site(const std::string& name) {
-  return sites().site(name);
+  spec::Site site = sites().site(name);
+  if (site.prefix.empty()) site.prefix = sites().scheduler(site.scheduler).prefix;
+  // Not every scheduler hands its caller's variables on.
+  site.variables.emplace("SABATH_HOME", folders().home.string());
+  site.variables.emplace("SABATH_CONFIG", folders().configuration.string());
+  site.variables.emplace("SABATH_CACHE",
+                         site.cache.empty() ? folders().cache.string() : site.cache);
+  return site;
 }
 
 void Workspace::use_site(const std::string& name) {

@@ -30,6 +30,7 @@ class BatchFiles {
   std::filesystem::path started() const { return directory_ / "started"; }
   std::filesystem::path ended() const { return directory_ / "ended"; }
 
+  bool is_written() const;
   spec::BatchPlan read_plan() const;
   void write_plan(const spec::BatchPlan& plan) const;
   /// Nothing before the first submission was accepted.

@@ -37,6 +37,8 @@ struct BatchPlan {
 
   /// At least 1. An array has the indices 1 to this.
   std::size_t tasks() const;
+  /// Is each step an array of jobs? One task is a single job.
+  bool is_array() const { return tasks() > 1; }
   /// Those that `task` (from 1) executes.
   std::vector<std::string> runs_of(std::size_t task) const;
   /// The task, from 1, of a run; 0: it has none.

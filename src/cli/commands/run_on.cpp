@@ -103,7 +103,7 @@ int conduct_at_site(const app::StudyFiles& files,
                     const RunOptions& options,
                     Workspace& workspace) {
   const spec::Site site = site_for(*plan.site, plan.jobs, workspace);
-  files.take_in_hand();
+  files.take_in_hand(options.take_over);
   std::vector<app::WatchedRun> runs;
   if (!files.runs().empty()) runs = runs_to_watch({plan.study_id}, workspace);
   const auto before = watch(std::move(runs), workspace);
