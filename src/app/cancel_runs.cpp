@@ -2,6 +2,7 @@
 
 #include <sabath/app/batch_files.hpp>
 #include <sabath/app/cancel_runs.hpp>
+#include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
 
@@ -58,6 +59,31 @@ std::set<std::string> going_on_in(const BatchFiles& files, const spec::BatchPlan
   return ids;
 }
 
+/// A run that never began is over when its job is: nobody else would say so.
+void close_not_begun(const std::set<std::string>& wanted,
+                     const BatchFiles& files,
+                     const spec::BatchPlan& plan,
+                     base::Clock& clock) {
+  std::set<std::string> begun;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(files.started(), code)) {
+    const std::string name = entry.path().filename().string();
+    begun.insert(name.substr(0, name.rfind('.')));
+  }
+  const fs::path runs = plan.runs_directory;
+  for (const std::string& id : wanted) {
+    if (begun.contains(id)) continue;
+    const RunFiles run(runs / id);
+    spec::RunStatus status = run.read_status();
+    if (spec::is_final(status.state)) continue;
+    status.state = spec::RunState::interrupted;
+    status.message = "it was cancelled before it began";
+    status.updated = base::format_rfc3339(clock.now());
+    run.write_status(status);
+    announce(runs, id, RunEvent::finished);
+  }
+}
+
 void cancel_here(const std::vector<fs::path>& directories) {
   for (const auto& [run, job] : executors_of(directories)) {
     const auto process = base::ProcessIdentity::parse(job);
@@ -70,6 +96,7 @@ void cancel_here(const std::vector<fs::path>& directories) {
 
 void cancel_runs(const std::vector<WatchedRun>& runs,
                  const SchedulerOf& scheduler_of,
+                 base::Clock& clock,
                  const std::stop_token& stop) {
   std::vector<fs::path> here;
   std::map<fs::path, std::set<std::string>> batches;
@@ -81,17 +108,26 @@ void cancel_runs(const std::vector<WatchedRun>& runs,
       batches[run.batch].insert(run.run_id);
     }
   }
-  std::vector<std::pair<launch::Scheduler*, std::vector<std::string>>> jobs;
+  struct Cancelled {
+    BatchFiles files;
+    spec::BatchPlan plan{};
+    launch::Scheduler& scheduler;
+    std::vector<std::string> jobs{};
+    const std::set<std::string>& wanted;
+  };
+  std::vector<Cancelled> all;
   for (const auto& [directory, wanted] : batches) {
     const BatchFiles files(directory);
     const spec::BatchPlan plan = files.read_plan();
     launch::Scheduler& scheduler = scheduler_of(plan.site);
-    jobs.emplace_back(&scheduler,
-                      jobs_to_cancel(files, plan, going_on_in(files, plan), wanted, scheduler));
+    auto jobs = jobs_to_cancel(files, plan, going_on_in(files, plan), wanted, scheduler);
+    all.push_back({files, plan, scheduler, std::move(jobs), wanted});
   }
   cancel_here(here);
-  for (const auto& [scheduler, ids] : jobs)
-    scheduler->cancel(ids, stop);
+  for (const Cancelled& one : all) {
+    one.scheduler.cancel(one.jobs, stop);
+    close_not_begun(one.wanted, one.files, one.plan, clock);
+  }
 }
 
 }  // namespace sabath::app

@@ -28,9 +28,15 @@ struct FoundRun {
 FoundRun read_run(const fs::path& directory) {
   const RunFiles files(directory);
   FoundRun run;
-  if ((run.record = read_current_summary(files))) return run;
+  std::error_code code;
+  // The record of an attempt is not the run's: its job may come back.
+  if (fs::exists(files.record(), code) && (run.record = read_current_summary(files))) return run;
   run.plan = files.read_plan();
   run.status = files.read_status();
+  if (run.plan.batch && run.status.state == spec::RunState::interrupted &&
+      files.read_record().has_value()) {
+    run.status.state = spec::RunState::running;
+  }
   spec::parse_recipe(run.plan.recipe_text, files.plan().string() + ":/recipe");
   return run;
 }

@@ -1,5 +1,6 @@
 #include "watched_batch.hpp"
 
+#include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
 #include <sabath/app/submit_batch.hpp>
@@ -99,7 +100,7 @@ RunWatch::Batch::Batch(BatchFiles files,
       started_(files_.started()),
       ended_(files_.ended()) {
   for (WatchedRun* run : runs)
-    runs_.push_back({run, plan_.task_of(run->run_id), false, {}});
+    runs_.push_back({run, plan_.task_of(run->run_id), false, false});
 }
 
 bool RunWatch::Batch::look(const std::stop_token& stop) {
@@ -111,7 +112,7 @@ bool RunWatch::Batch::look(const std::stop_token& stop) {
   if (jobs_ || ask_about_submission(stop)) {
     std::vector<std::string> tasks;
     for (const Seen& seen : runs_) {
-      if (seen.ended || spec::is_final(seen.run->state)) continue;
+      if (spec::is_final(seen.run->state)) continue;
       for (std::string& task : tasks_of(seen))
         tasks.push_back(std::move(task));
     }
@@ -138,7 +139,7 @@ void RunWatch::Batch::take_news() {
   }
   for (const std::string& name : ended_.news(now)) {
     const auto run = by_id.find(name);
-    if (run != by_id.end() && !run->second->ended) run->second->ended = now;
+    if (run != by_id.end()) run->second->ended = true;
   }
 }
 
@@ -160,7 +161,7 @@ bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
     return true;
   }
   for (Seen& seen : runs_) {
-    if (!spec::is_final(seen.run->state) && !take_outcome(seen))
+    if (!spec::is_final(seen.run->state) && !take_outcome(seen, true))
       close(seen, RunState::interrupted, "it was ended before the scheduler had it");
   }
   return false;
@@ -177,13 +178,7 @@ std::vector<std::string> RunWatch::Batch::tasks_of(const Seen& seen) const {
 
 void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {
   WatchedRun& run = *seen.run;
-  if (seen.ended) {
-    if (take_outcome(seen)) return;
-    run.detail = "has ended; its files are not to be seen yet";
-    if (is_patience_over(*seen.ended))
-      close(seen, RunState::lost, "it says that it has ended, but left no record");
-    return;
-  }
+  if (seen.ended && take_outcome(seen, false)) return;
   // The step that it is at: the first that is not done.
   std::optional<TaskView> at;
   for (const std::string& task : tasks_of(seen)) {
@@ -203,7 +198,7 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     run.detail = seen.started ? "" : "starts on its node";
     return;
   }
-  if (take_outcome(seen)) return;
+  if (take_outcome(seen, phase != JobPhase::unknown)) return;
   run.detail = said(at->view) + "; its files say nothing of that yet";
   if (!is_patience_over(at->since)) return;
   if (phase == JobPhase::unknown) {
@@ -215,21 +210,28 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
   }
 }
 
-/// What its own files say of its end; false while they say nothing.
-bool RunWatch::Batch::take_outcome(Seen& seen) const {
+/// What its own files say of its end; false while they say nothing. An attempt that was interrupted
+/// is the end of the run only once its job does not come back.
+bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
   const RunFiles files(seen.run->directory);
+  std::error_code code;
   spec::RunStatus status;
   try {
+    if (job_is_over && close_interrupted(files))
+      announce(seen.run->directory.parent_path(), seen.run->run_id, RunEvent::finished);
     status = files.read_status();
   } catch (const base::Error&) {
     return false;  // a file system that shows it late
   }
-  if (!spec::is_final(status.state)) {
+  if (std::filesystem::exists(files.record(), code)) {
     const auto record = files.read_record();
     if (!record) return false;
     status.state = record->state;
     status.message = record->message;
+  } else if (status.state == RunState::interrupted && !job_is_over) {
+    return false;
   }
+  if (!spec::is_final(status.state)) return false;
   seen.run->state = status.state;
   seen.run->detail = status.message;
   return true;

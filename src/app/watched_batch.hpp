@@ -38,14 +38,14 @@ class RunWatch::Batch {
     WatchedRun* run = nullptr;
     std::size_t task = 0;  ///< from 1
     bool started = false;
-    std::optional<base::WallTime> ended{};  ///< since when it is known that it ended
+    bool ended = false;  ///< an attempt of it
   };
 
   void take_news();
   bool ask_about_submission(const std::stop_token& stop);
   std::vector<std::string> tasks_of(const Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
-  bool take_outcome(Seen& seen) const;
+  bool take_outcome(Seen& seen, bool job_is_over) const;
   void close(Seen& seen, spec::RunState state, const std::string& why) const;
   bool is_patience_over(base::WallTime since) const;
 

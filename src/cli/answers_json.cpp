@@ -163,7 +163,8 @@ std::string json_answer(const std::vector<Check>& checks) {
 std::vector<Check> parse_checks(const std::string& text, const std::string& origin) {
   std::vector<Check> checks;
   try {
-    for (const auto& row : nlohmann::json::parse(text).at("checks")) {
+    const nlohmann::json document = nlohmann::json::parse(text);
+    for (const auto& row : document.at("checks")) {
       const auto word = [&](const char* key) { return row.at(key).get<std::string>(); };
       checks.push_back({word("what"), word("state"), word("detail"), word("remedy")});
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "support/program.hpp"
 #include "support/cluster.hpp"
+#include "support/program.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

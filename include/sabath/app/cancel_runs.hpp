@@ -17,6 +17,7 @@ using SchedulerOf = std::function<launch::Scheduler&(const spec::Site&)>;
 /// anything is asked; Error{launch} as launch::Scheduler::cancel.
 void cancel_runs(const std::vector<WatchedRun>& runs,
                  const SchedulerOf& scheduler_of,
+                 base::Clock& clock,
                  const std::stop_token& stop);
 
 }  // namespace sabath::app

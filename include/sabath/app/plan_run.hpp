@@ -49,9 +49,9 @@ struct RunRequest {
   std::vector<std::string> again{};    ///< the command that asks for it; empty: `sabath run ...`
   /// Told the run's id before anything of the run can be found, or nothing.
   std::function<void(const std::string& run_id)> announce_id{};
-  std::string site{};                  ///< whose scheduler executes it; empty: this machine does
-  std::string scheduler{};             ///< of that site
-  std::string batch{};                 ///< folder of its batch, from the run's own; or empty
+  std::string site{};       ///< whose scheduler executes it; empty: this machine does
+  std::string scheduler{};  ///< of that site
+  std::string batch{};      ///< folder of its batch, from the run's own; or empty
 };
 
 /// The environments of a run, ready on this machine.

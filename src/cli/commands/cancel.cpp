@@ -19,7 +19,7 @@ constexpr std::chrono::seconds moment{5};
 int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   const auto seen = watch(runs_to_watch(what, workspace), workspace);
   seen->look(workspace.stop());
-  app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.stop());
+  app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
   for (const app::WatchedRun& run : seen->runs()) {
     if (run.goes_on() && !run.batch.empty())
       workspace.desk(app::BatchFiles(run.batch).read_plan().site).forget();

@@ -70,7 +70,7 @@ int answer_study(const app::StudyFiles& files,
   }
   const app::StudyOutcome outcome = app::look_at_study(files, workspace.folders());
   workspace.answer(study_answer(outcome, workspace.options().json));
-  return std::max(study_status(outcome), watch_status(watch.runs()));
+  return study_status(outcome);
 }
 
 }  // namespace

@@ -34,6 +34,25 @@ bool names_a_study(const std::string& word, Workspace& workspace) {
       ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(word); });
 }
 
+/// Of each point of a study the run that counts: one that is ok, else the newest.
+std::vector<catalog::RunRow> newest_of_points(const app::StudyFiles& files,
+                                              std::vector<catalog::RunRow> rows) {
+  std::map<std::string, RunState> states;
+  for (const catalog::RunRow& row : rows)
+    states[row.id] = row.state;
+  std::map<std::size_t, std::string> counting;
+  for (const app::StudyFiles::Run& run : files.runs()) {
+    if (!states.contains(run.run_id)) continue;
+    std::string& id = counting[run.point];
+    if (id.empty() || states[id] != RunState::ok) id = run.run_id;
+  }
+  std::set<std::string> wanted;
+  for (const auto& [point, id] : counting)
+    wanted.insert(id);
+  std::erase_if(rows, [&](const catalog::RunRow& row) { return !wanted.contains(row.id); });
+  return rows;
+}
+
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
   const base::WallTime now = workspace.clock().now();
   if (!names_a_study(word, workspace)) {
@@ -46,7 +65,8 @@ std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspa
     return rows;
   }
   const auto files = app::find_study(workspace.folders().studies(), word);
-  return workspace.catalog().select("study=" + files.directory().filename().string(), now);
+  return newest_of_points(
+      files, workspace.catalog().select("study=" + files.directory().filename().string(), now));
 }
 
 /// Ctrl-C is not to wait for the next look.
@@ -181,7 +201,13 @@ WaitEnd wait_for(app::RunWatch& watch,
     }
   };
   while (true) {
-    const bool changed = watch.look(workspace.stop());
+    bool changed = false;
+    try {
+      changed = watch.look(workspace.stop());
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::interrupted) throw;
+      return WaitEnd::stopped;
+    }
     const bool over = watch.going_on() == 0;
     if (changed || over) tell(over);
     if (over) return WaitEnd::over;
