@@ -65,6 +65,7 @@ std::optional<CurrentRecord> read_current(const RunFiles& files) {
   auto record = files.read_record();
   if (!record) return std::nullopt;
   CurrentRecord current{std::move(*record), 0, {}, files.series(), {}};
+  if (current.record.state == spec::RunState::imported) return current;
   const int newest = newest_in(files.collections());
   if (newest == 0) {
     current.declared =
@@ -101,6 +102,11 @@ spec::Collection collect_run(const RunFiles& files,
     throw Error(ErrorKind::usage,
                 files.directory().filename().string() + ": the run is not finished",
                 "what a run reports is collected when it ends");
+  }
+  if (record->state == spec::RunState::imported) {
+    throw Error(ErrorKind::usage,
+                record->run_id + ": was imported from a table: there is nothing to collect from",
+                "'sabath import' with other --metrics reads the table again");
   }
   const std::vector<spec::MetricSpec> declared = spec::parse_patterns(patterns, origin);
   base::make_directories(files.collections());

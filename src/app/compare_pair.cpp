@@ -38,6 +38,12 @@ LoadedRun load(const fs::path& directory) {
                 directory.filename().string() + ": the run has no record yet",
                 "it is not finished, or was lost; 'sabath list runs' shows its state");
   }
+  if (current->record.state == spec::RunState::imported) {
+    throw Error(
+        ErrorKind::usage,
+        current->record.run_id + ": was imported from a table: it has no series and no outputs",
+        "'sabath compare SELECTION --by FACET' compares groups of such runs");
+  }
   std::vector<spec::Series> series;
   if (fs::exists(current->series, code)) series = arrays::read_series(current->series);
   return {files, std::move(*current), std::move(series)};

@@ -12,11 +12,14 @@
 namespace sabath::app {
 namespace {
 
-std::string dated_name(const std::string& name, int letters, base::WallTime now) {
+std::string dated_name(const std::string& name,
+                       std::size_t letters,
+                       const std::string& first,
+                       base::WallTime now) {
   const std::string time = base::format_rfc3339(now);
-  std::string end;
+  std::string end = first;
   std::uint64_t bits = random_bits();
-  for (int i = 0; i < letters; ++i) {
+  while (end.size() < letters) {
     end += static_cast<char>('a' + bits % 26);
     bits /= 26;
   }
@@ -41,10 +44,12 @@ std::uint64_t random_bits() {
 std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
                                         const std::string& name,
                                         int letters,
-                                        base::Clock& clock) {
+                                        base::Clock& clock,
+                                        const std::string& first) {
   base::make_directories(parent);
   while (true) {
-    std::filesystem::path directory = parent / dated_name(name, letters, clock.now());
+    std::filesystem::path directory =
+        parent / dated_name(name, static_cast<std::size_t>(letters), first, clock.now());
     if (::mkdir(directory.c_str(), 0755) == 0) return directory;
     if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
   }

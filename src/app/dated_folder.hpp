@@ -12,10 +12,11 @@ namespace sabath::app {
 std::uint64_t random_bits();
 
 /// Makes `parent`/<name>-<YYYYMMDD>-<hhmmss>-<so many letters> by an exclusive mkdir: no two ever
-/// share one. Throws Error{storage}.
+/// share one. The letters begin with `first` and are random behind it. Throws Error{storage}.
 std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
                                         const std::string& name,
                                         int letters,
-                                        base::Clock& clock);
+                                        base::Clock& clock,
+                                        const std::string& first = {});
 
 }  // namespace sabath::app

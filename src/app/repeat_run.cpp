@@ -16,6 +16,11 @@ spec::RunRecord record_of(const RunFiles& files) {
   auto record = files.read_record();
   if (record && record->state == spec::RunState::ok && record->only_stage.empty())
     return std::move(*record);
+  if (record && record->state == spec::RunState::imported) {
+    throw Error(ErrorKind::usage,
+                record->run_id + ": was imported from a table: sabath did not run it",
+                "'sabath show " + record->run_id + "' says where it came from");
+  }
   if (record) {
     const std::string what = record->only_stage.empty()
                                  ? "the run is " + std::string(spec::to_string(record->state))

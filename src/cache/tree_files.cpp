@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/sync_file_system.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>
@@ -153,8 +154,7 @@ void make_writable(const fs::path& root) noexcept {
 
 void make_durable(const fs::path& root, std::size_t files) {
   if (files > few_files) {
-    const base::UniqueFd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd || ::syncfs(fd.get()) != 0) base::throw_errno(root.string(), "cannot write", errno);
+    base::sync_file_system(root);
     return;
   }
   for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {

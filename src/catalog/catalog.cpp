@@ -81,6 +81,26 @@ std::string insert_parameters(Database& database,
   return words;
 }
 
+/// The columns of a row that was imported are looked for like parameters.
+void insert_imported(Database& database, std::int64_t run, const spec::Facet& facet) {
+  for (const auto& [name, value] : facet.items) {
+    bound(database.statement("insert or ignore into run_parameter values (?, ?, ?)"),
+          run,
+          name,
+          value)
+        .exec();
+  }
+}
+
+/// Where a run was; for an imported one what its table says.
+std::string node_of(const spec::RunRecord& record) {
+  if (!record.hosts.empty()) return record.hosts.front().node;
+  const spec::Facet* imported = record.facet("imported");
+  if (imported == nullptr) return {};
+  const auto host = imported->items.find("host");
+  return host == imported->items.end() ? std::string() : host->second;
+}
+
 void insert_inputs(Database& database,
                    std::int64_t run,
                    const std::vector<spec::PlannedInput>& inputs) {
@@ -156,6 +176,8 @@ void insert_record_parts(Database& database, std::int64_t run, const spec::RunRe
   insert_inputs(database, run, record.inputs);
   insert_layers(database, run, record.environment);
   const std::string parameters = insert_parameters(database, run, record.parameters);
+  if (const spec::Facet* imported = record.facet("imported"))
+    insert_imported(database, run, *imported);
   for (const spec::Facet& facet : record.facets) {
     bound(database.statement("insert or replace into run_facet values (?, ?, ?)"),
           run,
@@ -280,7 +302,7 @@ void Catalog::put_record(const spec::RunRecord& record, const std::string& direc
                        record.started,
                        record.ended,
                        record.wall_s,
-                       record.hosts.empty() ? std::string() : record.hosts.front().node,
+                       node_of(record),
                        record.user,
                        record.seed,
                        directory,

@@ -83,8 +83,9 @@ std::string match_query(std::string_view words) {
 /// The run that a reference names. Throws Error{not_found|usage}.
 RunRow resolve(Database& database, const RunReference& reference) {
   if (reference.from_last) {
-    auto& statement = database.statement(std::string(run_columns) + "where " + is_own_run +
-                                         "order by created desc, id desc limit 1 offset ?");
+    auto& statement = database.statement(
+        std::string(run_columns) + "where " + is_own_run +
+        "and run.state <> 'imported' order by created desc, id desc limit 1 offset ?");
     const auto rows = read_runs(bound(statement, std::int64_t{*reference.from_last}));
     if (!rows.empty()) return rows.front();
     if (*reference.from_last == 0) {

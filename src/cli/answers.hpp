@@ -1,12 +1,14 @@
 #pragma once
 
 #include <sabath/app/fetch_assets.hpp>
+#include <sabath/app/import_table.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
 
@@ -52,6 +54,8 @@ std::vector<Check> parse_checks(const std::string& text, const std::string& orig
 std::string json_answer(const catalog::CatalogStats& stats);
 std::string json_answer(const spec::Collection& collection);
 std::string json_answer(const spec::Comparison& comparison);
+std::string json_answer(const spec::GroupComparison& comparison);
+std::string json_answer(const app::ImportReport& report);
 std::string json_answer(const spec::HostFacts& facts);
 std::string json_answer(const spec::Asset& asset);
 std::string json_answer(const spec::BuiltEnvironment& environment);

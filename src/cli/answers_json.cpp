@@ -192,6 +192,20 @@ std::string json_answer(const spec::Comparison& comparison) {
   return base::pretty_json(spec::to_json(comparison));
 }
 
+std::string json_answer(const spec::GroupComparison& comparison) {
+  return base::pretty_json(spec::to_json(comparison));
+}
+
+std::string json_answer(const app::ImportReport& report) {
+  return base::pretty_json({{"schema", 1},
+                            {"id", report.id},
+                            {"rows", report.rows},
+                            {"imported", report.imported},
+                            {"present", report.present},
+                            {"missing", report.missing},
+                            {"selection", "tag=import:" + report.id}});
+}
+
 std::string json_answer(const spec::HostFacts& facts) {
   return base::pretty_json(spec::to_json(facts));
 }

@@ -47,6 +47,7 @@ ExitStatus exit_status(spec::Verdict verdict) {
 ExitStatus exit_status(spec::RunState state) {
   switch (state) {
     case spec::RunState::ok:
+    case spec::RunState::imported:
       return exit_done;
     case spec::RunState::failed:
       return exit_no;

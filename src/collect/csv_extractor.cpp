@@ -1,57 +1,17 @@
 #include "extraction.hpp"
 #include "extractors.hpp"
 #include "line_reader.hpp"
-#include "number_text.hpp"
 #include "source_files.hpp"
 
 #include <sabath/base/text_table.hpp>
+#include <sabath/collect/csv.hpp>
+#include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
 #include <optional>
 
 namespace sabath::collect {
 namespace {
-
-/// The fields of one line (RFC 4180, without line ends in quotes). Nothing for a line whose quotes
-/// do not match.
-std::optional<std::vector<std::string>> fields_of(std::string_view line, char separator) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  std::vector<std::string> fields(1);
-  bool is_quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && is_quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += line[++i];
-    } else if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (c == separator && !is_quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  if (is_quoted) return std::nullopt;
-  return fields;
-}
-
-/// Comma, semicolon or tab: the first of them that the header has.
-char separator_of(std::string_view header) {
-  for (const char c : {',', ';', '\t'}) {
-    if (header.find(c) != std::string_view::npos) return c;
-  }
-  return ',';
-}
-
-/// An empty cell has no value; "NA" is what CSVLogger writes for one.
-bool is_absent(std::string_view cell) {
-  return cell.find_first_not_of(" \t") == std::string_view::npos || cell == "NA";
-}
-
-std::string_view trimmed(std::string_view cell) {
-  const auto first = cell.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return cell.substr(first, cell.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Where the columns that count stand in a table.
 struct Columns {
@@ -65,8 +25,9 @@ struct Columns {
 Columns columns_of(const std::vector<std::string>& header,
                    const std::vector<const spec::MetricSpec*>& wanted) {
   const auto index_of = [&](std::string_view name) -> std::optional<std::size_t> {
-    const auto found = std::find_if(
-        header.begin(), header.end(), [&](std::string_view cell) { return trimmed(cell) == name; });
+    const auto found = std::find_if(header.begin(), header.end(), [&](std::string_view cell) {
+      return csv_cell(cell) == name;
+    });
     if (found == header.end()) return std::nullopt;
     return static_cast<std::size_t>(found - header.begin());
   };
@@ -105,10 +66,11 @@ class CsvExtractor final : public Extractor {
     char separator = ',';
     while (reader.next()) {
       std::string_view line = reader.line();
-      if (!columns && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      if (!columns) separator = separator_of(line);
-      const auto fields = fields_of(line, separator);
+      if (!columns) line = without_byte_order_mark(line);
+      if (csv_cell(line).empty()) continue;
+      if (!columns) separator = csv_separator(line);
+      std::size_t at = 0;
+      const auto fields = next_csv_record(line, at, separator);
       std::string problem;
       if (reader.is_overlong()) {
         problem = "is longer than a mebibyte";
@@ -150,7 +112,7 @@ class CsvExtractor final : public Extractor {
     point.rank = rank;
     std::string problem;
     const auto read = [&](std::optional<std::size_t> column, auto parse, auto& member) {
-      if (!column || is_absent(row[*column])) return false;
+      if (!column || is_absent_cell(row[*column])) return false;
       const auto value = parse(row[*column]);
       if (value) member = *value;
       if (!value && problem.empty()) {

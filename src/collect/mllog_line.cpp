@@ -1,6 +1,6 @@
 #include "mllog_line.hpp"
 
-#include "number_text.hpp"
+#include <sabath/collect/number_text.hpp>
 
 #include <rapidjson/document.h>
 #include <rapidjson/error/en.h>

@@ -1,4 +1,4 @@
-#include "number_text.hpp"
+#include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,7 @@
 #include "pattern_search.hpp"
 
-#include "number_text.hpp"
-
 #include <sabath/base/text_table.hpp>
+#include <sabath/collect/number_text.hpp>
 
 #include <cmath>
 

@@ -25,17 +25,12 @@ std::string needed_text(const std::optional<std::uint64_t>& runs) {
   return fmt::format("about {} runs a side would decide", *runs);
 }
 
-void judge_inconclusive(const Moments& a, const Moments& b, double alpha, GroupVerdict& result) {
-  result.runs_needed =
-      runs_to_decide({result.welch->difference, result.equivalence->margin, a.sd(), b.sd()}, alpha);
-  result.reason = fmt::format(
-      "neither equivalent within {} (p = {:.3g}) nor different (p = {:.3g}) "
-      "with {}; {}",
-      result.equivalence->margin,
-      result.equivalence->p,
-      result.welch->p,
-      counts(a, b),
-      needed_text(result.runs_needed));
+std::string undecided_text(const Moments& a, const Moments& b, const GroupVerdict& verdict) {
+  return fmt::format("neither equivalent within {} (p = {:.3g}) nor different (p = {:.3g}) with {}",
+                     verdict.equivalence->margin,
+                     verdict.equivalence->p,
+                     verdict.welch->p,
+                     counts(a, b));
 }
 
 }  // namespace
@@ -43,7 +38,8 @@ void judge_inconclusive(const Moments& a, const Moments& b, double alpha, GroupV
 GroupVerdict judge_groups(const Moments& a,
                           const Moments& b,
                           std::optional<double> margin,
-                          double alpha) {
+                          double alpha,
+                          bool find_runs_needed) {
   if (a.n < 2 || b.n < 2) {
     return decided(spec::Verdict::inconclusive,
                    fmt::format("a group of one run shows no spread ({})", counts(a, b)));
@@ -86,7 +82,10 @@ GroupVerdict judge_groups(const Moments& a,
     result.reason = fmt::format(
         "different (p = {:.3g}) and not within {} ({})", result.welch->p, *margin, counts(a, b));
   } else {
-    judge_inconclusive(a, b, alpha, result);
+    result.reason = undecided_text(a, b, result);
+    if (!find_runs_needed) return result;
+    result.runs_needed = runs_to_decide({result.welch->difference, *margin, a.sd(), b.sd()}, alpha);
+    result.reason += "; " + needed_text(result.runs_needed);
   }
   return result;
 }

@@ -47,7 +47,8 @@ constexpr auto all_values(RunState) {
                     RunState::failed,
                     RunState::interrupted,
                     RunState::lost,
-                    RunState::unknown};
+                    RunState::unknown,
+                    RunState::imported};
 }
 
 template <class E>

@@ -34,6 +34,8 @@ std::string_view to_string(RunState state) {
       return "lost";
     case RunState::unknown:
       return "unknown";
+    case RunState::imported:
+      return "imported";
   }
   return "";
 }

@@ -32,6 +32,18 @@ struct RunRow {
   std::string message{};
 };
 
+/// The last value of one metric of a run; of one of performance the median too.
+struct RunMetric {
+  std::size_t run = 0;  ///< which of those asked for
+  std::string stream{};
+  std::string name{};
+  std::string unit{};
+  spec::Better better = spec::Better::none;
+  bool performance = false;
+  double last = 0;  ///< NaN where it is no number
+  double median = 0;
+};
+
 /// One line of `list assets`, `list recipes` and `search`.
 struct DocumentRow {
   std::string kind{};  ///< dataset, model, tool, recipe
@@ -99,6 +111,16 @@ class Catalog {
   /// nearest ids as hint) when nothing matches an id, a prefix or @last.
   std::vector<RunRow> select(std::string_view selection, base::WallTime now) const;
   std::vector<RunRow> in_state(spec::RunState state) const;
+  /// By run, stage and name.
+  std::vector<RunMetric> metrics_of(const std::vector<RunRow>& runs) const;
+  /// What each run has for a key, empty where it has nothing: host (or node), seed, tag (all of
+  /// them, joined by '+'), study, user, state, recipe, recipe_digest; cpu, gpu, os, kernel; code,
+  /// data and environment (the facet's digest); else a parameter, or a column of an imported table.
+  /// Nothing where no run has such a one.
+  std::optional<std::vector<std::string>> values_of(const std::vector<RunRow>& runs,
+                                                    std::string_view key) const;
+  /// The keys that values_of knows for these runs.
+  std::vector<std::string> keys_of(const std::vector<RunRow>& runs) const;
   std::vector<DocumentRow> documents(std::string_view kind = {}) const;
   /// Full-text search over documents and runs, best first.
   std::vector<DocumentRow> search(std::string_view words) const;

@@ -27,11 +27,13 @@ struct GroupVerdict {
 ///
 /// Both variances zero: equal means PASS, others FAIL. Without a margin that is INCONCLUSIVE in any
 /// case, and TOST is for twice the pooled standard deviation. A side of fewer than two runs, or of
-/// values that are not finite, is INCONCLUSIVE. Symmetric.
+/// values that are not finite, is INCONCLUSIVE. Symmetric. To find how many runs would decide takes
+/// far longer than all else: it can be left.
 GroupVerdict judge_groups(const Moments& a,
                           const Moments& b,
                           std::optional<double> margin,
-                          double alpha = 0.05);
+                          double alpha = 0.05,
+                          bool find_runs_needed = true);
 
 /// One run against n >= 5 references: PASS where it lies in their prediction interval, else FAIL;
 /// INCONCLUSIVE for fewer.

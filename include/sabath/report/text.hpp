@@ -2,6 +2,7 @@
 
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -14,6 +15,9 @@ namespace sabath::report {
 /// For a terminal, at most about 100 columns, ended by a newline; text from outside is made
 /// printable.
 std::string comparison_text(const spec::Comparison& comparison);
+/// For each metric the table of groups, the split of its variance, its classes, and a heat map of
+/// groups by repeats; of many groups the first forty.
+std::string groups_text(const spec::GroupComparison& comparison);
 struct RecordView {
   bool libraries = false;  ///< list all that were loaded
   std::size_t columns = 100;

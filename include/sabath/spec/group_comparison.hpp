@@ -11,10 +11,17 @@
 
 namespace sabath::spec {
 
-/// One group of runs as one metric has it. Moments are over its finite values: 0 for none, and sd
-/// is 0 for one.
+/// Runs that have the same level of every factor.
+struct RunGroup {
+  std::vector<std::string> levels{};  ///< of each factor; empty: the runs do not say
+  std::uint64_t runs = 0;
+
+  bool operator==(const RunGroup&) const = default;
+};
+
+/// One group as one metric has it. Moments are over its finite values: 0 for none, and sd is 0 for
+/// one.
 struct GroupRow {
-  std::vector<std::string> levels{};  ///< of each factor; empty: the run does not say
   std::vector<double> values{};  ///< of its runs, oldest first; NaN and infinities as they came
   std::uint64_t missing = 0;     ///< runs without the metric
   std::uint64_t finite = 0;
@@ -80,13 +87,13 @@ struct MetricGroups {
   std::string unit{};
   Better better = Better::none;
   bool performance = false;
-  std::vector<GroupRow> groups{};
+  std::vector<GroupRow> rows{};  ///< of each group
   std::uint64_t distinct = 0;
   std::vector<ResultClass> classes{};  ///< by value, as long as there are no more than 26
   bool identical_within = false;       ///< every group has one value, to the bit; some has two runs
   bool identical_across = false;       ///< all runs have one value, to the bit
   VarianceSplit split{};
-  bool judged = true;  ///< false: performance
+  bool judged = true;  ///< false: of performance, or not declared
   Verdict verdict = Verdict::inconclusive;
   std::string reason{};
   std::optional<std::uint64_t> runs_needed{};  ///< a group
@@ -110,6 +117,8 @@ struct GroupComparison {
   std::uint64_t imported = 0;  ///< of them, that came from tables
   std::vector<LeftOut> left_out{};
   std::vector<std::string> notes{};
+  std::vector<RunGroup> groups{};
+  std::string required{};  ///< "bitwise", "ulp", "tolerance" or "equivalence", and who says so
   std::vector<MetricGroups> metrics{};
   std::uint64_t classes = 0;  ///< of runs that agree to the bit in all judged metrics
   Verdict result = Verdict::inconclusive;

@@ -20,8 +20,9 @@
 namespace sabath::spec {
 
 /// `unknown`: the scheduler that should execute it does not know it, and its files say nothing of
-/// an end. Only ever in the catalog, never in a run's own files.
-enum class RunState { planned, running, ok, failed, interrupted, lost, unknown };
+/// an end. Only ever in the catalog, never in a run's own files. `imported`: brought in from a
+/// table; sabath executed nothing.
+enum class RunState { planned, running, ok, failed, interrupted, lost, unknown, imported };
 std::string_view to_string(RunState state);
 std::optional<RunState> parse_run_state(std::string_view text);
 inline bool is_final(RunState state) {

@@ -1,5 +1,6 @@
+#include <sabath/collect/number_text.hpp>
+
 #include <catch2/catch.hpp>
-#include <collect/number_text.hpp>
 
 #include <cmath>
 

@@ -5,6 +5,7 @@
 #include <sabath/base/json_reader.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/configuration.hpp>
+#include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/secret.hpp>
@@ -13,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <limits>
 
 using namespace sabath;
 using test::SchemaChecker;
@@ -72,6 +74,28 @@ TEST_CASE("formats: the schema of a comparison has exactly the keys that are wri
   CHECK(problems(schema, to_json(test::full_comparison())) == Texts{});
   CHECK(schema.unused() == Names{});
   CHECK(problems(schema, to_json(spec::Comparison{})) == Texts{});
+}
+
+TEST_CASE("formats: the schema of a comparison of groups has exactly the keys that are written") {
+  spec::FactorShare share{"host", 2, 1, 1, 1, 1, 0.5, 0.4, 0.5, 3, 0.1};
+  spec::MetricGroups metric;
+  metric.name = "go/loss";
+  metric.rows = {{{1, std::numeric_limits<double>::infinity()}, 1, 1, 1, 0, 1, 1, 2}};
+  metric.classes = {{1, 2, {0}}};
+  metric.split.variance_between = metric.split.variance_within = metric.split.icc = 0.5;
+  metric.split.factors = {share};
+  metric.runs_needed = 7;
+  spec::GroupComparison comparison;
+  comparison.recipe = "tiny";
+  comparison.by = {"host"};
+  comparison.left_out = {{"failed", 2}};
+  comparison.notes = {"varies besides: seed (3)"};
+  comparison.groups = {{{"node1"}, 3}};
+  comparison.metrics = {metric};
+  SchemaChecker schema("group-comparison");
+  CHECK(problems(schema, to_json(comparison)) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(spec::GroupComparison{})) == Texts{});
 }
 
 TEST_CASE("formats: the schema of an asset has exactly the keys that are written") {

@@ -27,7 +27,8 @@ TEST_CASE("record: the digest of a facet covers its items, not its name") {
 }
 
 TEST_CASE("record: states have words") {
-  for (const char* word : {"planned", "running", "ok", "failed", "interrupted", "lost"}) {
+  for (const char* word :
+       {"planned", "running", "ok", "failed", "interrupted", "lost", "imported"}) {
     const auto state = spec::parse_run_state(word);
     REQUIRE(state);
     CHECK(to_string(*state) == word);

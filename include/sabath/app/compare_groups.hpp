@@ -1,0 +1,34 @@
+#pragma once
+
+#include <sabath/catalog/catalog.hpp>
+#include <sabath/spec/group_comparison.hpp>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// How runs are grouped and judged.
+struct GroupsRequest {
+  /// A key of catalog::values_of, FACET.ITEM, or an item of the facet `launch`; none: one group.
+  std::vector<std::string> by{};
+  std::set<std::string> across{};  ///< as compare::Options::across; what is in `by` may differ too
+  std::optional<spec::Rung> require{};
+  spec::Tolerance tolerance{};
+};
+
+/// Groups of runs by the last values of their metrics (of those of performance the medians). Runs
+/// that are not complete are left out, and told. Runs of several definitions, with different data
+/// or different parameters that affect the result are NOT-COMPARABLE, unless `by` or `across` has
+/// these. A rung is required where `require` says so, or where all runs are known to have one seed
+/// (the recipe's, else tolerance); else the groups are held against the recipe's margins.
+///
+/// Reads the catalog and one record of each recipe document; all records only for a facet's item.
+/// Throws Error{usage} for a key that no run has.
+spec::GroupComparison compare_groups(const std::vector<catalog::RunRow>& runs,
+                                     const GroupsRequest& request,
+                                     const catalog::Catalog& catalog);
+
+}  // namespace sabath::app

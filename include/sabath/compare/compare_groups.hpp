@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sabath/compare/variance_split.hpp>
+#include <sabath/spec/group_comparison.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::compare {
+
+/// A factor with the names of its levels, in the order in which they are shown.
+struct NamedFactor {
+  Factor factor{};
+  std::vector<std::string> names{};
+};
+
+/// One metric of all runs.
+struct RunValues {
+  std::string name{};  ///< "train/accuracy"
+  std::string unit{};
+  spec::Better better = spec::Better::none;
+  bool performance = false;
+  bool judged = true;  ///< else only shown: of performance, or not declared
+  spec::Tolerance tolerance{};
+  std::optional<double> margin{};
+  std::vector<std::optional<double>> values{};  ///< of each run; nothing: it has not the metric
+};
+
+struct GroupsToCompare {
+  std::vector<NamedFactor> factors{};
+  std::vector<RunValues> metrics{};
+  std::uint64_t runs = 0;
+  /// The rung that all runs must hold together; nothing: equivalence of the groups.
+  std::optional<spec::Rung> require{};
+  spec::Tolerance tolerance{};  ///< asked for, instead of the recipe's
+  double alpha = 0.05;
+};
+
+/// Groups, metrics, classes and verdicts; the rest (recipe, notes ...) is the caller's to fill in.
+///
+/// Of a metric: where a rung is required, PASS if the two values that lie furthest apart hold it.
+/// Else PASS if all runs have one value, or each pair of groups is equivalent (TOST) within the
+/// margin; FAIL if two groups that each have one value have different ones, or a pair is not
+/// equivalent and Welch's test tells it apart, its p adjusted (Holm) over all pairs of all judged
+/// metrics; else INCONCLUSIVE: so too without a margin, for a group of one run, for more than 200
+/// groups, and for a PASS that some run has no finite value for. The whole has the worst of its
+/// judged metrics, and is INCONCLUSIVE for fewer than two groups.
+spec::GroupComparison compare_groups(const GroupsToCompare& request);
+
+}  // namespace sabath::compare

@@ -1,0 +1,176 @@
+#include "dated_folder.hpp"
+#include "import_rows.hpp"
+
+#include <sabath/app/import_table.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/process_identity.hpp>
+#include <sabath/base/sync_file_system.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/version.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::uint64_t most_bytes = 1U << 30U;
+constexpr const char* row_item = "import.row";
+constexpr const char* table_item = "import.table";
+
+void check(const ImportRequest& request) {
+  if (!base::is_safe_name(request.recipe)) {
+    throw Error(ErrorKind::usage,
+                "--recipe '" + base::printable(request.recipe) + "': is not a name",
+                "lower case letters, digits, '.', '_' and '-', such as imbalanced-mnist");
+  }
+  if (request.metrics.empty()) throw Error(ErrorKind::usage, "no metrics are asked for");
+  std::set<std::string> seen;
+  for (const auto* names : {&request.facets, &request.metrics}) {
+    for (const std::string& name : *names) {
+      if (seen.insert(name).second) continue;
+      throw Error(ErrorKind::usage, "column '" + base::printable(name) + "' is asked for twice");
+    }
+  }
+}
+
+/// The same bytes, asked for the same, are the same import.
+std::string import_id(const ImportRequest& request, const base::Digest& table) {
+  const std::string asked = base::canonical_json({{"table", table.text()},
+                                                  {"recipe", request.recipe},
+                                                  {"facets", request.facets},
+                                                  {"metrics", request.metrics}});
+  return base::sha256_of(asked).hex.substr(0, 12);
+}
+
+std::set<std::uint64_t> rows_present(const catalog::Catalog& catalog,
+                                     const std::string& tag,
+                                     base::WallTime now) {
+  std::set<std::uint64_t> rows;
+  const std::vector<catalog::RunRow> runs = catalog.select("tag=" + tag, now);
+  const auto numbers = catalog.values_of(runs, row_item);
+  for (const std::string& text : numbers.value_or(std::vector<std::string>{})) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    rows.insert(number);
+  }
+  return rows;
+}
+
+spec::MetricSummary summary_of(const std::string& name, double value) {
+  spec::MetricSummary metric;
+  metric.stream = "imported";
+  metric.name = name;
+  metric.points = 1;
+  metric.not_finite = std::isfinite(value) ? 0 : 1;
+  metric.first = metric.last = value;
+  if (std::isfinite(value)) metric.min = metric.max = metric.mean = metric.median = value;
+  return metric;
+}
+
+/// A seed that a table tells is the run's.
+spec::Seed seed_of(const ImportedRow& row) {
+  const auto told = row.facets.find("seed");
+  if (told == row.facets.end()) return {};
+  std::uint64_t value = 0;
+  const char* end = told->second.data() + told->second.size();
+  const auto [stop, error] = std::from_chars(told->second.data(), end, value);
+  if (error != std::errc{} || stop != end) return {};
+  return {value, "imported"};
+}
+
+/// What all rows of an import have in common.
+spec::RunRecord common_record(const ImportRequest& request, const std::string& id) {
+  spec::RunRecord record;
+  record.state = spec::RunState::imported;
+  record.sabath_version = std::string(base::version());
+  record.user = base::user_name();
+  record.recipe_name = request.recipe;
+  // Of what a table tells nobody can say which definition was run: it is one of its own.
+  record.recipe_digest = record.recipe_definition =
+      base::sha256_of("imported runs of " + request.recipe);
+  record.tags = {"imported", "import:" + id};
+  record.tags.insert(record.tags.end(), request.tags.begin(), request.tags.end());
+  return record;
+}
+
+/// In the order of rows, as far as runs of one second are told apart by their letters.
+std::string letters_of(std::uint64_t row) {
+  std::string letters(6, 'a');
+  for (auto letter = letters.rbegin(); letter != letters.rend(); ++letter, row /= 26)
+    *letter = static_cast<char>('a' + row % 26);
+  return letters;
+}
+
+void write_run(spec::RunRecord record,
+               const ImportedRow& row,
+               const base::Digest& table,
+               const fs::path& runs,
+               base::Clock& clock) {
+  const fs::path directory =
+      make_dated_folder(runs, record.recipe_name, 8, clock, letters_of(row.number));
+  record.run_id = directory.filename().string();
+  record.created = base::format_rfc3339(clock.now());
+  record.message = "row " + std::to_string(row.number) + " of a table";
+  record.seed = seed_of(row);
+  spec::Facet facet{"imported", row.facets};
+  facet.items[row_item] = std::to_string(row.number);
+  facet.items[table_item] = table.text();
+  record.facets = {facet};
+  for (const auto& [name, value] : row.metrics)
+    record.metrics.push_back(summary_of(name, value));
+  base::write_file_atomically(RunFiles(directory).record(),
+                              base::pretty_json(spec::to_json(record)),
+                              base::Durability::ordered_only);
+  announce(runs, record.run_id, RunEvent::finished);
+}
+
+}  // namespace
+
+ImportReport import_table(const ImportRequest& request,
+                          const catalog::Catalog& catalog,
+                          const fs::path& runs,
+                          base::Clock& clock,
+                          base::Observer& observer,
+                          const std::stop_token& stop) {
+  check(request);
+  const std::string text = base::read_file(request.table, most_bytes);
+  const std::vector<ImportedRow> rows =
+      read_imported_rows(text, request.table, request.facets, request.metrics);
+  const base::Digest table = base::sha256_of(text);
+  ImportReport report;
+  report.id = import_id(request, table);
+  report.rows = rows.size();
+  const spec::RunRecord common = common_record(request, report.id);
+  const std::set<std::uint64_t> present = rows_present(catalog, common.tags[1], clock.now());
+  for (const ImportedRow& row : rows) {
+    if (stop.stop_requested()) {
+      throw Error(ErrorKind::interrupted,
+                  "import: stopped after " + std::to_string(report.imported) + " rows",
+                  "the same command goes on where it was");
+    }
+    report.missing += request.metrics.size() - row.metrics.size();
+    if (present.contains(row.number)) {
+      ++report.present;
+      continue;
+    }
+    write_run(common, row, table, runs, clock);
+    ++report.imported;
+    observer.progress({"importing rows", report.imported, rows.size(), false, false});
+  }
+  base::sync_file_system(runs);
+  observer.progress({"importing rows", report.imported, report.imported, false, true});
+  return report;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,148 @@
+#include "state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace sabath::catalog {
+namespace {
+
+/// Runs by their place in a list, as a temporary table that queries join with: chosen (k, id). It
+/// is filled once for as many questions as are asked of the same runs.
+void choose(Database& database, const std::vector<RunRow>& runs, std::vector<std::string>& chosen) {
+  const auto is_it = [](const RunRow& run, const std::string& id) { return run.id == id; };
+  if (!runs.empty() && std::equal(runs.begin(), runs.end(), chosen.begin(), chosen.end(), is_it))
+    return;
+  chosen.clear();
+  database.handle().exec(
+      "create temp table if not exists chosen (k integer primary key, id text not null);"
+      "savepoint choosing; delete from temp.chosen;");
+  auto& insert = database.statement("insert into temp.chosen values (?, ?)");
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    insert.reset();
+    bound(insert, static_cast<std::int64_t>(k), runs[k].id).exec();
+  }
+  database.handle().exec("release choosing");
+  for (const RunRow& run : runs)
+    chosen.push_back(run.id);
+}
+
+/// A key's SQL, which gives k and a text.
+struct Key {
+  std::string_view name;
+  std::string_view sql;
+};
+constexpr std::array<Key, 16> keys{{
+    {"host", "select k, run.node from temp.chosen join run using (id)"},
+    {"node", "select k, run.node from temp.chosen join run using (id)"},
+    {"seed", "select k, run.seed from temp.chosen join run using (id)"},
+    {"study", "select k, run.study from temp.chosen join run using (id)"},
+    {"user", "select k, run.user from temp.chosen join run using (id)"},
+    {"state", "select k, run.state from temp.chosen join run using (id)"},
+    {"recipe", "select k, run.recipe from temp.chosen join run using (id)"},
+    {"recipe_digest", "select k, run.recipe_digest from temp.chosen join run using (id)"},
+    {"tag",
+     "select k, group_concat(tag, '+') from (select k, tag from temp.chosen join run using (id) "
+     "join run_tag on run_tag.run = run.n order by k, tag) group by k"},
+    {"cpu",
+     "select k, group_concat(cpu, '+') from (select k, cpu from temp.chosen join run using (id) "
+     "join run_host on run_host.run = run.n order by k, cpu) group by k"},
+    {"gpu",
+     "select k, group_concat(gpus, '+') from (select k, gpus from temp.chosen join run using (id) "
+     "join run_host on run_host.run = run.n order by k, gpus) group by k"},
+    {"os",
+     "select k, min(os) from temp.chosen join run using (id) join run_host on run_host.run = run.n "
+     "group by k"},
+    {"kernel",
+     "select k, min(kernel) from temp.chosen join run using (id) join run_host on run_host.run = "
+     "run.n group by k"},
+    {"code",
+     "select k, digest from temp.chosen join run using (id) join run_facet on run_facet.run = "
+     "run.n and name = 'code'"},
+    {"data",
+     "select k, digest from temp.chosen join run using (id) join run_facet on run_facet.run = "
+     "run.n and name = 'data'"},
+    {"environment",
+     "select k, digest from temp.chosen join run using (id) join run_facet on run_facet.run = "
+     "run.n and name = 'environment'"},
+}};
+constexpr std::string_view named_value =
+    "select k, value from temp.chosen join run using (id) join run_parameter on run_parameter.run "
+    "= run.n and name = ?";
+
+const Key* find_key(std::string_view name) {
+  const auto* const found =
+      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+double number_or_nan(const SQLite::Column& column) {
+  return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
+}
+
+}  // namespace
+
+std::vector<RunMetric> Catalog::metrics_of(const std::vector<RunRow>& runs) const {
+  Database& database = state_->database;
+  return database.guarded([&] {
+    choose(database, runs, state_->chosen);
+    auto& statement = database.statement(
+        "select k, stream, name, unit, better, performance, last, median from temp.chosen join run "
+        "using (id) join "
+        "run_metric on run_metric.run = run.n where points > 0 order by k, stream, name");
+    std::vector<RunMetric> metrics;
+    while (statement.executeStep()) {
+      RunMetric& metric = metrics.emplace_back();
+      metric.run = static_cast<std::size_t>(statement.getColumn(0).getInt64());
+      metric.stream = statement.getColumn(1).getString();
+      metric.name = statement.getColumn(2).getString();
+      metric.unit = statement.getColumn(3).getString();
+      const std::string better = statement.getColumn(4).getString();
+      for (const spec::Better one : {spec::Better::lower, spec::Better::higher}) {
+        if (to_string(one) == better) metric.better = one;
+      }
+      metric.performance = statement.getColumn(5).getInt() != 0;
+      metric.last = number_or_nan(statement.getColumn(6));
+      metric.median = number_or_nan(statement.getColumn(7));
+    }
+    return metrics;
+  });
+}
+
+std::optional<std::vector<std::string>> Catalog::values_of(const std::vector<RunRow>& runs,
+                                                           std::string_view name) const {
+  Database& database = state_->database;
+  return database.guarded([&]() -> std::optional<std::vector<std::string>> {
+    choose(database, runs, state_->chosen);
+    const Key* key = find_key(name);
+    auto& statement = database.statement(std::string(key != nullptr ? key->sql : named_value));
+    if (key == nullptr) statement.bind(1, std::string(name));
+    std::vector<std::string> values(runs.size());
+    bool is_there = key != nullptr;
+    while (statement.executeStep()) {
+      is_there = true;
+      values[static_cast<std::size_t>(statement.getColumn(0).getInt64())] =
+          statement.getColumn(1).getString();
+    }
+    if (!is_there) return std::nullopt;
+    return values;
+  });
+}
+
+std::vector<std::string> Catalog::keys_of(const std::vector<RunRow>& runs) const {
+  Database& database = state_->database;
+  return database.guarded([&] {
+    choose(database, runs, state_->chosen);
+    std::vector<std::string> names;
+    for (const Key& key : keys)
+      names.emplace_back(key.name);
+    auto& statement = database.statement(
+        "select distinct name from temp.chosen join run using (id) join run_parameter on "
+        "run_parameter.run = run.n order by name");
+    while (statement.executeStep())
+      names.push_back(statement.getColumn(0).getString());
+    return names;
+  });
+}
+
+}  // namespace sabath::catalog

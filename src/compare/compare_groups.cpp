@@ -1,0 +1,414 @@
+#include "number_format.hpp"
+#include "tolerance.hpp"
+
+#include <sabath/compare/compare_groups.hpp>
+#include <sabath/compare/group_verdict.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace sabath::compare {
+namespace {
+
+using spec::Verdict;
+
+constexpr std::size_t most_classes = 26;
+constexpr std::size_t most_tested_groups = 200;
+
+/// In which group each run is.
+struct Grouping {
+  std::vector<spec::RunGroup> groups{};
+  std::vector<std::size_t> of_run{};
+};
+
+Grouping group(const GroupsToCompare& request) {
+  std::vector<std::size_t> order(request.runs);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto compare = [&](std::size_t a, std::size_t b) {
+    for (const NamedFactor& named : request.factors) {
+      const std::vector<std::uint32_t>& levels = named.factor.levels;
+      if (levels[a] != levels[b]) return levels[a] < levels[b] ? -1 : 1;
+    }
+    return 0;
+  };
+  std::stable_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return compare(a, b) < 0; });
+  Grouping grouping;
+  grouping.of_run.resize(request.runs);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || compare(order[i - 1], order[i]) != 0) {
+      spec::RunGroup& next = grouping.groups.emplace_back();
+      for (const NamedFactor& named : request.factors)
+        next.levels.push_back(named.names[named.factor.levels[order[i]]]);
+    }
+    ++grouping.groups.back().runs;
+    grouping.of_run[order[i]] = grouping.groups.size() - 1;
+  }
+  return grouping;
+}
+
+/// What makes two values the same: their bits, but all NaN are one.
+std::uint64_t identity(double value) {
+  return std::isnan(value) ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(value);
+}
+
+std::uint64_t count_distinct(const std::vector<double>& values) {
+  std::vector<std::uint64_t> bits;
+  bits.reserve(values.size());
+  for (const double value : values)
+    bits.push_back(identity(value));
+  std::sort(bits.begin(), bits.end());
+  return static_cast<std::uint64_t>(std::unique(bits.begin(), bits.end()) - bits.begin());
+}
+
+std::vector<double> finite_of(const std::vector<double>& values) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double value) {
+    return std::isfinite(value);
+  });
+  return finite;
+}
+
+void summarise(spec::GroupRow& row) {
+  const std::vector<double> finite = finite_of(row.values);
+  const Moments found = moments(finite);
+  row.finite = found.n;
+  row.mean = found.mean;
+  row.sd = found.sd();
+  row.min = found.min;
+  row.max = found.max;
+  row.distinct = count_distinct(row.values);
+}
+
+/// By value, with the groups that have each. Empty for more than there are letters.
+std::vector<spec::ResultClass> classes_of(const std::vector<spec::GroupRow>& rows) {
+  std::map<std::pair<double, std::uint64_t>, spec::ResultClass> by_value;
+  for (std::size_t g = 0; g < rows.size(); ++g) {
+    for (const double value : rows[g].values) {
+      const double place = std::isnan(value) ? HUGE_VAL : value;
+      spec::ResultClass& one = by_value[{place, identity(value)}];
+      one.value = value;
+      ++one.runs;
+      if (one.groups.empty() || one.groups.back() != g) one.groups.push_back(g);
+      if (by_value.size() > most_classes) return {};
+    }
+  }
+  std::vector<spec::ResultClass> classes;
+  for (auto& [value, one] : by_value)
+    classes.push_back(std::move(one));
+  return classes;
+}
+
+/// The factors of just the runs that have a finite value.
+std::vector<Factor> factors_for(const GroupsToCompare& request,
+                                const std::vector<std::size_t>& runs) {
+  std::vector<Factor> factors;
+  for (const NamedFactor& named : request.factors) {
+    Factor factor{named.factor.name, named.factor.count, {}};
+    factor.levels.reserve(runs.size());
+    for (const std::size_t run : runs)
+      factor.levels.push_back(named.factor.levels[run]);
+    factors.push_back(std::move(factor));
+  }
+  return factors;
+}
+
+spec::MetricGroups describe(const GroupsToCompare& request,
+                            const Grouping& grouping,
+                            const RunValues& metric) {
+  spec::MetricGroups result;
+  result.name = metric.name;
+  result.unit = metric.unit;
+  result.better = metric.better;
+  result.performance = metric.performance;
+  result.judged = metric.judged;
+  result.rows.resize(grouping.groups.size());
+  std::vector<double> all;
+  std::vector<double> finite;
+  std::vector<std::size_t> runs;
+  for (std::size_t run = 0; run < metric.values.size(); ++run) {
+    spec::GroupRow& row = result.rows[grouping.of_run[run]];
+    const auto& value = metric.values[run];
+    if (!value) {
+      ++row.missing;
+      continue;
+    }
+    row.values.push_back(*value);
+    all.push_back(*value);
+    if (!std::isfinite(*value)) continue;
+    finite.push_back(*value);
+    runs.push_back(run);
+  }
+  for (spec::GroupRow& row : result.rows)
+    summarise(row);
+  result.distinct = count_distinct(all);
+  result.classes = classes_of(result.rows);
+  const auto is_uniform = [](const spec::GroupRow& row) { return row.distinct <= 1; };
+  const auto is_repeated = [](const spec::GroupRow& row) { return row.values.size() > 1; };
+  result.identical_within = std::all_of(result.rows.begin(), result.rows.end(), is_uniform) &&
+                            std::any_of(result.rows.begin(), result.rows.end(), is_repeated);
+  result.identical_across = result.distinct == 1 && all.size() > 1;
+  result.split = split_variance(finite, factors_for(request, runs));
+  return result;
+}
+
+/// How many runs have no finite value of a metric.
+std::uint64_t without_value(const spec::MetricGroups& metric, std::uint64_t runs) {
+  std::uint64_t finite = 0;
+  for (const spec::GroupRow& row : metric.rows)
+    finite += row.finite;
+  return runs - finite;
+}
+
+void set(spec::MetricGroups& metric, Verdict verdict, std::string reason) {
+  metric.verdict = verdict;
+  metric.reason = std::move(reason);
+}
+
+bool holds(double a, double b, spec::Rung rung, const spec::Tolerance& tolerance) {
+  const auto bits_a = std::bit_cast<std::uint64_t>(a);
+  const auto bits_b = std::bit_cast<std::uint64_t>(b);
+  if (bits_a == bits_b) return true;
+  const Difference difference = Float64::difference(bits_a, bits_b);
+  switch (rung) {
+    case spec::Rung::bitwise:
+      return false;
+    case spec::Rung::ulp:
+      return difference.ulps <= *tolerance.ulp;
+    case spec::Rung::tolerance:
+      break;
+  }
+  const double largest = std::max(std::abs(a), std::abs(b));
+  return difference.absolute <= *tolerance.absolute + *tolerance.relative * largest;
+}
+
+void judge_rung(const GroupsToCompare& request,
+                const RunValues& values,
+                spec::MetricGroups& metric) {
+  double least = HUGE_VAL;
+  double most = -HUGE_VAL;
+  for (const spec::GroupRow& row : metric.rows) {
+    if (row.finite == 0) continue;
+    least = std::min(least, row.min);
+    most = std::max(most, row.max);
+  }
+  const auto tolerance =
+      applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
+  const bool good = *request.require == spec::Rung::bitwise
+                        ? metric.identical_across
+                        : holds(least, most, *request.require, tolerance);
+  set(metric,
+      good ? Verdict::pass : Verdict::fail,
+      fmt::format("the values that lie furthest apart, {} and {}, {} {}",
+                  least,
+                  most,
+                  good ? "are equal:" : "are not equal:",
+                  spec::to_string(*request.require)));
+}
+
+/// Two groups of one metric, tested.
+struct TestedPair {
+  std::size_t metric = 0;
+  std::size_t a = 0;
+  std::size_t b = 0;
+  GroupVerdict verdict{};
+};
+
+Moments moments_of(const spec::GroupRow& row) {
+  return {row.finite, row.mean, row.sd * row.sd, row.min, row.max};
+}
+
+/// All pairs of groups; the verdict of each is for that pair alone.
+std::vector<TestedPair> test_pairs(std::size_t index,
+                                   const spec::MetricGroups& metric,
+                                   const std::optional<double>& margin,
+                                   double alpha) {
+  std::vector<TestedPair> pairs;
+  for (std::size_t a = 0; a < metric.rows.size(); ++a) {
+    for (std::size_t b = a + 1; b < metric.rows.size(); ++b) {
+      pairs.push_back(
+          {index,
+           a,
+           b,
+           judge_groups(
+               moments_of(metric.rows[a]), moments_of(metric.rows[b]), margin, alpha, false)});
+    }
+  }
+  return pairs;
+}
+
+std::string label(const spec::RunGroup& group) {
+  std::string text;
+  for (const std::string& level : group.levels)
+    text += (text.empty() ? "" : " / ") + (level.empty() ? "(none)" : level);
+  return text;
+}
+
+/// From the tests of its pairs: the first that fails, else the first that does not pass.
+void judge_equivalence(const GroupsToCompare& request,
+                       const Grouping& grouping,
+                       const std::vector<TestedPair>& pairs,
+                       spec::MetricGroups& metric) {
+  const auto first = [&](Verdict verdict) {
+    return std::find_if(pairs.begin(), pairs.end(), [&](const TestedPair& pair) {
+      return pair.verdict.verdict == verdict;
+    });
+  };
+  auto telling = first(Verdict::fail);
+  if (telling == pairs.end()) telling = first(Verdict::inconclusive);
+  if (telling == pairs.end()) {
+    set(metric,
+        Verdict::pass,
+        pairs.size() == 1 ? pairs.front().verdict.reason
+                          : fmt::format("all {} pairs of groups are "
+                                        "equivalent within the margin",
+                                        pairs.size()));
+    return;
+  }
+  std::string reason = telling->verdict.reason;
+  if (telling->verdict.verdict == Verdict::inconclusive && telling->verdict.has_margin) {
+    const GroupVerdict whole = judge_groups(moments_of(metric.rows[telling->a]),
+                                            moments_of(metric.rows[telling->b]),
+                                            telling->verdict.equivalence->margin,
+                                            request.alpha);
+    metric.runs_needed = whole.runs_needed;
+    if (whole.verdict == Verdict::inconclusive) reason = whole.reason;
+  }
+  set(metric,
+      telling->verdict.verdict,
+      fmt::format("{} and {}: {}",
+                  label(grouping.groups[telling->a]),
+                  label(grouping.groups[telling->b]),
+                  reason));
+}
+
+/// What needs no test, if it is so.
+bool judge_plainly(const GroupsToCompare& request,
+                   const RunValues& values,
+                   const Grouping& grouping,
+                   spec::MetricGroups& metric) {
+  const std::uint64_t without = without_value(metric, request.runs);
+  if (without == request.runs) {
+    set(metric, Verdict::inconclusive, "no run has a finite value");
+  } else if (grouping.groups.size() < 2) {
+    set(metric,
+        Verdict::inconclusive,
+        "there is one group: its spread is shown, nothing is compared");
+  } else if (request.require) {
+    judge_rung(request, values, metric);
+  } else if (metric.identical_across) {
+    set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs));
+  } else if (grouping.groups.size() > most_tested_groups) {
+    set(metric,
+        Verdict::inconclusive,
+        fmt::format("{} groups are too many for a test of each pair, at most {} are tested",
+                    grouping.groups.size(),
+                    most_tested_groups));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// A pair that differs by chance as often as there are many is none.
+void adjust(std::vector<TestedPair>& pairs, double alpha) {
+  std::vector<double> p;
+  for (const TestedPair& pair : pairs)
+    p.push_back(pair.verdict.welch ? pair.verdict.welch->p : 0);
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    GroupVerdict& verdict = pairs[i].verdict;
+    if (verdict.verdict != Verdict::fail || !verdict.welch || adjusted[i] < alpha) continue;
+    verdict.verdict = Verdict::inconclusive;
+    verdict.reason += fmt::format("; among {} pairs p is {:.3g}", pairs.size(), adjusted[i]);
+  }
+}
+
+void judge(const GroupsToCompare& request,
+           const Grouping& grouping,
+           std::vector<spec::MetricGroups>& metrics) {
+  std::vector<TestedPair> pairs;
+  std::vector<std::size_t> tested;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (!metrics[i].judged) continue;
+    if (judge_plainly(request, request.metrics[i], grouping, metrics[i])) continue;
+    tested.push_back(i);
+    for (TestedPair& pair : test_pairs(i, metrics[i], request.metrics[i].margin, request.alpha))
+      pairs.push_back(std::move(pair));
+  }
+  adjust(pairs, request.alpha);
+  for (const std::size_t i : tested) {
+    std::vector<TestedPair> own;
+    std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(own), [&](const TestedPair& pair) {
+      return pair.metric == i;
+    });
+    judge_equivalence(request, grouping, own, metrics[i]);
+  }
+  for (spec::MetricGroups& metric : metrics) {
+    const std::uint64_t without = without_value(metric, request.runs);
+    if (!metric.judged || metric.verdict != Verdict::pass || without == 0) continue;
+    set(metric,
+        Verdict::inconclusive,
+        fmt::format("{} of {} runs have no finite value; of the others: {}",
+                    without,
+                    request.runs,
+                    metric.reason));
+  }
+}
+
+/// Of runs that agree to the bit in all judged metrics.
+std::uint64_t joint_classes(const GroupsToCompare& request) {
+  std::set<std::vector<std::pair<bool, std::uint64_t>>> classes;
+  for (std::size_t run = 0; run < request.runs; ++run) {
+    std::vector<std::pair<bool, std::uint64_t>> values;
+    for (const RunValues& metric : request.metrics) {
+      if (!metric.judged) continue;
+      const auto& value = metric.values[run];
+      values.emplace_back(value.has_value(), value ? identity(*value) : 0);
+    }
+    if (!values.empty()) classes.insert(std::move(values));
+  }
+  return classes.size();
+}
+
+void conclude(spec::GroupComparison& comparison) {
+  const spec::MetricGroups* worst = nullptr;
+  const auto rank = [](Verdict verdict) {
+    return verdict == Verdict::fail ? 2 : verdict == Verdict::pass ? 0 : 1;
+  };
+  for (const spec::MetricGroups& metric : comparison.metrics) {
+    if (!metric.judged) continue;
+    if (worst == nullptr || rank(metric.verdict) > rank(worst->verdict)) worst = &metric;
+  }
+  if (worst == nullptr) {
+    comparison.reason = "nothing to judge: no result metric in common";
+    return;
+  }
+  comparison.result = worst->verdict;
+  comparison.reason = worst->name + ": " + worst->reason;
+}
+
+}  // namespace
+
+spec::GroupComparison compare_groups(const GroupsToCompare& request) {
+  spec::GroupComparison comparison;
+  comparison.runs = request.runs;
+  for (const NamedFactor& named : request.factors)
+    comparison.by.push_back(named.factor.name);
+  Grouping grouping = group(request);
+  for (const RunValues& metric : request.metrics)
+    comparison.metrics.push_back(describe(request, grouping, metric));
+  judge(request, grouping, comparison.metrics);
+  comparison.classes = joint_classes(request);
+  conclude(comparison);
+  comparison.groups = std::move(grouping.groups);
+  return comparison;
+}
+
+}  // namespace sabath::compare

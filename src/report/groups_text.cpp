@@ -1,0 +1,257 @@
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sabath::report {
+namespace {
+
+using base::Align;
+using base::printable;
+using base::TextTable;
+using spec::GroupComparison;
+using spec::MetricGroups;
+
+constexpr std::size_t most_groups = 40;   ///< rows of a table or heat map
+constexpr std::size_t most_repeats = 60;  ///< columns of a heat map
+constexpr std::size_t longest_level = 32;
+
+std::string level_text(const std::string& level) {
+  if (level.empty()) return "(none)";
+  if (level.size() <= longest_level) return printable(level);
+  return printable(level.substr(0, longest_level - 3)) + "...";
+}
+
+std::string more_groups(std::size_t all) {
+  if (all <= most_groups) return {};
+  return fmt::format("... and {} more groups (--json has them all)\n", all - most_groups);
+}
+
+char letter(std::size_t number) {
+  return static_cast<char>('A' + static_cast<int>(number));
+}
+
+bool is_same(double a, double b) {
+  return a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b);
+}
+
+/// The letter of a value's class, where there are classes.
+std::string class_of(const MetricGroups& metric, double value) {
+  for (std::size_t c = 0; c < metric.classes.size(); ++c) {
+    if (is_same(metric.classes[c].value, value)) return std::string(1, letter(c));
+  }
+  return {};
+}
+
+std::string class_column(const MetricGroups& metric, const spec::GroupRow& row) {
+  if (row.values.empty()) return "";
+  return row.distinct == 1 ? class_of(metric, row.values.front()) : "several";
+}
+
+std::string groups_table(const GroupComparison& comparison, const MetricGroups& metric) {
+  std::vector<TextTable::Column> columns;
+  for (const std::string& by : comparison.by)
+    columns.push_back({printable(by), Align::left});
+  if (columns.empty()) columns.push_back({"group", Align::left});
+  const bool has_missing = std::any_of(metric.rows.begin(), metric.rows.end(), [](const auto& row) {
+    return row.missing > 0 || row.finite < row.values.size();
+  });
+  columns.insert(columns.end(),
+                 {{"n", Align::right},
+                  {"mean", Align::right},
+                  {"sd", Align::right},
+                  {"min", Align::right},
+                  {"max", Align::right},
+                  {"distinct", Align::right}});
+  if (!metric.classes.empty()) columns.push_back({"class", Align::left});
+  if (has_missing) columns.push_back({"without", Align::right});
+  TextTable table(columns);
+  for (std::size_t g = 0; g < std::min(metric.rows.size(), most_groups); ++g) {
+    const spec::GroupRow& row = metric.rows[g];
+    std::vector<std::string> cells;
+    for (const std::string& level : comparison.groups[g].levels)
+      cells.push_back(level_text(level));
+    if (cells.empty()) cells.emplace_back("all");
+    cells.push_back(std::to_string(row.finite));
+    const auto number = [&](double value) {
+      return row.finite == 0 ? std::string() : number_text(value);
+    };
+    for (const double value : {row.mean, row.sd, row.min, row.max})
+      cells.push_back(number(value));
+    cells.push_back(std::to_string(row.distinct));
+    if (!metric.classes.empty()) cells.push_back(class_column(metric, row));
+    if (has_missing) cells.push_back(std::to_string(row.missing + row.values.size() - row.finite));
+    table.add(std::move(cells));
+  }
+  return table.text() + more_groups(metric.rows.size());
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.4g} %", 100 * share);
+}
+
+std::string share_text(const spec::FactorShare& share, std::size_t factors) {
+  std::string text =
+      fmt::format("{} explains {}", printable(share.name), percent(*share.eta_squared));
+  if (share.omega_squared) text += fmt::format(" (omega squared {:.4g}", *share.omega_squared);
+  if (factors > 1 && share.partial_eta_squared) {
+    text += fmt::format("{}after all others {} of what they leave",
+                        share.omega_squared ? "; " : " (",
+                        percent(*share.partial_eta_squared));
+  }
+  if (share.p)
+    text += fmt::format("{}p {:.3g}", text.find('(') == std::string::npos ? " (" : ", ", *share.p);
+  if (text.find('(') != std::string::npos) text += ")";
+  return text;
+}
+
+std::string variance_text(const MetricGroups& metric) {
+  const spec::VarianceSplit& split = metric.split;
+  if (split.n < 2 || split.groups < 2) return {};
+  if (split.total == 0) return "variance    none: all values are equal\n";
+  std::string text = fmt::format("variance    {} of it between groups, {} within",
+                                 percent(split.between / split.total),
+                                 percent(split.within / split.total));
+  if (split.icc) text += fmt::format("; ICC {:.6g}", *split.icc);
+  if (split.missing_cells > 0)
+    text += fmt::format("; {} combinations have no run", split.missing_cells);
+  text += "\n";
+  for (const spec::FactorShare& share : split.factors) {
+    if (share.eta_squared) text += "            " + share_text(share, split.factors.size()) + "\n";
+  }
+  if (!split.not_split.empty())
+    text += "            factors are not told apart: " + printable(split.not_split) + "\n";
+  return text;
+}
+
+std::string group_label(const GroupComparison& comparison, std::size_t group) {
+  std::string text;
+  for (const std::string& level : comparison.groups[group].levels)
+    text += (text.empty() ? "" : " / ") + level_text(level);
+  return text.empty() ? "all" : text;
+}
+
+std::string classes_text(const GroupComparison& comparison, const MetricGroups& metric) {
+  constexpr std::size_t most_named = 4;
+  std::string text;
+  for (std::size_t c = 0; c < metric.classes.size(); ++c) {
+    const spec::ResultClass& one = metric.classes[c];
+    std::string groups;
+    for (std::size_t i = 0; i < std::min(one.groups.size(), most_named); ++i)
+      groups += (i == 0 ? "" : ", ") + group_label(comparison, one.groups[i]);
+    if (one.groups.size() > most_named)
+      groups += fmt::format(" and {} more", one.groups.size() - most_named);
+    text += fmt::format("{}     {}  {:.17g}  {} run{}: {}\n",
+                        c == 0 ? "classes" : "       ",
+                        letter(c),
+                        one.value,
+                        one.runs,
+                        one.runs == 1 ? "" : "s",
+                        groups);
+  }
+  return text;
+}
+
+/// A letter for each class; where there are too many, a digit from 0, the lowest, to 9, the
+/// highest.
+char cell(const MetricGroups& metric, double value, double lowest, double highest) {
+  const std::string one = class_of(metric, value);
+  if (!one.empty()) return one.front();
+  if (!std::isfinite(value)) return '!';
+  if (!(highest > lowest)) return '0';
+  // Halves first: the range itself may be too large for a number.
+  const double share = (value / 2 - lowest / 2) / (highest / 2 - lowest / 2);
+  return static_cast<char>('0' + std::clamp(static_cast<int>(share * 10), 0, 9));
+}
+
+std::string heat_map(const GroupComparison& comparison, const MetricGroups& metric) {
+  double lowest = HUGE_VAL;
+  double highest = -HUGE_VAL;
+  std::size_t width = 0;
+  for (std::size_t g = 0; g < metric.rows.size(); ++g) {
+    if (metric.rows[g].finite == 0) continue;
+    lowest = std::min(lowest, metric.rows[g].min);
+    highest = std::max(highest, metric.rows[g].max);
+  }
+  const std::size_t rows = std::min(metric.rows.size(), most_groups);
+  for (std::size_t g = 0; g < rows; ++g)
+    width = std::max(width, group_label(comparison, g).size());
+  std::string text = metric.classes.empty()
+                         ? "heat map    a run to a column, from 0 (lowest) to 9 (highest)\n"
+                         : "heat map    a run to a column, a letter to a value\n";
+  for (std::size_t g = 0; g < rows; ++g) {
+    const spec::GroupRow& row = metric.rows[g];
+    std::string cells;
+    for (std::size_t i = 0; i < std::min(row.values.size(), most_repeats); ++i)
+      cells += cell(metric, row.values[i], lowest, highest);
+    if (row.values.size() > most_repeats)
+      cells += fmt::format(" +{}", row.values.size() - most_repeats);
+    cells += std::string(std::min<std::uint64_t>(row.missing, most_repeats), '.');
+    text += fmt::format("  {:<{}}  {}\n", group_label(comparison, g), width, cells);
+  }
+  return text + more_groups(metric.rows.size());
+}
+
+std::string identity_text(const MetricGroups& metric) {
+  const bool repeated = std::any_of(metric.rows.begin(), metric.rows.end(), [](const auto& row) {
+    return row.values.size() > 1;
+  });
+  return fmt::format(
+      "identical   within groups: {}; across: {}; {} distinct value{}\n",
+      !repeated ? "no group has two runs" : (metric.identical_within ? "yes, to the bit" : "no"),
+      metric.identical_across ? "yes, to the bit" : "no",
+      metric.distinct,
+      metric.distinct == 1 ? "" : "s");
+}
+
+std::string metric_text(const GroupComparison& comparison, const MetricGroups& metric) {
+  std::string title = printable(metric.name);
+  if (!metric.unit.empty() && metric.unit != "1") title += " [" + printable(metric.unit) + "]";
+  if (metric.performance) title += ", median (not judged)";
+  if (!metric.judged && !metric.performance) title += " (not declared, not judged)";
+  std::string text = "\n" + title + "\n" + groups_table(comparison, metric);
+  text += identity_text(metric);
+  text += variance_text(metric);
+  text += classes_text(comparison, metric);
+  if (metric.rows.size() > 1) text += heat_map(comparison, metric);
+  if (metric.judged) {
+    text += fmt::format(
+        "result      {}: {}\n", spec::to_string(metric.verdict), printable(metric.reason));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string groups_text(const GroupComparison& comparison) {
+  std::string text = fmt::format("recipe      {}: {} run{}",
+                                 printable(comparison.recipe),
+                                 comparison.runs,
+                                 comparison.runs == 1 ? "" : "s");
+  if (comparison.imported > 0) text += fmt::format(", {} of them imported", comparison.imported);
+  text += "\n";
+  for (const spec::LeftOut& left_out : comparison.left_out)
+    text += fmt::format("left out    {} ({})\n", left_out.runs, printable(left_out.reason));
+  for (const std::string& note : comparison.notes)
+    text += "note        " + printable(note) + "\n";
+  if (!comparison.groups.empty()) {
+    text += fmt::format("groups      {}{}\n",
+                        comparison.groups.size(),
+                        comparison.by.empty()
+                            ? ""
+                            : printable(fmt::format(", by {}", fmt::join(comparison.by, ", "))));
+    text += fmt::format("classes     {} of runs that agree to the bit in all judged metrics\n",
+                        comparison.classes);
+    text += "required    " + printable(comparison.required) + "\n";
+  }
+  for (const MetricGroups& metric : comparison.metrics)
+    text += metric_text(comparison, metric);
+  return text + fmt::format("\nRESULT      {}: {}\n",
+                            spec::to_string(comparison.result),
+                            printable(comparison.reason));
+}
+
+}  // namespace sabath::report

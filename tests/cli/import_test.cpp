@@ -1,0 +1,166 @@
+// Tables that somebody published, as runs that are marked as such.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string published =
+    std::string(SABATH_TEST_DATA) + "/compare/osg-2022-imbalanced-mnist.csv";
+
+Answer import_published(const Sabath& sabath) {
+  return sabath({"import",
+                 published,
+                 "--recipe",
+                 "imbalanced-mnist",
+                 "--facets",
+                 "site,host",
+                 "--metrics",
+                 "imbalanced_classification,mnist_convnet"});
+}
+
+Answer import_text(const Sabath& sabath,
+                   const std::string& text,
+                   const std::vector<std::string>& further = {}) {
+  const fs::path file = sabath.folder() / "table.csv";
+  write_text(file, text);
+  std::vector<std::string> words{
+      "import", file.string(), "--recipe", "t", "--facets", "host", "--metrics", "acc"};
+  words.insert(words.end(), further.begin(), further.end());
+  return sabath(words);
+}
+
+json answered(const Answer& answer) {
+  INFO(answer.errors);
+  return json::parse(answer.output);
+}
+
+}  // namespace
+
+TEST_CASE("cli: the published table has three classes of result, which the host explains") {
+  const Sabath sabath;
+  const Answer imported = import_published(sabath);
+  INFO(imported.output + imported.errors);
+  REQUIRE(imported.status == 0);
+  CHECK_THAT(imported.output, Contains("25 runs of imbalanced-mnist imported"));
+  const std::string by = GENERATE("site", "host");
+  const Answer text = sabath({"compare", "recipe=imbalanced-mnist", "--by", by});
+  CHECK(text.status == 1);
+  CHECK_THAT(text.output, Contains("25 runs, 25 of them imported"));
+  CHECK_THAT(text.output, Contains("heat map"));
+  CHECK_THAT(text.output, Contains("within groups: yes, to the bit; across: no; 3 distinct"));
+  CHECK_THAT(text.output, Contains(by + " explains 100 %"));
+  const json answer =
+      answered(sabath({"compare", "recipe=imbalanced-mnist", "--by", by, "--json"}));
+  CHECK(answer["classes"] == 3);
+  CHECK(answer["result"] == "FAIL");
+  REQUIRE(answer["metrics"].size() == 2);
+  for (const json& metric : answer["metrics"]) {
+    CHECK(metric["identical_within"] == true);
+    CHECK(metric["identical_across"] == false);
+    CHECK(metric["distinct"] == 3);
+    CHECK(metric["split"]["within"] == 0.0);
+    CHECK(metric["split"]["icc"] == 1.0);
+    CHECK(metric["split"]["factors"][0]["eta_squared"] == 1.0);
+    CHECK(metric["verdict"] == "FAIL");
+  }
+  // Runs are in the order of the table's rows.
+  if (by == "host") {
+    const json& rows = answer["metrics"][0]["rows"];
+    CHECK(answer["groups"].size() == rows.size());
+    CHECK(rows.size() == 8);
+  }
+}
+
+TEST_CASE("cli: the heat map of the published table by site") {
+  const Sabath sabath;
+  REQUIRE(import_published(sabath).status == 0);
+  const std::string text = sabath({"compare", "recipe=imbalanced-mnist", "--by", "site"}).output;
+  INFO(text);
+  CHECK_THAT(text, Contains("GPN-GP-ARGO-Backfill  AAA\n"));
+  CHECK_THAT(text, Contains("ND-CAML_gpu           CCCCCCCCCCC\n"));
+  CHECK_THAT(text, Contains("OSG_US_SIUE_CC        AA\n"));
+  CHECK_THAT(text, Contains("WSU-GRID              BBBBBBBBB\n"));
+  CHECK_THAT(text, Contains("varies besides: host (8)"));
+}
+
+TEST_CASE("cli: of site and host the one that comes first explains all, the other no more") {
+  const Sabath sabath;
+  REQUIRE(import_published(sabath).status == 0);
+  const json answer =
+      answered(sabath({"compare", "recipe=imbalanced-mnist", "--by", "site,host", "--json"}));
+  const json& factors = answer["metrics"][0]["split"]["factors"];
+  CHECK(factors[0]["eta_squared"] == Approx(1));
+  CHECK(factors[1]["sequential_freedom"] == 4);
+  CHECK(factors[1]["sequential"].get<double>() == Approx(0).margin(1e-15));
+}
+
+TEST_CASE("cli: the same table a second time finds its runs, and completes them") {
+  const Sabath sabath;
+  REQUIRE(import_published(sabath).status == 0);
+  const Answer again = import_published(sabath);
+  CHECK(again.status == 0);
+  CHECK_THAT(again.output, Contains("0 runs of imbalanced-mnist imported, 25 were there"));
+  CHECK(sabath.count_runs() == 25);
+  fs::remove_all(sabath.run_directories()[7]);
+  REQUIRE(sabath({"catalog", "reindex"}).status == 0);
+  CHECK_THAT(import_published(sabath).output, Contains("1 runs of imbalanced-mnist imported, 24"));
+  CHECK(sabath.count_runs() == 25);
+}
+
+TEST_CASE("cli: imported runs are never taken for runs of our own") {
+  Sabath sabath;
+  REQUIRE(import_text(sabath, "host,acc\nn1,0.5\nn2,0.25\n", {"--tag", "paper"}).status == 0);
+  CHECK(sabath({"show", "@last"}).status == 10);
+  const Answer listed = sabath({"list", "runs", "tag=paper"});
+  CHECK_THAT(listed.output, Contains("imported") && Contains("n1") && Contains("n2"));
+  const std::string id = sabath.run_directories().front().filename().string();
+  const Answer shown = sabath({"show", id});
+  INFO(shown.errors);
+  CHECK(shown.status == 0);
+  CHECK_THAT(shown.output, Contains("imported"));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"repro", id},
+                                                {"collect", id},
+                                                {"compare", "tag=paper,host=n1", id}}) {
+    const Answer refused = sabath(words);
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.errors, Contains("was imported from a table"));
+  }
+  // Nor are they of the definition of a recipe that is called the same.
+  REQUIRE(sabath({"run", sabath.shell_recipe("t", "true")}).status == 0);
+  const Answer mixed = sabath({"compare", "recipe=t", "--by", "host"});
+  CHECK(mixed.status == 4);
+  CHECK_THAT(mixed.output, Contains("2 definitions"));
+}
+
+TEST_CASE("cli: what is wrong with a table is told before anything is written") {
+  const Sabath sabath;
+  const Answer comma = import_text(sabath, "host;acc\nn1;0,5\n");
+  CHECK(comma.status == 2);
+  CHECK_THAT(comma.errors, Contains("'0,5', which is no number") && Contains("with a point"));
+  CHECK_THAT(import_text(sabath, "hosts,acc\nn1,1\n").errors, Contains("did you mean 'hosts'?"));
+  CHECK(import_text(sabath, "host,acc\n").status == 2);
+  CHECK(sabath({"import", "nowhere.csv", "--recipe", "t", "--metrics", "acc"}).status == 10);
+  CHECK(sabath({"import", published, "--recipe", "../t", "--metrics", "acc"}).status == 2);
+  CHECK(sabath({"import", published, "--recipe", "t", "--metrics", "site,site"}).status == 2);
+  CHECK(sabath.count_runs() == 0);
+}
+
+TEST_CASE("cli: missing cells and NaN of a table are neither values nor a PASS") {
+  const Sabath sabath;
+  REQUIRE(
+      import_text(sabath, "host,acc\nn1,1\nn2,1\nn2,1\nn2,\nn1,1\nn1,nan\n", {"--json"}).status ==
+      0);
+  const Answer answer = sabath({"compare", "recipe=t", "--by", "host", "--json"});
+  CHECK(answer.status == 3);
+  const json metric = answered(answer)["metrics"][0];
+  CHECK(metric["rows"][1]["missing"] == 1);
+  CHECK(metric["rows"][0]["values"][2] == "NaN");
+  CHECK_THAT(metric["reason"].get<std::string>(), Contains("2 of 6 runs have no finite value"));
+}

@@ -1,0 +1,97 @@
+#include "support/errors.hpp"
+
+#include <app/import_rows.hpp>
+
+#include <cmath>
+
+using namespace sabath;
+using app::ImportedRow;
+using app::read_imported_rows;
+using test::contains;
+using test::error_of;
+using Columns = std::vector<std::string>;
+
+namespace {
+
+std::vector<ImportedRow> rows_of(const std::string& text,
+                                 const Columns& facets = {"site"},
+                                 const Columns& metrics = {"acc"}) {
+  return read_imported_rows(text, "t.csv", facets, metrics);
+}
+
+}  // namespace
+
+TEST_CASE("import: rows have the columns that are asked for, to the last bit") {
+  const auto rows = rows_of("site,job,acc\nA,1,0.993925690650939\nB,2,1e-3\n");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].number == 1);
+  CHECK(rows[0].facets == std::map<std::string, std::string>{{"site", "A"}});
+  CHECK(rows[0].metrics == std::vector<std::pair<std::string, double>>{{"acc", 0.993925690650939}});
+  CHECK(rows[1].metrics.front().second == 0.001);
+}
+
+TEST_CASE("import: any table that programs write") {
+  const std::string text = GENERATE("\xEF\xBB\xBFsite,acc\r\n\"A, B\",0.5\r\n",
+                                    "site;acc\n\"A, B\";0.5\n",
+                                    "site\tacc\n\"A, B\"\t 0.5 \n",
+                                    " site , acc \n\n\"A, B\",+0.5\n   \n",
+                                    "acc,x\"y,site\"\",\n");
+  if (contains(text, "x\"y")) {
+    CHECK(error_of([&] { rows_of(text); }).kind() == base::ErrorKind::usage);
+    return;
+  }
+  const auto rows = rows_of(text);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].facets.at("site") == "A, B");
+  CHECK(rows[0].metrics.front().second == 0.5);
+}
+
+TEST_CASE("import: missing cells are missing, NaN and infinities are values") {
+  const auto rows = rows_of("site,acc,loss\nA,,nan\n,NA,-inf\n", {"site"}, {"acc", "loss"});
+  REQUIRE(rows.size() == 2);
+  REQUIRE(rows[0].metrics.size() == 1);
+  CHECK(rows[0].metrics[0].first == "loss");
+  CHECK(std::isnan(rows[0].metrics[0].second));
+  CHECK(rows[1].facets.empty());
+  CHECK(rows[1].metrics[0].second == -HUGE_VAL);
+}
+
+TEST_CASE("import: a column that is not there is told with the nearest") {
+  const auto error = error_of([] { rows_of("sites,acc\nA,1\n"); });
+  CHECK(contains(error.what(), "t.csv:1: column 'site' is not there"));
+  CHECK(error.hint() == "did you mean 'sites'?");
+  CHECK(
+      contains(error_of([] { rows_of("place,acc\nA,1\n"); }).hint(), "the columns are place, acc"));
+  CHECK(contains(error_of([] { rows_of("site,site,acc\nA,B,1\n"); }).what(), "is there twice"));
+  CHECK(rows_of("x,x,site,acc\n1,2,A,1\n").size() == 1);
+}
+
+TEST_CASE("import: decimal commas are refused with a hint") {
+  const auto quoted = error_of([] { rows_of("site,acc\nA,\"0,5\"\n"); });
+  CHECK(contains(quoted.what(), "t.csv:2: acc is '0,5', which is no number"));
+  CHECK(contains(quoted.hint(), "decimals with a point"));
+  CHECK(contains(error_of([] { rows_of("site;acc\nA;0,5\n"); }).hint(), "decimals with a point"));
+  const auto split = error_of([] { rows_of("site,acc\nA,0,5\n"); });
+  CHECK(contains(split.what(), "has 3 columns, the header has 2"));
+  CHECK(contains(split.hint(), "decimals have a point"));
+}
+
+TEST_CASE("import: all problems at once, with their lines, and no more than ten") {
+  const auto error = error_of([] { rows_of("site,acc\n\"A\nB\",good\nC\nD,bad\n"); });
+  CHECK(contains(error.what(), "t.csv:2: acc is 'good'"));
+  CHECK(contains(error.what(), "t.csv:4: has 1 columns"));
+  CHECK(contains(error.what(), "t.csv:5: acc is 'bad'"));
+  std::string many = "site,acc\n";
+  for (int i = 0; i < 50; ++i)
+    many += "A,x\n";
+  CHECK(contains(error_of([&] { rows_of(many); }).what(), "and 40 more"));
+}
+
+TEST_CASE("import: no rows, no text, no end of a quote") {
+  CHECK(contains(error_of([] { rows_of("site,acc\n"); }).what(), "has no rows"));
+  CHECK(contains(error_of([] { rows_of(""); }).what(), "column 'site' is not there"));
+  CHECK(contains(error_of([] { rows_of("\xFF\xFEs"); }).what(), "UTF-16"));
+  CHECK(contains(error_of([] { rows_of(std::string("si\0te", 5)); }).what(), "no table in text"));
+  CHECK(contains(error_of([] { rows_of("site,acc\n\"A,1\n"); }).what(),
+                 "t.csv:2: a quote does not end"));
+}

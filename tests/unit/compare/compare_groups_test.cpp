@@ -1,0 +1,181 @@
+#include "vectors.hpp"
+
+#include <sabath/compare/compare_groups.hpp>
+
+#include <limits>
+
+using namespace sabath::compare;
+using Catch::Contains;
+using sabath::spec::GroupComparison;
+using sabath::spec::Rung;
+using sabath::spec::Verdict;
+using sabath::test::NormalValues;
+using Values = std::vector<std::optional<double>>;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// One factor "host" with levels by letter: "aab" are two runs on a and one on b.
+GroupsToCompare groups(const std::string& hosts, const Values& values) {
+  GroupsToCompare request;
+  request.runs = hosts.size();
+  NamedFactor factor{{"host", 26, {}}, {}};
+  for (char c = 'a'; c <= 'z'; ++c)
+    factor.names.emplace_back(1, c);
+  for (const char c : hosts)
+    factor.factor.levels.push_back(static_cast<std::uint32_t>(c - 'a'));
+  request.factors = {factor};
+  RunValues metric;
+  metric.name = "train/loss";
+  metric.values = values;
+  request.metrics = {metric};
+  return request;
+}
+
+GroupComparison compared(const std::string& hosts,
+                         const Values& values,
+                         std::optional<double> margin = {}) {
+  GroupsToCompare request = groups(hosts, values);
+  request.metrics[0].margin = margin;
+  return compare_groups(request);
+}
+
+Values some(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+TEST_CASE("groups: identical within and different across is a FAIL that the factor explains") {
+  const auto result = compared("abacbb", {0.5, 0.75, 0.5, 0.75, 0.75, 0.75});
+  CHECK(result.result == Verdict::fail);
+  const auto& metric = result.metrics.front();
+  CHECK(metric.identical_within);
+  CHECK_FALSE(metric.identical_across);
+  CHECK(metric.distinct == 2);
+  CHECK(metric.split.factors.front().eta_squared == 1);
+  CHECK(metric.split.within == 0);
+  CHECK(metric.split.icc == 1);
+  REQUIRE(metric.classes.size() == 2);
+  CHECK(metric.classes[0].runs == 2);
+  CHECK(metric.classes[1].groups == std::vector<std::size_t>{1, 2});
+  CHECK(result.classes == 2);
+  CHECK(result.groups.size() == 3);
+  CHECK(result.groups[1].levels == std::vector<std::string>{"b"});
+  CHECK(result.groups[1].runs == 3);
+}
+
+TEST_CASE("groups: one value everywhere is a PASS, for groups of one run too") {
+  CHECK(compared("ab", {1, 1}).result == Verdict::pass);
+  CHECK(compared("aabb", {1, 1, 1, 1}).metrics.front().identical_across);
+  // Equal as numbers is not equal to the bit.
+  CHECK_FALSE(compared("ab", {0.0, -0.0}).metrics.front().identical_across);
+}
+
+TEST_CASE("groups: spread is held against the margin, pair by pair") {
+  NormalValues normal(21);
+  std::vector<double> values = normal(10, 5, 0.1);
+  for (const double value : normal(10, 5, 0.1))
+    values.push_back(value);
+  const std::string hosts = "aaaaaaaaaabbbbbbbbbb";
+  CHECK(compared(hosts, some(values), 0.3).result == Verdict::pass);
+  const auto without = compared(hosts, some(values));
+  CHECK(without.result == Verdict::inconclusive);
+  CHECK_THAT(without.reason, Contains("no margin"));
+  const auto narrow = compared(hosts, some(values), 0.02);
+  CHECK(narrow.result == Verdict::inconclusive);
+  CHECK(narrow.metrics.front().runs_needed > 10U);
+  for (std::size_t i = 10; i < 20; ++i)
+    values[i] += 1;
+  CHECK(compared(hosts, some(values), 0.3).result == Verdict::fail);
+}
+
+TEST_CASE("groups: among many pairs a difference by chance is no FAIL") {
+  NormalValues normal(2);
+  int failed = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::string hosts;
+    std::vector<double> values;
+    for (char host = 'a'; host <= 'j'; ++host) {
+      hosts += std::string(5, host);
+      for (const double value : normal(5, 0, 1))
+        values.push_back(value);
+    }
+    failed += compared(hosts, some(values), 1e-6).result == Verdict::fail ? 1 : 0;
+  }
+  // 45 pairs at 5 % each would fail nearly always; the family may 5 %: three standard errors above.
+  CHECK(failed <= 4);
+}
+
+TEST_CASE("groups: missing and not finite values are never a PASS") {
+  const auto missing = compared("aabb", {1, 1, 1, std::nullopt});
+  CHECK(missing.result == Verdict::inconclusive);
+  CHECK_THAT(missing.reason, Contains("1 of 4 runs"));
+  CHECK(missing.metrics.front().rows[1].missing == 1);
+  CHECK(compared("aabb", {1, 1, 1, not_a_number}).result == Verdict::inconclusive);
+  const auto none = compared("ab", {not_a_number, not_a_number});
+  CHECK(none.result == Verdict::inconclusive);
+  CHECK_THAT(none.reason, Contains("no run has a finite value"));
+  CHECK(compared("ab", {std::nullopt, std::nullopt}).result == Verdict::inconclusive);
+  CHECK(compare_groups({}).result == Verdict::inconclusive);
+}
+
+TEST_CASE("groups: one group has a spread and no verdict") {
+  const auto result = compared("aaa", {1, 2, 3}, 5);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK(result.metrics.front().rows.front().sd == 1);
+  GroupsToCompare request = groups("aaa", {1, 2, 3});
+  request.factors.clear();
+  CHECK(compare_groups(request).groups.size() == 1);
+}
+
+TEST_CASE("groups: a required rung is held against the values furthest apart") {
+  GroupsToCompare request = groups("abc", {1, 1 + 1e-9, 1 + 2e-16});
+  request.require = Rung::tolerance;
+  CHECK(compare_groups(request).result == Verdict::pass);
+  request.require = Rung::ulp;
+  CHECK(compare_groups(request).result == Verdict::fail);
+  request.metrics[0].tolerance.ulp = 10'000'000;
+  CHECK(compare_groups(request).result == Verdict::pass);
+  request.require = Rung::bitwise;
+  CHECK(compare_groups(request).result == Verdict::fail);
+  request.require = Rung::tolerance;
+  request.tolerance.relative = 1e-10;
+  CHECK(compare_groups(request).result == Verdict::fail);
+}
+
+TEST_CASE("groups: the worst of the judged metrics is the verdict, performance is shown") {
+  GroupsToCompare request = groups("aabb", {1, 1, 1, 1});
+  RunValues time;
+  time.name = "train/time";
+  time.performance = true;
+  time.judged = false;
+  time.values = {1, 1, 9, 9};
+  request.metrics.push_back(time);
+  CHECK(compare_groups(request).result == Verdict::pass);
+  CHECK(compare_groups(request).classes == 1);
+  request.metrics[1].judged = true;
+  CHECK(compare_groups(request).result == Verdict::fail);
+  CHECK(compare_groups(request).classes == 2);
+}
+
+TEST_CASE("groups: as many groups as runs do not hurt") {
+  GroupsToCompare request;
+  request.runs = 100'000;
+  NamedFactor factor{{"host", 100'000, {}}, {}};
+  RunValues metric;
+  metric.name = "x";
+  for (std::uint32_t i = 0; i < request.runs; ++i) {
+    factor.factor.levels.push_back(i);
+    factor.names.push_back(std::to_string(i));
+    metric.values.emplace_back(i % 50);
+  }
+  request.factors = {factor};
+  request.metrics = {metric};
+  const auto result = compare_groups(request);
+  CHECK(result.groups.size() == 100'000);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("too many"));
+  CHECK(result.metrics.front().classes.empty());
+}

@@ -1,0 +1,71 @@
+#include <sabath/report/text.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+using namespace sabath;
+using Catch::Contains;
+using spec::GroupComparison;
+
+namespace {
+
+GroupComparison two_hosts() {
+  spec::MetricGroups metric;
+  metric.name = "train/loss";
+  metric.rows = {{{0.5, 0.5}, 0, 2, 0.5, 0, 0.5, 0.5, 1}, {{0.75}, 1, 1, 0.75, 0, 0.75, 0.75, 1}};
+  metric.distinct = 2;
+  metric.classes = {{0.5, 2, {0}}, {0.75, 1, {1}}};
+  metric.identical_within = true;
+  metric.split.n = 3;
+  metric.split.groups = 2;
+  metric.split.total = metric.split.between = 1;
+  metric.split.icc = 1;
+  metric.split.factors = {{"host", 2, 1, 1, 1, 1, 1, 0.9, 1, {}, 0}};
+  metric.verdict = spec::Verdict::fail;
+  metric.reason = "a and b: they differ";
+  GroupComparison comparison;
+  comparison.recipe = "tiny";
+  comparison.by = {"host"};
+  comparison.runs = 4;
+  comparison.groups = {{{"a"}, 2}, {{""}, 2}};
+  comparison.metrics = {metric};
+  comparison.classes = 2;
+  comparison.result = spec::Verdict::fail;
+  comparison.reason = "train/loss: a and b: they differ";
+  return comparison;
+}
+
+}  // namespace
+
+TEST_CASE("groups: the text has the table, the classes, the heat map and the verdict") {
+  const std::string text = report::groups_text(two_hosts());
+  CHECK_THAT(text, Contains("host    n  mean  sd   min   max  distinct  class  without"));
+  CHECK_THAT(text, Contains("within groups: yes, to the bit; across: no; 2 distinct values"));
+  CHECK_THAT(text, Contains("host explains 100 %"));
+  CHECK_THAT(text, Contains("A  0.5  2 runs: a"));
+  CHECK_THAT(text, Contains("a       AA\n") && Contains("(none)  B.\n"));
+  CHECK_THAT(text, Contains("RESULT      FAIL: train/loss"));
+}
+
+TEST_CASE("groups: more values than letters are shades, what is no number is marked") {
+  GroupComparison comparison = two_hosts();
+  auto& metric = comparison.metrics.front();
+  metric.classes.clear();
+  metric.rows[1].values = {std::numeric_limits<double>::quiet_NaN(), 0.75};
+  CHECK_THAT(report::groups_text(comparison), Contains("a       00\n") && Contains("(none)  !9."));
+}
+
+TEST_CASE("groups: names from outside are made printable, and many groups are counted") {
+  GroupComparison comparison = two_hosts();
+  comparison.groups[0].levels = {"\x1b[31mred"};
+  CHECK_THAT(report::groups_text(comparison), !Contains("\x1b"));
+  auto& metric = comparison.metrics.front();
+  while (metric.rows.size() < 1000) {
+    metric.rows.push_back(metric.rows.front());
+    comparison.groups.push_back({{"host" + std::to_string(metric.rows.size())}, 2});
+  }
+  const std::string text = report::groups_text(comparison);
+  CHECK_THAT(text, Contains("and 960 more groups"));
+  CHECK(text.size() < 20'000);
+}
