@@ -55,7 +55,7 @@ class Queue final : public base::ProcessRunner {
 spec::SchedulerDescription description() {
   spec::SchedulerDescription scheduler;
   scheduler.name = "queue";
-  scheduler.arrays.task = "{job}_{task}";
+  scheduler.arrays.task = "{1}_{task}";
   spec::SchedulerQuestion poll;
   poll.command = {"queue", "{ids}"};
   poll.rows = R"((?m)^(?<id>[^|\n]+)\|(?<state>[A-Z]+)\|(?<reason>.*)$)";
