@@ -372,7 +372,7 @@ class Execution {
     record_.wall_s = std::chrono::duration<double>(clock_.steady() - started_).count();
     take_ranks();
     take_earlier();
-    if (!ends_run()) return;
+    if (!ends_run()) return mark_changed(record_.outputs, stamps, files_);
     try {
       cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
       keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
@@ -398,7 +398,8 @@ class Execution {
 
   /// What the steps before this one found.
   void take_earlier() {
-    if (!earlier_) return;
+    if (!earlier_ || has_earlier_) return;
+    has_earlier_ = true;
     put_before(*earlier_, record_, software_);
     for (const spec::StageRecord& stage : earlier_->stages) {
       if (stage.state == "ok" || stage.state == "reused") executed_.push_back(stage.name);
@@ -406,6 +407,17 @@ class Execution {
     masked_ += earlier_->masked.value_or(0);
     if (record_.energy_readings && earlier_->energy_readings)
       record_.energy = probe::energy_text(*record_.energy_readings, {});
+  }
+
+  /// A failure before or after this step's stages takes nothing of the steps before it away.
+  void keep_earlier() {
+    if (!earlier_ || has_earlier_) return;
+    take_earlier();
+    try {
+      collect_metrics();
+    } catch (const std::exception& error) {
+      fail(Error(ErrorKind::storage, error.what()));
+    }
   }
 
   /// What stages that run at the same time may divide.
@@ -490,6 +502,7 @@ class Execution {
   void finish() {
     if (!ends_run()) return leave_step();
     tell_full_disk();
+    keep_earlier();
     if (node_.batch) complete_stages(plan_, record_);
     fill_record();
     if (may_come_back()) {
@@ -553,6 +566,7 @@ class Execution {
   std::optional<spec::JobFacts> job_{};
   std::vector<spec::PlannedStage> stages_{};  ///< of the step
   std::optional<spec::RunRecord> earlier_{};  ///< steps
+  bool has_earlier_ = false;                  ///< in the record
   std::uint64_t masked_ = 0;
 };
 

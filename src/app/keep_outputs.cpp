@@ -158,6 +158,19 @@ void keep_for_reuse(spec::OutputRecord& record,
   record.kept = in_cache;
 }
 
+void mark_changed(std::vector<spec::OutputRecord>& outputs,
+                  const OutputStamps& stamps,
+                  const RunFiles& files) {
+  for (spec::OutputRecord& output : outputs) {
+    if (output.kept) continue;
+    const fs::path file = files.outputs(output.stage) / output.path;
+    struct stat now {};
+    const bool is_there = ::lstat(file.c_str(), &now) == 0;
+    if (!is_there || has_changed(stamps.of(file), now))
+      output.kept = std::string(hashed_only) + "it was changed after it was hashed";
+  }
+}
+
 void keep_outputs(std::vector<spec::OutputRecord>& outputs,
                   const OutputStamps& stamps,
                   const RunFiles& files,

@@ -48,6 +48,12 @@ void keep_for_reuse(spec::OutputRecord& record,
 /// Are its bytes in the cache?
 bool is_in_cache(const spec::OutputRecord& record);
 
+/// Before somebody else goes on with them: outputs that were changed since they were hashed are
+/// only hashed, and their records say so.
+void mark_changed(std::vector<spec::OutputRecord>& outputs,
+                  const OutputStamps& stamps,
+                  const RunFiles& files);
+
 /// Once all stages have ended, so that none is kept from writing: outputs up to so many bytes
 /// become objects of the cache, and each record says whether, or why not. Nothing here fails a run.
 void keep_outputs(std::vector<spec::OutputRecord>& outputs,

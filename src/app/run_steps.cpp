@@ -94,6 +94,9 @@ void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps)
                   fs::copy_options::skip_existing,
                   code);
     if (code) base::throw_errno(step_file(files, from, step).string(), "cannot copy", code.value());
+    // Outputs are compared with the time at which the step ended, not with that of the copy.
+    fs::last_write_time(step_file(files, to, step),
+                        fs::last_write_time(step_file(files, from, step)));
   }
   const RunRecord earlier = spec::parse_run_record(base::read_file(step_file(files, to, steps)),
                                                    step_file(files, to, steps).string());

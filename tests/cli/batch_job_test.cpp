@@ -295,6 +295,41 @@ TEST_CASE("steps: each job executes its stages, and the last has the record of a
         0);
 }
 
+TEST_CASE("steps: an output that was changed within its step is only hashed, and says so") {
+  Sabath sabath;
+  const json stages = {
+      {{"name", "make"}, {"line", "echo 1 > {output}/x"}, {"outputs", {"x"}}},
+      {{"name", "spoil"}, {"needs", {"make"}}, {"line", "sleep 0.1; echo 2 > {stage.make}/x"}},
+      {{"name", "use"}, {"needs", {"spoil"}}, {"line", "true"}}};
+  PlannedBatch batch(
+      sabath, recipe_of(sabath, stages), 1, 1, {{{"make", "spoil"}, {}}, {{"use"}, {}}});
+  batch.be_job("1");
+  REQUIRE(batch.exec(1, 1).status == 0);
+  batch.be_job("2");
+  REQUIRE(batch.exec(1, 2).status == 0);
+  const json record = batch.record();
+  REQUIRE(record["outputs"].size() == 1);
+  CHECK_THAT(record["outputs"][0]["kept"].get<std::string>(), Contains("it was changed after"));
+}
+
+TEST_CASE("steps: a step that fails before its stages takes nothing of the earlier ones away") {
+  Sabath sabath;
+  PlannedBatch batch = two_steps(sabath, "true");
+  batch.be_job("1", 0, "n1");
+  REQUIRE(batch.exec(1, 1).status == 0);
+  fs::create_directories(batch.run().attempt(1) / "host-n2.json");  // nobody can write it
+  batch.be_job("2", 0, "n2");
+  CHECK(batch.exec(1, 2).status != 0);
+  const json record = batch.record();
+  CHECK(record["state"] == "failed");
+  REQUIRE(record["stages"].size() == 2);
+  CHECK(record["stages"][0]["state"] == "ok");
+  CHECK(record["stages"][1]["state"] == "skipped");
+  CHECK(record["outputs"].size() == 1);
+  CHECK(record["metrics"][0]["name"] == "loss");
+  CHECK(record["software"].is_object());
+}
+
 TEST_CASE("steps: a failure ends the run at once, and the jobs after it end quietly") {
   Sabath sabath;
   PlannedBatch batch = two_steps(sabath, "true", "false");
