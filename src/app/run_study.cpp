@@ -209,8 +209,12 @@ class StudyDrive {
     request.study_id = plan_.study_id;
     request.study_point = index;
     if (!place.cpus.empty() || !place.gpus.empty()) request.place = place;
-    // Noted before there is anything of it: no run of the study is ever unknown to it.
-    request.announce_id = [&](const std::string& id) { files_.add_run({index, id}); };
+    // Noted before there is anything of it: no run of the study is ever unknown to it. Who has lost
+    // the study since the last sign starts none.
+    request.announce_id = [&](const std::string& id) {
+      files_.give_sign();
+      files_.add_run({index, id});
+    };
     const spec::RunPlan planned = tools_.runner.plan(prepared_, request, stop);
     tell_changed_code(planned);
     observer_.note(name_of(index) + ": " + planned.run_id);
