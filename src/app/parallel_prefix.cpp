@@ -114,6 +114,14 @@ ParallelPrefix prefix_for(const std::string& wanted,
   ParallelPrefix prefix;
   const std::string program = std::filesystem::path(words.front()).filename().string();
   prefix.loses_variables = program != "srun" && resources.nodes > 1;
+  // Open MPI binds ranks on its own, to the same cores for each run of a node, whatever cores its
+  // caller is bound to. Unbound ranks stay within those. The names are of versions 4 and 5.
+  if (program == "mpirun" || program == "mpiexec") {
+    for (const char* name :
+         {"OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy"}) {
+      if (!environment.contains(name)) prefix.defaults.emplace(name, "none");
+    }
+  }
   const bool is_known = program == "srun" || program == "mpirun" || program == "mpiexec";
   if (!replace_words(words, resources) && is_known) {
     const Words options = options_of(program, resources, is_packed);

@@ -16,6 +16,8 @@ struct ParallelPrefix {
   int ranks_a_node = 0;
   /// Does `argv` leave it to others to bring the variables of a stage to its ranks?
   bool loses_variables = false;
+  /// Variables that `argv` needs itself and `environment` has not.
+  base::Environment defaults{};
 };
 
 /// `wanted`: as in a recipe ("auto", "srun" ...). `site`: as in a site, whose words "{nodes}",

@@ -12,6 +12,7 @@
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
+#include <sabath/env/container_command.hpp>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,17 @@ void take_variants(const RunRequest& request,
   for (const std::string& variant : variants_of(request))
     variants.emplace(variant, built.at(variant));
   if (!variants.empty()) plan.variants = std::move(variants);
+}
+
+/// What a starter tells its ranks does not come through to a container: each would be alone there.
+void refuse_ranks_in_containers(const spec::RunPlan& plan) {
+  for (const spec::PlannedStage& stage : plan.stages) {
+    if (!stage.parallel || stage.not_due) continue;
+    if (env::container_of(plan.environment_of(stage)) == nullptr) continue;
+    throw Error(ErrorKind::usage,
+                "stage " + stage.name + ": 'parallel' cannot start ranks in a container",
+                "an environment without a layer 'container', or a run that starts them itself");
+  }
 }
 
 }  // namespace
@@ -190,6 +202,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   try {
     if (request.announce_id) request.announce_id(plan.run_id);
     resolve_stages(request, directory, plan);
+    refuse_ranks_in_containers(plan);
     plan.code_state = keep_code(request.recipe.directory,
                                 directory,
                                 request.original ? &*request.original : nullptr,

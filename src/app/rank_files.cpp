@@ -73,12 +73,17 @@ base::Environment rank_variables(const ParallelPrefix& prefix, int tasks) {
   return variables;
 }
 
-void keep_variables(const fs::path& stage_folder, const base::Environment& variables) {
+KeptVariables::KeptVariables(const fs::path& stage_folder, const base::Environment& variables)
+    : file_(stage_folder / variables_name) {
   std::string text;
   for (const auto& [name, value] : variables)
     text += name + "=" + value + '\0';
-  base::write_file_atomically(
-      stage_folder / variables_name, text, base::Durability::ordered_only, 0600);
+  base::write_file_atomically(file_, text, base::Durability::ordered_only, 0600);
+}
+
+KeptVariables::~KeptVariables() {
+  std::error_code code;
+  fs::remove(file_, code);
 }
 
 base::Environment kept_variables(const fs::path& stage_folder) {
@@ -96,11 +101,6 @@ base::Environment kept_variables(const fs::path& stage_folder) {
     if (!is_starters) variables[item.substr(0, equals)] = item.substr(equals + 1);
   }
   return variables;
-}
-
-void forget_variables(const fs::path& stage_folder) noexcept {
-  std::error_code code;
-  fs::remove(stage_folder / variables_name, code);
 }
 
 fs::path node_file(const fs::path& stage_folder, const std::string& node) {

@@ -23,11 +23,20 @@ inline constexpr const char* stage_folder_variable = "SABATH_METRICS_DIR";
 /// Variables for the ranks of a stage of so many tasks.
 base::Environment rank_variables(const ParallelPrefix& prefix, int tasks);
 
-/// Keeps the variables of a stage where its ranks find them, for this user alone.
-void keep_variables(const std::filesystem::path& stage_folder, const base::Environment& variables);
+/// Keeps the variables of a stage where its ranks find them, for this user alone and as long as
+/// this lives: secrets may be among them.
+class KeptVariables {
+ public:
+  KeptVariables(const std::filesystem::path& stage_folder, const base::Environment& variables);
+  ~KeptVariables();
+  KeptVariables(const KeptVariables&) = delete;
+  KeptVariables& operator=(const KeptVariables&) = delete;
+
+ private:
+  std::filesystem::path file_;
+};
 /// Those that were kept, without what only the starter of this rank can know.
 base::Environment kept_variables(const std::filesystem::path& stage_folder);
-void forget_variables(const std::filesystem::path& stage_folder) noexcept;
 
 std::filesystem::path node_file(const std::filesystem::path& stage_folder, const std::string& node);
 

@@ -225,6 +225,7 @@ base::Environment StageRunner::own_variables(const Try& one) const {
   variables["SABATH_ATTEMPT"] = std::to_string(attempt_);
   variables["SABATH_TRY"] = std::to_string(one.number);
   if (!one.prefix) return variables;
+  variables.insert(one.prefix->defaults.begin(), one.prefix->defaults.end());
   for (const auto& [name, value] : rank_variables(*one.prefix, one.stage.resources.tasks))
     variables[name] = value;
   return variables;
@@ -260,12 +261,13 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   const spec::PlannedStage& stage = one.stage;
   const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
   base::Command command = command_for(one);
-  const bool loses = one.prefix && one.prefix->loses_variables;
-  if (loses) keep_variables(directory(stage.name), *command.environment);
   const auto run = [&] {
+    std::optional<KeptVariables> kept;
+    if (one.prefix && one.prefix->loses_variables)
+      kept.emplace(directory(stage.name), *command.environment);
     base::ProcessResult process =
         tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
-    if (loses) forget_variables(directory(stage.name));
+    kept.reset();
     take_end(process, stage, record);
     return process;
   };
@@ -286,12 +288,7 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   use.scratch = directory(stage.name);
   const env::ContainerCommand container =
       env::container_command(environment, use, base::current_environment(), tools_.processes, stop);
-  if (one.prefix && !container.removal.empty()) {
-    throw Error(base::ErrorKind::launch,
-                "stage " + stage.name + ": the container engine cannot be started by each rank",
-                "Apptainer can");
-  }
-  command.argv = in_parallel(one, container.argv);
+  command.argv = container.argv;
   command.environment = container.environment;
   base::ProcessResult result = run();
   const auto remains = env::remove_container(container, tools_.processes);

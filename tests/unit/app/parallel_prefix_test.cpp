@@ -54,6 +54,20 @@ TEST_CASE("prefix: auto is srun in a job of Slurm's, else mpirun, else mpiexec")
   CHECK(error.kind() == base::ErrorKind::launch);
 }
 
+TEST_CASE(
+    "prefix: ranks of mpirun stay within the cores of their run, unless the user binds them") {
+  const Tools all({"srun", "mpirun"});
+  base::Environment environment = all.environment();
+  const auto defaults = [&](const std::string& wanted) {
+    return app::prefix_for(wanted, "", resources(1, 2), false, environment).defaults;
+  };
+  CHECK(defaults("mpirun") == base::Environment{{"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                                {"PRTE_MCA_hwloc_default_binding_policy", "none"}});
+  CHECK(defaults("srun").empty());
+  environment["OMPI_MCA_hwloc_base_binding_policy"] = "core";
+  CHECK(defaults("mpirun") == base::Environment{{"PRTE_MCA_hwloc_default_binding_policy", "none"}});
+}
+
 TEST_CASE("prefix: a site says how, and a recipe's word goes before it") {
   const Tools all({"srun", "mpirun", "aprun"});
   const auto argv = [&](const std::string& wanted, const std::string& site, int nodes = 1) {
