@@ -54,7 +54,10 @@ std::set<std::string> going_on_in(const BatchFiles& files, const spec::BatchPlan
   std::set<std::string> ids;
   for (const std::string& id : plan.runs) {
     std::error_code code;
-    if (!fs::exists(files.ended() / id, code)) ids.insert(id);
+    // An attempt that was interrupted has ended, too.
+    const bool over = fs::exists(files.ended() / id, code) &&
+                      fs::exists(RunFiles(fs::path(plan.runs_directory) / id).record(), code);
+    if (!over) ids.insert(id);
   }
   return ids;
 }

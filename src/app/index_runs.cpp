@@ -1,3 +1,4 @@
+#include <sabath/app/batch_files.hpp>
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_files.hpp>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <map>
 #include <optional>
 
 #include <sys/stat.h>
@@ -214,10 +216,14 @@ void index_inbox(catalog::Catalog& catalog,
     for (const fs::path& note : taken)
       ::unlink(note.c_str());
   }
+  std::map<std::string, bool> batches;  // was it written down?
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
     for (const catalog::RunRow& row : catalog.in_state(state)) {
       // Their nodes tell when they end; what else there is to know, RunWatch asks the scheduler.
-      if (!row.batch.empty()) continue;
+      const auto is_written = [&] {
+        return batches.try_emplace(row.batch, BatchFiles(row.batch).is_written()).first->second;
+      };
+      if (!row.batch.empty() && is_written()) continue;
       const auto run = telling_problems(observer, [&] { return look_again(row, clock); });
       if (!run) continue;
       if (run->record) {

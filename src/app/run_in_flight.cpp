@@ -1,3 +1,4 @@
+#include <sabath/app/batch_files.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
 #include <sabath/base/error.hpp>
@@ -62,13 +63,25 @@ RunOutcome outcome_of(const std::filesystem::path& run_directory) {
   return outcome;
 }
 
+namespace {
+
+/// Has a scheduler got it, and not begun it? Then who planned it may be gone.
+bool waits_at_site(const std::filesystem::path& run_directory, const spec::RunStatus& status) {
+  if (status.state != spec::RunState::planned) return false;
+  const auto batch = RunFiles(run_directory).read_plan().batch;
+  return batch && BatchFiles((run_directory / *batch).lexically_normal()).is_written();
+}
+
+}  // namespace
+
 RunOutcome look_at_run(const std::filesystem::path& run_directory) {
   const spec::RunStatus before = status_or_lost(RunFiles(run_directory));
   const bool ended = spec::is_final(before.state) && before.state != spec::RunState::lost;
   if (ended)
     return {run_directory.filename().string(), run_directory, before.state, before.message};
   // Asked first: what is gone by now writes no record any more.
-  const bool open = !spec::is_final(before.state) && !is_provably_gone(before);
+  const bool open = !spec::is_final(before.state) &&
+                    (!is_provably_gone(before) || waits_at_site(run_directory, before));
   RunOutcome outcome = outcome_of(run_directory);
   if (open && outcome.state == spec::RunState::lost)
     return {outcome.run_id, run_directory, before.state, {}};

@@ -1,6 +1,7 @@
 #include "watched_batch.hpp"
 
 #include <sabath/app/run_in_flight.hpp>
+#include <sabath/base/error.hpp>
 
 #include <algorithm>
 
@@ -17,8 +18,16 @@ RunWatch::RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& cl
     if (!run.batch.empty()) by_batch[run.batch].push_back(&run);
   }
   for (auto& [directory, members] : by_batch) {
-    batches_.push_back(
-        std::make_unique<Batch>(BatchFiles(directory), std::move(members), desk_of_, clock_));
+    try {
+      batches_.push_back(std::make_unique<Batch>(BatchFiles(directory), members, desk_of_, clock_));
+    } catch (const base::Error& error) {
+      // A site's scheduler that is not described any more, a batch that cannot be read: the other
+      // runs can be looked at.
+      for (WatchedRun* run : members) {
+        run->state = RunState::unknown;
+        run->detail = error.what();
+      }
+    }
   }
 }
 
@@ -26,8 +35,14 @@ RunWatch::~RunWatch() = default;
 
 bool RunWatch::look(const std::stop_token& stop) {
   bool changed = false;
-  for (const auto& batch : batches_)
-    changed = batch->look(stop) || changed;
+  for (const auto& batch : batches_) {
+    try {
+      changed = batch->look(stop) || changed;
+    } catch (const base::Error& error) {
+      if (error.kind() == base::ErrorKind::interrupted) throw;
+      batch->tell(error.what());
+    }
+  }
   for (WatchedRun& run : runs_) {
     if (!run.batch.empty() || !run.goes_on()) continue;
     const RunOutcome now = look_at_run(run.directory);

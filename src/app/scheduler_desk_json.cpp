@@ -12,13 +12,16 @@ namespace sabath::app {
 namespace {
 
 using nlohmann::json;
+using spec::JobPhase;
 using std::chrono::seconds;
 
 constexpr seconds often{5};
 constexpr seconds seldom{10};
 constexpr seconds short_wait{60};
-/// What is not asked about for so long is forgotten.
+/// What nobody wanted to know for so long is not asked about for others.
 constexpr seconds stale{600};
+/// Since when a job has ended is known for so long.
+constexpr std::chrono::hours memory{24};
 
 std::string text_of(base::WallTime time) {
   return base::format_rfc3339(time);
@@ -50,9 +53,9 @@ SchedulerDesk::Memo SchedulerDesk::read() const {
       view.view = {static_cast<spec::JobPhase>(row.at(0).get<int>()),
                    row.at(1).get<std::string>(),
                    row.at(2).get<std::string>()};
-      if (view.view.phase < spec::JobPhase::pending || view.view.phase > spec::JobPhase::unknown)
-        return {};
+      if (view.view.phase < JobPhase::pending || view.view.phase > JobPhase::unknown) return {};
       view.since = time_of(row.at(3));
+      view.wanted = time_of(row.at(4));
     }
     return memo;
   } catch (const json::exception&) {
@@ -66,8 +69,11 @@ void SchedulerDesk::write(const Memo& memo) const noexcept {
   try {
     json tasks = json::object();
     for (const auto& [task, row] : memo.tasks) {
-      tasks[task] = {
-          static_cast<int>(row.view.phase), row.view.state, row.view.reason, text_of(row.since)};
+      tasks[task] = {static_cast<int>(row.view.phase),
+                     row.view.state,
+                     row.view.reason,
+                     text_of(row.since),
+                     text_of(row.wanted)};
     }
     base::make_directories(file_.parent_path());
     const json document = {
@@ -86,34 +92,43 @@ bool SchedulerDesk::is_due(const Memo& memo, const std::vector<std::string>& tas
   // Up to a fifth later, by chance.
   const auto late = pause / 5 * (random_bits() % 1000) / 1000.0;
   if (now - memo.asked >= pause + late) return true;
-  // A new task is asked about at once where nobody has asked for a moment.
-  return now - memo.asked >= seconds(1) && memo.tasks.empty() && !tasks.empty();
+  // A new task is asked about at once where nobody has asked for a moment; and who asks says that
+  // the tasks of others are still wanted.
+  const auto wants = [&](const std::string& task) {
+    const auto row = memo.tasks.find(task);
+    return row == memo.tasks.end() || now - row->second.wanted > stale / 2;
+  };
+  return now - memo.asked >= seconds(1) && std::any_of(tasks.begin(), tasks.end(), wants);
 }
 
 void SchedulerDesk::ask(Memo& memo,
                         const std::vector<std::string>& tasks,
                         const std::stop_token& stop) {
   const base::WallTime now = clock_.now();
-  if (now - memo.asked > stale || now < memo.asked) memo = {};
-  if (memo.tasks.empty()) memo.first = now;
+  if (now - memo.asked > stale || memo.tasks.empty()) memo.first = now;
   memo.asked = now;
   write(memo);  // so that others who look at this moment do not ask too
   std::vector<std::string> all = tasks;
   for (const auto& [task, row] : memo.tasks) {
-    const bool goes_on =
-        row.view.phase == spec::JobPhase::pending || row.view.phase == spec::JobPhase::running;
-    if (goes_on && now - row.since < stale) all.push_back(task);
+    const JobPhase phase = row.view.phase;
+    const bool may_change =
+        phase == JobPhase::pending || phase == JobPhase::running || phase == JobPhase::unknown;
+    if (may_change && now - row.wanted < stale) all.push_back(task);
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   try {
-    std::map<std::string, TaskView> found;
     for (auto& [task, view] : scheduler_.poll(all, stop)) {
-      const auto before = memo.tasks.find(task);
-      const bool same = before != memo.tasks.end() && before->second.view.phase == view.phase;
-      found[task] = {std::move(view), same ? before->second.since : now};
+      TaskView& row = memo.tasks[task];
+      const bool same = row.since != base::WallTime{} && row.view.phase == view.phase;
+      if (!same) row.since = now;
+      row.view = std::move(view);
     }
-    memo.tasks = std::move(found);
+    for (const std::string& task : tasks)
+      memo.tasks[task].wanted = now;
+    std::erase_if(memo.tasks, [&](const auto& entry) {
+      return now - entry.second.since > memory && now - entry.second.wanted > stale;
+    });
     told_.clear();
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) throw;

@@ -64,13 +64,20 @@ void hand_in(const BatchFiles& files,
              const SubmitTools& tools,
              const std::stop_token& stop) {
   files.write_plan(plan);
+  const auto close = [&](const base::Error& error) {
+    // Of several steps the first may be accepted: what it does ends without the others.
+    if (files.read_jobs()) return;
+    close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+  };
   try {
     submit_batch(files, plan, tools.scheduler, tools.program, false, tools.clock, stop);
+  } catch (const launch::Refusal& error) {
+    close(error);
+    throw;
   } catch (const base::Error& error) {
-    // Of several steps the first may be accepted: what it does ends without the others.
-    if (!files.read_jobs()) {
-      close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
-    }
+    // Any other may have come after the scheduler accepted it: then whoever looks next finds the
+    // job.
+    if (error.kind() == base::ErrorKind::usage) close(error);
     throw;
   }
 }
@@ -139,7 +146,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
     request.batch = "../../studies/" + study.study_id + "/jobs/" + number;
     std::vector<StudyFiles::Run> runs;
     std::vector<spec::PlannedStage> stages;
-    for (std::size_t i = first; i < last; ++i) {
+    const auto plan_one = [&](std::size_t i) {
       request.set = study.points[points[i]].set;
       request.seed = study.points[points[i]].seed;
       request.study_point = points[i];
@@ -152,8 +159,20 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       runs.push_back({points[i], planned.run_id});
       plan.runs.push_back(planned.run_id);
       observer.progress({"planning runs", i + 1, points.size(), false, i + 1 == points.size()});
+    };
+    try {
+      for (std::size_t i = first; i < last; ++i)
+        plan_one(i);
+    } catch (const base::Error& error) {
+      files.add_runs(runs);
+      close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+      throw;
     }
     plan.steps = steps_at(stages, tools);
+    for (spec::BatchStep& step : plan.steps) {
+      // They may have to go one after another.
+      if (step.resources.time) *step.resources.time *= pack;
+    }
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
     hand_in(batch, plan, tools, stop);
     ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());

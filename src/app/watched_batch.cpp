@@ -23,6 +23,7 @@ constexpr std::chrono::seconds coarse{2};
 /// Nobody needs longer to hand a batch to a scheduler; the process that does it may be on another
 /// machine, where it cannot be seen.
 constexpr std::chrono::minutes long_submission{15};
+constexpr std::chrono::seconds between_searches{10};
 
 /// Nothing when it is not there.
 std::optional<base::WallTime> changed_at(const fs::path& folder) {
@@ -107,6 +108,7 @@ bool RunWatch::Batch::look(const std::stop_token& stop) {
   std::vector<RunState> before;
   for (const Seen& seen : runs_)
     before.push_back(seen.run->state);
+  if (std::all_of(before.begin(), before.end(), spec::is_final)) return false;
   take_news();
   if (!jobs_ || jobs_->jobs.size() < plan_.steps.size()) jobs_ = files_.read_jobs();
   if (jobs_ || ask_about_submission(stop)) {
@@ -127,6 +129,12 @@ bool RunWatch::Batch::look(const std::stop_token& stop) {
   return false;
 }
 
+void RunWatch::Batch::tell(const std::string& problem) {
+  for (Seen& seen : runs_) {
+    if (!spec::is_final(seen.run->state)) seen.run->detail = problem;
+  }
+}
+
 /// What the nodes say by their marks.
 void RunWatch::Batch::take_news() {
   const base::WallTime now = clock_.now();
@@ -145,14 +153,17 @@ void RunWatch::Batch::take_news() {
 
 /// Nobody has written down that the scheduler accepted it. True when it had all the same.
 bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
+  if (asked_ && clock_.steady() - *asked_ < between_searches) return false;
+  asked_ = clock_.steady();
   const RunFiles first(runs_.front().run->directory);
   const auto submitter = base::ProcessIdentity::parse(first.read_status().process);
   const auto liveness = submitter ? base::liveness_of(*submitter) : base::Liveness::unknown;
   const auto created = base::parse_rfc3339(plan_.created).value_or(base::WallTime{});
   const bool lately = clock_.now() - created < long_submission;
   if (liveness == base::Liveness::running || (liveness == base::Liveness::unknown && lately)) {
-    for (Seen& seen : runs_)
-      seen.run->detail = "is being handed to the scheduler";
+    for (Seen& seen : runs_) {
+      if (!spec::is_final(seen.run->state)) seen.run->detail = "is being handed to the scheduler";
+    }
     return false;
   }
   if (const auto job = desk_.scheduler().find(comment_of(plan_, 1), stop)) {
@@ -179,14 +190,17 @@ std::vector<std::string> RunWatch::Batch::tasks_of(const Seen& seen) const {
 void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {
   WatchedRun& run = *seen.run;
   if (seen.ended && take_outcome(seen, false)) return;
-  // The step that it is at: the first that is not done.
+  // The step that it is at: the first that is known and not done. A scheduler forgets the jobs of
+  // steps that are over.
   std::optional<TaskView> at;
   for (const std::string& task : tasks_of(seen)) {
     const auto view = views.find(task);
     if (view == views.end()) return;  // nobody was asked since it was submitted
     at = view->second;
-    if (at->view.phase != JobPhase::done) break;
+    if (at->view.phase != JobPhase::done && at->view.phase != JobPhase::unknown) break;
   }
+  const bool unheard = at->view.phase == JobPhase::unknown && !at->view.reason.empty();
+  if (unheard) return;  // it could not be asked
   const JobPhase phase = at->view.phase;
   if (phase == JobPhase::pending) {
     run.state = seen.started ? RunState::running : RunState::planned;
@@ -220,16 +234,16 @@ bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
     if (job_is_over && close_interrupted(files))
       announce(seen.run->directory.parent_path(), seen.run->run_id, RunEvent::finished);
     status = files.read_status();
+    if (std::filesystem::exists(files.record(), code)) {
+      const auto record = files.read_record();
+      if (!record) return false;
+      status.state = record->state;
+      status.message = record->message;
+    } else if (status.state == RunState::interrupted && !job_is_over) {
+      return false;
+    }
   } catch (const base::Error&) {
     return false;  // a file system that shows it late
-  }
-  if (std::filesystem::exists(files.record(), code)) {
-    const auto record = files.read_record();
-    if (!record) return false;
-    status.state = record->state;
-    status.message = record->message;
-  } else if (status.state == RunState::interrupted && !job_is_over) {
-    return false;
   }
   if (!spec::is_final(status.state)) return false;
   seen.run->state = status.state;

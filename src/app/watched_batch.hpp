@@ -32,6 +32,8 @@ class RunWatch::Batch {
   Batch(BatchFiles files, std::vector<WatchedRun*> runs, const DeskOf& desk_of, base::Clock& clock);
 
   bool look(const std::stop_token& stop);
+  /// Says of all that are not over why they could not be looked at.
+  void tell(const std::string& problem);
 
  private:
   struct Seen {
@@ -55,6 +57,7 @@ class RunWatch::Batch {
   SchedulerDesk& desk_;
   base::Clock& clock_;
   std::optional<spec::BatchJobs> jobs_{};
+  std::optional<base::SteadyTime> asked_{};  ///< when its job was looked for
   ChangingFolder started_;
   ChangingFolder ended_;
 };

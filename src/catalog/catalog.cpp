@@ -323,6 +323,19 @@ void Catalog::put_state(const std::string& run_id,
   });
 }
 
+void Catalog::put_seen(const std::string& run_id,
+                       spec::RunState state,
+                       const std::string& message) {
+  write(state_->database, [&] {
+    bound(state_->database.statement("update run set state = ?, message = ? where id = ? and "
+                                     "state in ('planned', 'running', 'unknown')"),
+          std::string(spec::to_string(state)),
+          message,
+          run_id)
+        .exec();
+  });
+}
+
 void Catalog::forget_run(const std::string& run_id) {
   write(state_->database, [&] { delete_run(state_->database, run_id); });
 }

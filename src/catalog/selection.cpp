@@ -121,7 +121,7 @@ void add_term(Condition& condition,
     if (!spec::parse_run_state(value)) {
       refuse(whole,
              "'" + base::printable(value) + "' is not a state",
-             "states are planned, running, ok, failed, interrupted, lost and imported");
+             "states are planned, running, ok, failed, interrupted, lost, unknown and imported");
     }
     condition.sql += "run.state = ?";
     condition.texts.emplace_back(value);

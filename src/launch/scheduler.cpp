@@ -332,7 +332,7 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
       for (const auto& [pattern, help] : how.hints) {
         if (hint.empty() && says(said, pattern)) hint = help;
       }
-      throw Error(ErrorKind::launch, place + words_of(result), hint);
+      throw Refusal(ErrorKind::launch, place + words_of(result), hint);
     }
     const std::string unheard =
         is_refused ? words_of(result) : "gave no answer that says what became of it";

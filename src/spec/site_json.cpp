@@ -144,7 +144,7 @@ Site parse_site(std::string_view text, const std::string& origin) {
   site.setup = read_lines(root.optional("setup"));
   site.variables = read_variables(root.optional("variables"));
   site.variant = read_name(root.optional("variant"));
-  site.cache = read_place(root.optional("cache"), true);
+  site.cache = read_place(root.optional("cache"), false);
   site.scratch = read_place(root.optional("scratch"), true);
   site.staging = read_staging(root.optional("staging"));
   site.prefix = read_line(root.optional("prefix"));

@@ -17,6 +17,7 @@ namespace sabath::app {
 struct TaskView {
   launch::JobView view{};
   base::WallTime since{};
+  base::WallTime wanted{};  ///< when a command wanted to know last
 };
 
 /// Asks the scheduler of one site, seldom: all commands of a user share what it said last, in a

@@ -77,6 +77,8 @@ class Catalog {
   void put_plan(const spec::RunPlan& plan, const std::string& directory);
   void put_record(const spec::RunRecord& record, const std::string& directory);
   void put_state(const std::string& run_id, spec::RunState state, const std::string& message);
+  /// The same of a run that is not over: what was seen before it ended changes nothing.
+  void put_seen(const std::string& run_id, spec::RunState state, const std::string& message);
   void forget_run(const std::string& run_id);
   void forget_all_runs();
   /// Have all run directories been read since the file was made?

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
@@ -54,6 +55,13 @@ struct JobUse {
   bool operator==(const JobUse&) const = default;
 };
 
+/// A scheduler said no: there is no such job. Any other error of a submission leaves open whether
+/// there is one.
+class Refusal final : public base::Error {
+ public:
+  using Error::Error;
+};
+
 /// A scheduler, driven as its description says. The site's request and options go into each
 /// submission; variables of the caller by which the scheduler's tools take options do not.
 class Scheduler {
@@ -69,8 +77,9 @@ class Scheduler {
   const spec::SchedulerDescription& description() const noexcept { return description_; }
 
   /// Writes the script, and returns the job's id when it was accepted. Where the tool gives no
-  /// answer, the job is looked for by its comment before this gives up. Throws Error{launch} with
-  /// what the scheduler said, Error{interrupted}.
+  /// answer, the job is looked for by its comment before this gives up. Throws Refusal with what
+  /// the scheduler said, Error{usage} for what it cannot be told,
+  /// Error{launch|interrupted|storage}.
   std::string submit(const BatchJob& job, const std::stop_token& stop);
   /// The id of one task of an array.
   std::string task_id(const std::string& job, std::size_t task) const;

@@ -7,6 +7,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
+#include <algorithm>
+
 namespace sabath::cli {
 namespace {
 
@@ -29,6 +31,13 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   job.argv = {site.program.empty() ? program_path().string() : site.program};
   job.argv.insert(job.argv.end(), arguments.begin(), arguments.end());
   job.argv.insert(job.argv.end(), {"--prepare", file.string()});
+  const bool resumes = arguments.size() > 1 && arguments[1] == "--resume";
+  const auto variants = workspace.runner().environments_of(request.recipe).variants;
+  const bool has_variant =
+      std::find(variants.begin(), variants.end(), site.variant) != variants.end();
+  if (!resumes && request.variant.empty() && has_variant)
+    job.argv.insert(job.argv.end(), {"--variant", site.variant});
+  if (!resumes && request.offline) job.argv.emplace_back("--offline");
   job.resources = site.resources;
   const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
   workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");

@@ -234,8 +234,12 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   } else {
     app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
   }
-  const app::PreparedRecipe prepared = make_ready(
-      request, plan.points, plan.site.value_or(""), {"run", "--resume", plan.study_id}, workspace);
+  const app::PreparedRecipe prepared =
+      make_ready(request,
+                 plan.points,
+                 options.prepare.empty() ? plan.site.value_or("") : "",  // else this is that job
+                 {"run", "--resume", plan.study_id},
+                 workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
   if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
   return conduct(files, plan, prepared, {options.retry, options.take_over}, workspace);

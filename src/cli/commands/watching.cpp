@@ -80,6 +80,18 @@ void sleep_unless_stopped(std::chrono::nanoseconds pause, Workspace& workspace) 
   }
 }
 
+/// Nothing where the scheduler cannot be asked now, or the user ends the waiting.
+std::optional<launch::JobView> view_of(const std::string& job,
+                                       const spec::Site& site,
+                                       Workspace& workspace) {
+  try {
+    return workspace.desk(site).scheduler().poll({job}, workspace.stop()).at(job);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::interrupted) workspace.observer().warn(error.what());
+    return std::nullopt;
+  }
+}
+
 std::vector<RunState> in_order() {
   return {RunState::ok,
           RunState::failed,
@@ -171,7 +183,7 @@ void keep_seen(const app::RunWatch& watch, Workspace& workspace) {
   catalog::Catalog::Transaction transaction(catalog);
   for (const app::WatchedRun& run : watch.runs()) {
     if (run.batch.empty() || spec::is_final(run.state)) continue;
-    catalog.put_state(run.run_id, run.state, run.detail);
+    catalog.put_seen(run.run_id, run.state, run.detail);
   }
   transaction.commit();
   app::keep_accounting(
@@ -238,8 +250,7 @@ launch::JobView await_file(const std::filesystem::path& file,
     if (workspace.stop().stop_requested() || now - begin > limit || !patient) break;
     if (!asked || now - *asked > between_questions) {
       asked = now;
-      const auto views = workspace.desk(site).scheduler().poll({job}, workspace.stop());
-      if (const auto found = views.find(job); found != views.end()) view = found->second;
+      view = view_of(job, site, workspace).value_or(view);
       if (is_over(view.phase) && !ended) ended = now;
       tell(false);
     }
