@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -200,18 +202,27 @@ void index_inbox(catalog::Catalog& catalog,
   const fs::path inbox = runs / ".inbox";
   if (!notes_in(inbox).empty()) {
     catalog::Catalog::Transaction transaction(catalog);
-    std::vector<fs::path> taken;
     // Whoever was here before took what there was: of many runs that end at once each is read once.
-    for (const fs::path& note : notes_in(inbox)) {
-      const fs::path directory = runs / note.stem();
-      std::error_code code;
-      if (fs::exists(directory, code)) {
-        const auto run = telling_problems(observer, [&] { return read_run(directory); });
-        if (!run) continue;
-        put_run(catalog, *run, directory);
-      }
-      taken.push_back(note);
+    const std::vector<fs::path> notes = notes_in(inbox);
+    std::vector<fs::path> folders;  // a run may have two notes, which are neighbours
+    for (const fs::path& note : notes) {
+      fs::path folder = runs / note.stem();
+      if (folders.empty() || folders.back() != folder) folders.push_back(std::move(folder));
     }
+    const Batch batch = read_batch(folders.data(), folders.size());
+    std::set<fs::path> unreadable;
+    for (std::size_t i = 0; i < folders.size(); ++i) {
+      if (batch[i].problem) {
+        observer.warn(batch[i].problem->what(), batch[i].problem->hint());
+        unreadable.insert(folders[i]);
+      } else if (batch[i].run) {
+        put_run(catalog, *batch[i].run, folders[i]);
+      }
+    }
+    std::vector<fs::path> taken;
+    std::copy_if(notes.begin(), notes.end(), std::back_inserter(taken), [&](const fs::path& note) {
+      return !unreadable.contains(runs / note.stem());
+    });
     transaction.commit();
     for (const fs::path& note : taken)
       ::unlink(note.c_str());
