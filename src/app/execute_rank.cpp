@@ -16,13 +16,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 namespace sabath::app {
@@ -88,7 +86,7 @@ class Rank {
     const auto ranks = number_of(variables_, ranks_variable);
     if (!ranks) find_self();
     const bool is_seen = descends_from(value_of(variables_, executor_variable));
-    if (!ranks && (is_seen || !is_first())) become();
+    if (!ranks && (is_seen || !is_first())) become(argv_, variables_);
     if (!is_seen) write_facts();
     RankChildren children;
     if (ranks) {
@@ -123,20 +121,6 @@ class Rank {
     const fs::path mark = folder_ / (".first-" + node_);
     const base::UniqueFd fd(::open(mark.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     return static_cast<bool>(fd);
-  }
-
-  [[noreturn]] void become() {
-    ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
-    std::vector<std::string> words = argv_;
-    std::vector<char*> pointers;
-    for (std::string& word : words)
-      pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    for (const auto& [name, value] : variables_)
-      ::setenv(name.c_str(), value.c_str(), 1);
-    ::execvp(pointers.front(), pointers.data());
-    throw base::Error(base::ErrorKind::launch,
-                      "'" + argv_.front() + "' cannot be started: " + base::errno_text(errno));
   }
 
   /// Of a node that `exec` has not looked at. What cannot be written is missed in the record, and

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
+#include <string_view>
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -37,6 +39,44 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// All that execve needs: nothing is allocated between fork and it.
+class Image {
+ public:
+  Image(const std::vector<std::string>& argv, const base::Environment& environment) : words_(argv) {
+    for (const auto& [name, value] : environment)
+      settings_.push_back(name + "=" + value);
+    const auto path = environment.find("PATH");
+    const auto program =
+        base::find_program(argv.front(), path == environment.end() ? "" : path->second);
+    const bool is_path = argv.front().find('/') != std::string::npos;
+    file_ = program ? program->string() : is_path ? argv.front() : std::string();
+    argument_pointers_ = pointers_to(words_);
+    setting_pointers_ = pointers_to(settings_);
+  }
+  /// Returns where it cannot be started; errno says why. A script that names no interpreter is the
+  /// shell's.
+  void exec() const {
+    ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
+    ::execvpe(file_.c_str(), argument_pointers_.data(), setting_pointers_.data());
+  }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<std::string> settings_{};
+  std::string file_{};
+  std::vector<char*> argument_pointers_{};
+  std::vector<char*> setting_pointers_{};
+};
+
+std::string cannot_be_started(const std::vector<std::string>& argv) {
+  return "'" + argv.front() + "' cannot be started: ";
+}
+
+/// To stderr, between fork and exec.
+void tell(std::string_view text) {
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
 bool is_failure(int status) {
   return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
@@ -44,6 +84,7 @@ bool is_failure(int status) {
 }  // namespace
 
 RankChildren::RankChildren() {
+  ::signal(SIGCHLD, SIG_DFL);  // who ignores it learns of no end
   const sigset_t set = watched();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
@@ -54,16 +95,8 @@ RankChildren::~RankChildren() {
 
 void RankChildren::start(const std::vector<std::string>& argv,
                          const base::Environment& environment) {
-  std::vector<std::string> words = argv;
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : environment)
-    settings.push_back(name + "=" + value);
-  const auto path = environment.find("PATH");
-  const auto program =
-      base::find_program(argv.front(), path == environment.end() ? "" : path->second);
-  const std::string file = program ? program->string() : argv.front();
-  const std::vector<char*> argument_pointers = pointers_to(words);
-  const std::vector<char*> setting_pointers = pointers_to(settings);
+  const Image image(argv, environment);
+  const std::string problem = "sabath: rank: " + cannot_be_started(argv);
   const int parent = ::getpid();
   const int pid = ::fork();
   if (pid < 0)
@@ -75,10 +108,14 @@ void RankChildren::start(const std::vector<std::string>& argv,
   sigset_t none;
   ::sigemptyset(&none);
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() == parent)
-    ::execve(file.c_str(), argument_pointers.data(), setting_pointers.data());
+  if (::getppid() == parent) {
+    image.exec();
+    const char* const reason = ::strerrordesc_np(errno);
+    tell(problem);
+    tell(reason == nullptr ? "unknown error" : reason);
+    tell("\n");
+  }
   ::_exit(127);
 }
 
@@ -99,6 +136,11 @@ int RankChildren::wait() {
   while (true) {
     for (int status = 0;;) {
       const int pid = ::waitpid(-1, &status, WNOHANG);
+      if (pid < 0 && errno == ECHILD && !pids_.empty()) {
+        // Somebody else was told how they ended: that must not pass for a good end.
+        pids_.clear();
+        if (worst_ == 0) worst_ = W_EXITCODE(1, 0);
+      }
       if (pid <= 0) break;
       if (std::erase(pids_, pid) > 0) end_others(status);
     }
@@ -108,6 +150,11 @@ int RankChildren::wait() {
     if (signal > 0 && signal != SIGCHLD) pass_on(signal);
     if (signal < 0 && errno == EAGAIN) pass_on(SIGKILL);
   }
+}
+
+void become(const std::vector<std::string>& argv, const base::Environment& environment) {
+  Image(argv, environment).exec();
+  throw base::Error(base::ErrorKind::launch, cannot_be_started(argv) + base::errno_text(errno));
 }
 
 int end_like(int status) {

@@ -18,8 +18,8 @@ class RankChildren {
   RankChildren(const RankChildren&) = delete;
   RankChildren& operator=(const RankChildren&) = delete;
 
-  /// Throws Error{launch} when there is no process to be had. A command that is not there ends with
-  /// status 127.
+  /// Throws Error{launch} when there is no process to be had. A command that cannot be started says
+  /// so on stderr and ends with status 127.
   void start(const std::vector<std::string>& argv, const base::Environment& environment);
   /// Passes signals on until all have ended. With the first that fails the others are ended.
   /// Gives that one's status, as waitpid does.
@@ -32,6 +32,10 @@ class RankChildren {
   std::vector<int> pids_{};
   int worst_ = 0;
 };
+
+/// Is the command from here on, started as RankChildren starts it. Throws Error{launch}.
+[[noreturn]] void become(const std::vector<std::string>& argv,
+                         const base::Environment& environment);
 
 /// Ends this process as the child with this status ended: by the same signal, or returns its exit
 /// status.

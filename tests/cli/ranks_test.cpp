@@ -131,6 +131,22 @@ TEST_CASE("ranks: torchrun's way needs no torchrun, and one that fails takes the
   }
 }
 
+TEST_CASE("ranks: each that cannot be started says so") {
+  Sabath sabath;
+  const json stage = {{"name", "go"},
+                      {"run", {"/no/such/program"}},
+                      {"parallel", GENERATE("torchrun", "mpirun")},
+                      {"resources", {{"tasks", 2}}}};
+  let_mpirun(sabath);
+  const json document = {{"schema", 1},
+                         {"name", "toy"},
+                         {"environment", {{"layers", json::array()}}},
+                         {"stages", json::array({stage})}};
+  CHECK(sabath({"run", sabath.recipe("toy", document.dump())}).status == 1);
+  CHECK_THAT(text_of(stage_folder(sabath) / "stderr.log"),
+             Contains("'/no/such/program' cannot be started: No such file or directory"));
+}
+
 TEST_CASE("ranks: nodes that exec cannot see tell who they are and what was used there") {
   Sabath sabath;
   put_srun(sabath);
