@@ -54,6 +54,14 @@ Admission admit(const RunStatus& status,
   return {Answer::not_now, "this run may still be executed, " + executor};
 }
 
+int newest_attempt(const RunFiles& files) noexcept {
+  try {
+    return files.read_status().attempt;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
 void keep_attempt(const RunFiles& files, const RunStatus& status) {
   base::make_directories(files.attempt(status.attempt));
   files_of(files, status.attempt).write_status(status);

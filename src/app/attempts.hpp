@@ -31,6 +31,9 @@ Admission admit(const spec::RunStatus& status,
                 base::Liveness liveness,
                 const std::optional<spec::JobStart>& job);
 
+/// The number of the attempt that executes the run, or did last; 0 where nobody can tell.
+int newest_attempt(const RunFiles& files) noexcept;
+
 /// Keeps what is known of the attempt that a status tells of; it is over and did not end the run.
 void keep_attempt(const RunFiles& files, const spec::RunStatus& status);
 /// Those before attempt `number` that were kept; nothing where there is none.

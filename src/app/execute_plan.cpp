@@ -61,7 +61,9 @@ class Execution {
         node_(node),
         secrets_(known_secrets(base::current_environment(), node.secrets)) {}
 
-  spec::RunRecord execute(std::stop_token stop) {
+  spec::RunRecord execute(const std::stop_token& outer) {
+    const std::stop_callback pass_on(outer, [&] { own_stop_.request_stop(); });
+    const std::stop_token stop = own_stop_.get_token();
     if (!begin(stop)) return record_;
     std::list<env::EnvironmentLease> leases;
     for (const spec::BuiltEnvironment& environment : plan_.environments())
@@ -209,9 +211,17 @@ class Execution {
   }
 
   void write_status() {
+    if (is_superseded()) {
+      own_stop_.request_stop();
+      return;
+    }
     status_.updated = now();
     files_.write_status(status_);
   }
+
+  /// The scheduler may have started the job once more while this one still lives on a node that was
+  /// given up: then the run is that one's, and nothing of this one is written.
+  bool is_superseded() const { return newest_attempt(files_) > status_.attempt; }
 
   void set_state(spec::RunState state) {
     const std::lock_guard lock(status_mutex_);
@@ -259,7 +269,7 @@ class Execution {
       copies_.push_back(std::move(*copy));
     }
     set_message("");
-    if (node_.batch) stages_ = stages_of_step(plan_, node_.batch->plan, step());
+    stages_ = stages_of_step(plan_, node_.batch->plan, step());
   }
 
   void look_at_host() {
@@ -300,8 +310,7 @@ class Execution {
   void run_stages(const std::vector<env::LocalPrefix>& local,
                   const std::shared_future<void>& trust,
                   std::stop_token stop) {
-    // What an engine starts is in groups of its own, so that there the tree of processes tells
-    // more.
+    // What an engine starts is in groups of its own: there the tree of processes tells more.
     const auto environments = plan_.environments();
     const bool in_container = std::any_of(
         environments.begin(), environments.end(), [](const spec::BuiltEnvironment& environment) {
@@ -372,6 +381,7 @@ class Execution {
     record_.wall_s = std::chrono::duration<double>(clock_.steady() - started_).count();
     take_ranks();
     take_earlier();
+    if (is_superseded()) return;
     if (!ends_run()) return mark_changed(record_.outputs, stamps, files_);
     try {
       cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
@@ -500,6 +510,11 @@ class Execution {
   }
 
   void finish() {
+    if (is_superseded()) {
+      throw Error(ErrorKind::usage,
+                  files_.directory().string() + ": another attempt goes on with this run",
+                  "this one, which was given up for lost, is not recorded");
+    }
     if (!ends_run()) return leave_step();
     tell_full_disk();
     keep_earlier();
@@ -556,6 +571,7 @@ class Execution {
   spec::Recipe recipe_{};
   spec::RunStatus status_{};
   std::mutex status_mutex_{};
+  std::stop_source own_stop_{};
   spec::RunRecord record_{};
   std::optional<SpaceReserve> reserve_{};
   base::SteadyTime started_{};

@@ -7,8 +7,11 @@
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
 #include <chrono>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::app {
@@ -20,6 +23,8 @@ using base::ErrorKind;
 using base::ProcessIdentity;
 
 constexpr std::string_view scratch_head = "sabath-work-";
+constexpr std::string_view gone_head = ".gone-";
+constexpr auto pause = std::chrono::milliseconds(50);
 constexpr std::uint64_t spare_bytes = std::uint64_t{64} << 20U;
 
 fs::path users_of(const fs::path& place) {
@@ -79,8 +84,8 @@ void remove_unused(const fs::path& place) noexcept {
       fs::remove(closing_of(place), code);
       return;
     }
-    const fs::path gone =
-        place.parent_path() / (".gone-" + own_text() + "-" + place.filename().string());
+    const fs::path gone = place.parent_path() /
+                          (std::string(gone_head) + own_text() + "-" + place.filename().string());
     fs::rename(place, gone, code);
     base::remove_tree(code ? place : gone);
   } catch (const std::exception&) {
@@ -88,14 +93,58 @@ void remove_unused(const fs::path& place) noexcept {
   }
 }
 
+bool is_digest(std::string_view text) {
+  return text.size() >= 32 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isxdigit(c) != 0;
+         });
+}
+
+/// Nothing that is not a copy by its name and by what is in it.
 void remove_all_unused(const fs::path& root) noexcept {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(root, code)) {
-    if (entry.path().filename().string().starts_with(".gone-")) {
+    const std::string name = entry.path().filename().string();
+    std::error_code none;
+    if (!fs::is_directory(entry.symlink_status(none))) continue;
+    if (!fs::is_directory(fs::symlink_status(users_of(entry.path()), none))) continue;
+    if (name.starts_with(gone_head) && is_digest(name.substr(name.rfind('-') + 1))) {
       base::remove_tree(entry.path());
-    } else {
+    } else if (is_digest(name)) {
       remove_unused(entry.path());
     }
+  }
+}
+
+/// The name of the folder is known to everybody, and others may write where it lies: it is used
+/// when it is this user's own, and no link.
+bool is_own_folder(const fs::path& root, base::Observer& observer) {
+  base::make_directories(root.parent_path());
+  if (::mkdir(root.c_str(), 0700) != 0 && errno != EEXIST)
+    base::throw_errno(root.string(), "cannot make the folder", errno);
+  struct stat status {};
+  const bool is_own = ::lstat(root.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                      status.st_uid == ::geteuid();
+  if (!is_own) {
+    observer.warn(root.string() + ": is not a folder of this user's own",
+                  "nothing is copied to this node");
+    return false;
+  }
+  if ((status.st_mode & 0777U) != 0700U) fs::permissions(root, fs::perms::owner_all);
+  return true;
+}
+
+/// One who removes what nobody uses may take the folder away at any moment before this has ended.
+void become_user(const fs::path& place, base::Clock& clock) {
+  constexpr int most_tries = 20;
+  for (int tries = 1;; ++tries) {
+    try {
+      base::make_directories(users_of(place));
+      base::write_file_once(users_of(place) / own_text(), "");
+      return;
+    } catch (const Error&) {
+      if (tries == most_tries) throw;
+    }
+    clock.sleep_for(pause);
   }
 }
 
@@ -133,6 +182,23 @@ void copy_all(const fs::path& source, const fs::path& copy, const std::stop_toke
   }
 }
 
+/// The copy is others', too: nobody is to write into it.
+void make_read_only(const fs::path& path) {
+  constexpr auto all_read = static_cast<fs::perms>(0444);
+  constexpr auto all_enter = static_cast<fs::perms>(0555);
+  const auto close = [&](const fs::path& file) {
+    const fs::file_status status = fs::symlink_status(file);
+    const bool is_entered = fs::is_directory(status) ||
+                            (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+    fs::permissions(file, is_entered ? all_enter : all_read);
+  };
+  if (fs::is_directory(path)) {
+    for (const auto& entry : fs::recursive_directory_iterator(path))
+      close(entry.path());
+  }
+  close(path);
+}
+
 /// False where there is no room. The copy is there when it is whole.
 bool fill(const fs::path& place,
           const fs::path& source,
@@ -151,6 +217,7 @@ bool fill(const fs::path& place,
   base::remove_tree(unfinished);
   try {
     copy_all(source, unfinished, stop);
+    make_read_only(unfinished);
   } catch (...) {
     base::remove_tree(unfinished);
     throw;
@@ -184,16 +251,34 @@ std::optional<StagedCopy> StagedCopy::make(const fs::path& folder,
                                            base::Clock& clock,
                                            base::Observer& observer,
                                            const std::stop_token& stop) {
+  std::string problem;
+  try {
+    return try_make(folder, key, source, clock, observer, stop);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    problem = error.what();
+  } catch (const fs::filesystem_error& error) {
+    problem = error.what();
+  }
+  observer.warn(source.string() + ": is not copied to this node: " + problem,
+                "it is read where it is");
+  return std::nullopt;
+}
+
+std::optional<StagedCopy> StagedCopy::try_make(const fs::path& folder,
+                                               const std::string& key,
+                                               const fs::path& source,
+                                               base::Clock& clock,
+                                               base::Observer& observer,
+                                               const std::stop_token& stop) {
   const fs::path root = folder / ("sabath-staged-" + std::to_string(::getuid()));
-  base::make_directories(root);
-  fs::permissions(root, fs::perms::owner_all);
+  if (!is_own_folder(root, observer)) return std::nullopt;
   remove_all_unused(root);
   const fs::path place = root / key;
   while (true) {
     if (stop.stop_requested())
       throw Error(ErrorKind::interrupted, "interrupted while inputs were copied to the node");
-    base::make_directories(users_of(place));
-    base::write_file_once(users_of(place) / own_text(), "");
+    become_user(place, clock);
     StagedCopy copy(place);
     std::error_code code;
     // In this order: what was removed in between has no user either.
@@ -211,7 +296,7 @@ std::optional<StagedCopy> StagedCopy::make(const fs::path& folder,
                closer && is_gone(*closer)) {
       fs::remove(closing_of(place), code);
     }
-    clock.sleep_for(std::chrono::milliseconds(50));
+    clock.sleep_for(pause);
   }
 }
 

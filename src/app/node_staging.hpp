@@ -21,8 +21,9 @@ std::optional<std::filesystem::path> expanded(const std::string& path, base::Obs
 /// left by processes that were killed is removed by the next one that comes.
 class StagedCopy {
  public:
-  /// `key` names the content. Nothing where there is not room enough, which is told: then the
-  /// source is what there is. Throws Error{storage|interrupted}.
+  /// `key` names the content: the digits of its digest. Nothing where there is not room enough, the
+  /// folder for copies is not this user's own, or copying fails, which is told: then the source is
+  /// what there is. A copy is read-only. Throws Error{interrupted}.
   static std::optional<StagedCopy> make(const std::filesystem::path& folder,
                                         const std::string& key,
                                         const std::filesystem::path& source,
@@ -39,6 +40,12 @@ class StagedCopy {
 
  private:
   explicit StagedCopy(std::filesystem::path place) : place_(std::move(place)) {}
+  static std::optional<StagedCopy> try_make(const std::filesystem::path& folder,
+                                            const std::string& key,
+                                            const std::filesystem::path& source,
+                                            base::Clock& clock,
+                                            base::Observer& observer,
+                                            const std::stop_token& stop);
   std::filesystem::path place_;
 };
 

@@ -177,6 +177,29 @@ TEST_CASE("requeue: a run whose node died goes on as attempt 2 of the same job")
   CHECK(is_marked(batch.files().started(), batch.plan().runs[0] + ".2"));
 }
 
+TEST_CASE("requeue: an attempt that was given up and still lives ends, and writes nothing more") {
+  Sabath sabath;
+  const json stages = {
+      {{"name", "first"}, {"line", "while [ ! -e {output}/go ]; do sleep 0.1; done"}},
+      {{"name", "second"}, {"needs", {"first"}}, {"line", "sleep 60"}}};
+  PlannedBatch batch(sabath, recipe_of(sabath, stages));
+  batch.be_job("7");
+  Running running = sabath.start(batch.command());
+  REQUIRE(eventually([&] { return batch.run().read_status().stage == "first"; }));
+  wait_for(batch.run().outputs("first"));
+  spec::RunStatus status = batch.run().read_status();
+  status.attempt = 2;
+  status.node = "n2";
+  batch.run().write_status(status);
+  write_text(batch.run().outputs("first") / "go", "");
+  const Answer answer = running.wait();
+  CHECK(answer.status != 0);
+  CHECK_THAT(answer.errors, Contains("another attempt goes on with this run"));
+  CHECK_FALSE(fs::exists(batch.run().record()));
+  CHECK(batch.run().read_status().attempt == 2);
+  CHECK(batch.run().read_status().node == "n2");
+}
+
 TEST_CASE("requeue: what runs on a node that cannot be seen is left to it") {
   Sabath sabath;
   PlannedBatch batch(sabath, sabath.shell_recipe("toy", "true"));

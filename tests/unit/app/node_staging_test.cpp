@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const std::string key_1(64, '1');
+const std::string key_2(64, '2');
+
 struct Staging {
   test::TempHome home{};
   test::RecordingObserver observer{};
@@ -30,7 +33,7 @@ struct Staging {
     fs::create_symlink("x", source / "a" / "link");
     fs::create_directories(folder);
   }
-  std::optional<app::StagedCopy> copy(const std::string& key = "k1") {
+  std::optional<app::StagedCopy> copy(const std::string& key = key_1) {
     return app::StagedCopy::make(folder, key, source, clock, observer, {});
   }
   fs::path root() const { return folder / ("sabath-staged-" + std::to_string(::getuid())); }
@@ -45,7 +48,7 @@ TEST_CASE("staging: a copy needs nothing of its source, and is removed with its 
     REQUIRE(copy);
     CHECK(base::read_file(copy->path() / "a" / "link") == "hello");
     CHECK_FALSE(fs::is_symlink(copy->path() / "a" / "link"));
-    CHECK(fs::exists(staging.root() / "k1"));
+    CHECK(fs::exists(staging.root() / key_1));
   }
   CHECK(fs::is_empty(staging.root()));
 }
@@ -78,19 +81,56 @@ TEST_CASE("staging: what killed processes left is removed by the next, half a co
   Staging staging;
   const int pid = ::fork();
   if (pid == 0) {
-    const auto copy = staging.copy("old");
-    fs::create_directories(staging.root() / "k1" / "users");
+    const auto copy = staging.copy(key_2);
+    fs::create_directories(staging.root() / key_1 / "users");
     const std::string self = base::ProcessIdentity::current().text();
-    base::write_file_atomically(staging.root() / "k1" / "maker", self);
-    base::write_file_atomically(staging.root() / "k1" / "users" / self, "");
+    base::write_file_atomically(staging.root() / key_1 / "maker", self);
+    base::write_file_atomically(staging.root() / key_1 / "users" / self, "");
     ::_exit(0);  // as kill -9: nothing is tidied up
   }
   ::waitpid(pid, nullptr, 0);
-  REQUIRE(fs::exists(staging.root() / "old" / "data"));
+  REQUIRE(fs::exists(staging.root() / key_2 / "data"));
   const auto copy = staging.copy();
   REQUIRE(copy);
   CHECK(base::read_file(copy->path() / "a" / "x") == "hello");
-  CHECK_FALSE(fs::exists(staging.root() / "old"));
+  CHECK_FALSE(fs::exists(staging.root() / key_2));
+}
+
+TEST_CASE("staging: a copy cannot be written to") {
+  Staging staging;
+  fs::permissions(staging.source / "a" / "x", fs::perms::owner_all);
+  base::write_file_atomically(staging.source / "plain", "1");
+  const auto copy = staging.copy();
+  REQUIRE(copy);
+  const auto mode = [](const fs::path& file) {
+    return static_cast<unsigned>(fs::status(file).permissions());
+  };
+  CHECK(mode(copy->path()) == 0555);
+  CHECK(mode(copy->path() / "a") == 0555);
+  CHECK(mode(copy->path() / "a" / "x") == 0555);
+  CHECK(mode(copy->path() / "plain") == 0444);
+}
+
+TEST_CASE("staging: a folder for copies that is somebody's link is not used") {
+  Staging staging;
+  const fs::path elsewhere = staging.home / "elsewhere";
+  fs::create_directories(elsewhere / key_2 / "users");
+  fs::create_directory_symlink(elsewhere, staging.root());
+  CHECK_FALSE(staging.copy());
+  REQUIRE(staging.observer.warnings.size() == 1);
+  CHECK(test::contains(staging.observer.warnings.front(), "is not a folder of this user's own"));
+  CHECK(fs::exists(elsewhere / key_2));
+}
+
+TEST_CASE("staging: what is no copy is left where it is") {
+  Staging staging;
+  fs::create_directories(staging.root() / "mine" / "users");
+  fs::create_directories(staging.root() / key_2 / "no users");
+  fs::create_directories(staging.root() / ".gone-mine");
+  CHECK(staging.copy());
+  CHECK(fs::exists(staging.root() / "mine"));
+  CHECK(fs::exists(staging.root() / key_2));
+  CHECK(fs::exists(staging.root() / ".gone-mine"));
 }
 
 TEST_CASE("staging: where there is no room it is told, and the source is used") {
