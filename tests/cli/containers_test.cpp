@@ -30,10 +30,16 @@ struct Yard {
       sabath.environment()[name] = value;
   }
   /// Of one stage "go" that runs a line of shell in the image.
-  std::string recipe(const std::string& name, const std::string& line) {
+  std::string recipe(const std::string& name,
+                     const std::string& line,
+                     const std::string& parallel = "none") {
     const nlohmann::json layer{
         {"kind", "container"}, {"name", "box"}, {"engines", {"podman"}}, {"image", image}};
-    const nlohmann::json stage{{"name", "go"}, {"run", {"sh", "-c", line}}, {"outputs", {"made"}}};
+    const nlohmann::json stage{{"name", "go"},
+                               {"run", {"sh", "-c", line}},
+                               {"outputs", {"made"}},
+                               {"parallel", parallel},
+                               {"resources", {{"tasks", 2}}}};
     const nlohmann::json document{{"schema", 1},
                                   {"name", name},
                                   {"environment", {{"layers", nlohmann::json::array({layer})}}},
@@ -95,6 +101,16 @@ TEST_CASE("cli: a run in a container that is interrupted leaves nothing running"
   CHECK(running.wait().status == 130);
   CHECK(contains(yard.sabath.newest(), "\"interrupted\""));
   CHECK(yard.is_empty());
+}
+
+TEST_CASE("cli: ranks in a container are refused before anything is planned") {
+  Yard yard;
+  const std::string ranks = yard.recipe("ranks", "echo > {output}/made", "torchrun");
+  yard.done({"env", "lock", ranks});
+  const auto answer = yard.sabath({"run", ranks});
+  CHECK(answer.status == 2);
+  CHECK(contains(answer.errors, "'parallel' cannot start ranks in a container"));
+  CHECK(yard.sabath.run_directories().empty());
 }
 
 TEST_CASE("cli: why two containers differ is said in words") {
