@@ -48,7 +48,7 @@ TEST_CASE("cli: an unknown option, a missing argument and no command at all are 
                                                     {"run"},
                                                     {"run", "x", "--repeet", "2"},
                                                     {"run", "x", "--repeat", "0"},
-                                                    {"compare", "a"},
+                                                    {"compare"},
                                                     {"compare", "a", "b", "--require", "roughly"},
                                                     {"completion", "tcsh"}}) {
     const Answer answer = sabath(arguments);

@@ -210,21 +210,21 @@ TEST_CASE("run watch: a job that vanished is unknown and never done, until its r
 }
 
 TEST_CASE("run watch: the scheduler is asked one question for all, at most twelve times a minute") {
-  Batch batch(1000);
+  Batch batch(100);
   app::RunWatch first = batch.watch();
   app::RunWatch second = batch.watch();
   first.look({});
   second.look({});
   CHECK(batch.queue.questions == 1);
-  for (int i = 0; i < 600; ++i) {
-    batch.clock.move(std::chrono::milliseconds(100));
+  for (int i = 0; i < 120; ++i) {
+    batch.clock.move(std::chrono::milliseconds(500));
     first.look({});
     second.look({});
   }
   CHECK(batch.queue.questions <= 13);  // and the first one
   const int before = batch.queue.questions;
-  for (int i = 0; i < 600; ++i) {
-    batch.clock.move(std::chrono::milliseconds(100));
+  for (int i = 0; i < 120; ++i) {
+    batch.clock.move(std::chrono::milliseconds(500));
     first.look({});
   }
   CHECK(batch.queue.questions - before <= 6);
