@@ -131,7 +131,7 @@ test_all() {
   say "building and testing as it is installed (build/release)"
   cmake --preset release "${launcher[@]}"
   cmake --build --preset release --target sabath sabath_shell program_tests
-  ctest --preset release -j "$(nproc)" -R '^(test_cli|test_slurm|test_gridengine|integration|soak)'
+  ctest --preset release -j "$(nproc)" -R '^(test_cli|test_slurm|test_gridengine|test_sites|integration|soak)'
 }
 
 mkdir -p build
