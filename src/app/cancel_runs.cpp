@@ -2,6 +2,7 @@
 
 #include <sabath/app/batch_files.hpp>
 #include <sabath/app/cancel_runs.hpp>
+#include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
@@ -77,13 +78,8 @@ void close_not_begun(const std::set<std::string>& wanted,
   for (const std::string& id : wanted) {
     if (begun.contains(id)) continue;
     const RunFiles run(runs / id);
-    spec::RunStatus status = run.read_status();
-    if (spec::is_final(status.state)) continue;
-    status.state = spec::RunState::interrupted;
-    status.message = "it was cancelled before it began";
-    status.updated = base::format_rfc3339(clock.now());
-    run.write_status(status);
-    announce(runs, id, RunEvent::finished);
+    if (!spec::is_final(run.read_status().state))
+      close_run(run, spec::RunState::interrupted, "it was cancelled before it began", clock);
   }
 }
 

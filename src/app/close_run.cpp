@@ -1,4 +1,5 @@
 #include <sabath/app/close_run.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
 namespace sabath::app {
@@ -12,6 +13,24 @@ bool close_interrupted(const RunFiles& files) {
   announce(
       files.directory().parent_path(), files.directory().filename().string(), RunEvent::finished);
   return true;
+}
+
+void close_run(const RunFiles& files,
+               spec::RunState state,
+               const std::string& why,
+               const base::Clock& clock) {
+  spec::RunStatus status;
+  try {
+    status = files.read_status();
+  } catch (const base::Error&) {
+    status.attempt = 0;  // a power cut took it
+  }
+  status.state = state;
+  status.message = why;
+  status.updated = base::format_rfc3339(clock.now());
+  files.write_status(status);
+  announce(
+      files.directory().parent_path(), files.directory().filename().string(), RunEvent::finished);
 }
 
 }  // namespace sabath::app

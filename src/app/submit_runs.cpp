@@ -1,4 +1,5 @@
 #include <sabath/app/batch_steps.hpp>
+#include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/submit_batch.hpp>
 #include <sabath/app/submit_runs.hpp>
@@ -29,13 +30,7 @@ spec::BatchPlan batch_of(const std::string& id, const SubmitTools& tools) {
 void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Clock& clock) {
   const fs::path runs = plan.runs_directory;
   for (const std::string& id : plan.runs) {
-    const RunFiles files(runs / id);
-    spec::RunStatus status = files.read_status();
-    status.state = spec::RunState::interrupted;
-    status.message = why;
-    status.updated = base::format_rfc3339(clock.now());
-    files.write_status(status);
-    announce(runs, id, RunEvent::finished);
+    close_run(RunFiles(runs / id), spec::RunState::interrupted, why, clock);
   }
 }
 

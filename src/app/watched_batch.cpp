@@ -33,10 +33,6 @@ std::optional<base::WallTime> changed_at(const fs::path& folder) {
                         std::chrono::nanoseconds(status.st_mtim.tv_nsec));
 }
 
-bool is_end(JobPhase phase) {
-  return phase != JobPhase::pending && phase != JobPhase::running && phase != JobPhase::done;
-}
-
 std::string said(const launch::JobView& view) {
   std::string text = view.state.empty() ? "the scheduler does not know it" : view.state;
   const bool tells = !view.reason.empty() && view.reason != "None" && view.reason != view.state;
@@ -219,7 +215,7 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     run.state = RunState::unknown;
     run.detail = "the scheduler knows no job " + tasks_of(seen).back() +
                  " (any more), and the run's files say nothing of an end";
-  } else if (is_end(phase) || phase == JobPhase::done) {
+  } else {
     close(seen, state_after(phase), why_after(at->view));
   }
 }
@@ -231,8 +227,7 @@ bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
   std::error_code code;
   spec::RunStatus status;
   try {
-    if (job_is_over && close_interrupted(files))
-      announce(seen.run->directory.parent_path(), seen.run->run_id, RunEvent::finished);
+    if (job_is_over) close_interrupted(files);
     status = files.read_status();
     if (std::filesystem::exists(files.record(), code)) {
       const auto record = files.read_record();
@@ -252,18 +247,7 @@ bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
 }
 
 void RunWatch::Batch::close(Seen& seen, RunState state, const std::string& why) const {
-  const RunFiles files(seen.run->directory);
-  spec::RunStatus status;
-  try {
-    status = files.read_status();
-  } catch (const base::Error&) {
-    status.attempt = 0;
-  }
-  status.state = state;
-  status.message = why;
-  status.updated = base::format_rfc3339(clock_.now());
-  files.write_status(status);
-  announce(seen.run->directory.parent_path(), seen.run->run_id, RunEvent::finished);
+  close_run(RunFiles(seen.run->directory), state, why, clock_);
   seen.run->state = state;
   seen.run->detail = why;
 }

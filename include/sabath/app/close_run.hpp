@@ -1,6 +1,9 @@
 #pragma once
 
 #include <sabath/app/run_files.hpp>
+#include <sabath/base/clock.hpp>
+
+#include <string>
 
 namespace sabath::app {
 
@@ -9,5 +12,12 @@ namespace sabath::app {
 /// with it any more: for whoever knows that the job does not come back. False where there is none,
 /// or the run has its record already. Throws Error{storage}.
 bool close_interrupted(const RunFiles& files);
+
+/// Says in its status how a run stands that nobody executes and that has no record, and why; and
+/// notes it for the catalog. Throws Error{storage}.
+void close_run(const RunFiles& files,
+               spec::RunState state,
+               const std::string& why,
+               const base::Clock& clock);
 
 }  // namespace sabath::app

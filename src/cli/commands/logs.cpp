@@ -29,7 +29,7 @@ struct LogsOptions {
 int run_logs(const LogsOptions& options, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(options.run);
   app::RunLogs logs(row.directory, {options.stage, options.errors, options.job});
-  const auto seen = watch(runs_of_ids({row.id}, workspace), workspace);
+  const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);
   const bool to_terminal = ::isatty(STDOUT_FILENO) == 1;  // where escape sequences would act
   std::chrono::nanoseconds pause = app::first_watch;
   while (true) {

@@ -84,7 +84,7 @@ int run_at_site(const RunOptions& options, const app::RunRequest& request, Works
   const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
   workspace.index_runs();
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
-  const auto seen = watch(runs_of_ids({id}, workspace), workspace);
+  const auto seen = watch(runs_to_watch({id}, workspace), workspace);
   const bool over = follow(*seen, id, options.detach, workspace);
   const app::WatchedRun& run = seen->runs().front();
   const app::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};

@@ -159,17 +159,6 @@ std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words
   return runs;
 }
 
-std::vector<app::WatchedRun> runs_of_ids(const std::vector<std::string>& ids,
-                                         Workspace& workspace) {
-  std::vector<app::WatchedRun> runs;
-  const base::WallTime now = workspace.clock().now();
-  for (const std::string& id : ids) {
-    for (const catalog::RunRow& row : workspace.catalog().select(id, now))
-      runs.push_back(watched(row));
-  }
-  return runs;
-}
-
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace) {
   return std::make_unique<app::RunWatch>(
       std::move(runs),

@@ -19,9 +19,6 @@ namespace sabath::cli {
 std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
                                            Workspace& workspace);
 
-/// The same for runs that were just handed in.
-std::vector<app::WatchedRun> runs_of_ids(const std::vector<std::string>& ids, Workspace& workspace);
-
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace);
 
 app::SchedulerOf scheduler_of(Workspace& workspace);
