@@ -28,9 +28,14 @@ std::vector<spec::ItemComparison> items_of(Findings findings) {
   return items;
 }
 
-void set(spec::Comparison& comparison, Judgement judgement) {
+void set_result(spec::Comparison& comparison, Judgement judgement) {
   comparison.result = judgement.verdict;
   comparison.reason = std::move(judgement.reason);
+}
+
+void set_performance(spec::Comparison& comparison, Judgement judgement) {
+  comparison.performance_verdict = judgement.verdict;
+  comparison.performance_reason = std::move(judgement.reason);
 }
 
 }  // namespace
@@ -51,7 +56,8 @@ spec::Comparison compare_runs(const Side& a,
   const auto forbidden =
       forbidden_differences(comparison.differences, a.record, b.record, options.across);
   if (!forbidden.empty()) {
-    set(comparison, not_comparable(forbidden));
+    set_result(comparison, not_comparable(forbidden));
+    set_performance(comparison, {spec::Verdict::not_comparable, "the runs are not comparable"});
     return comparison;
   }
 
@@ -59,6 +65,7 @@ spec::Comparison compare_runs(const Side& a,
   Findings metrics = compare_metrics(a, b, rules, options, stages);
   Findings outputs = compare_outputs(a, b, rules, options, stages);
   comparison.performance = performance_rows(a, b, rules);
+  set_performance(comparison, judge_performance(a, b, comparison.performance));
 
   const std::vector<const Finding*> judged = judged_of(metrics, outputs);
   comparison.strongest = strongest_of_all(judged);
@@ -71,7 +78,7 @@ spec::Comparison compare_runs(const Side& a,
   std::vector<std::string> not_evaluated = metrics.not_evaluated;
   not_evaluated.insert(
       not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());
-  set(comparison, judge(a, b, judged, not_evaluated, required));
+  set_result(comparison, judge(a, b, judged, not_evaluated, required));
   comparison.metrics = items_of(std::move(metrics));
   comparison.outputs = items_of(std::move(outputs));
   return comparison;

@@ -70,4 +70,28 @@ SpeedVerdict judge_speed(std::span<const double> reference,
   return result;
 }
 
+SpeedVerdict judge_speed_of_peers(std::span<const double> a,
+                                  std::span<const double> b,
+                                  spec::Better better,
+                                  double margin,
+                                  double alpha) {
+  SpeedVerdict forth = judge_speed(a, b, better, margin, alpha);
+  if (!forth.interval) return forth;
+  const SpeedVerdict back = judge_speed(b, a, better, margin, alpha);
+  const bool slower = forth.verdict == spec::Verdict::fail;
+  const bool faster = back.verdict == spec::Verdict::fail;
+  const std::string lies = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may lie between",
+                                       forth.interval->low,
+                                       forth.interval->high,
+                                       100 * margin);
+  if (slower || faster) {
+    forth.verdict = spec::Verdict::fail;
+    forth.reason = fmt::format("{} is slower: {}", slower ? "B" : "A", lies);
+    return forth;
+  }
+  if (back.verdict == spec::Verdict::inconclusive) forth.verdict = spec::Verdict::inconclusive;
+  forth.reason = lies;
+  return forth;
+}
+
 }  // namespace sabath::compare

@@ -58,18 +58,6 @@ std::optional<std::string> unfinished(const spec::RunRecord& record) {
   return std::nullopt;
 }
 
-std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
-  std::vector<std::string> reasons;
-  for (const auto* side : {&a, &b}) {
-    if (const auto reason = unfinished(side->record)) reasons.push_back(*reason);
-  }
-  if (reasons.empty()) return std::nullopt;
-  std::sort(reasons.begin(), reasons.end());
-  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
-  return Judgement{spec::Verdict::inconclusive,
-                   fmt::format("{}: only complete runs are judged", fmt::join(reasons, " and "))};
-}
-
 std::string pass_reason(const std::vector<const Finding*>& judged, const Requirement& required) {
   const spec::Rung strongest = *strongest_of_all(judged);
   const std::string subject =
@@ -88,6 +76,18 @@ std::string pass_reason(const std::vector<const Finding*>& judged, const Require
 }
 
 }  // namespace
+
+std::optional<Judgement> judge_completeness(const Side& a, const Side& b) {
+  std::vector<std::string> reasons;
+  for (const auto* side : {&a, &b}) {
+    if (const auto reason = unfinished(side->record)) reasons.push_back(*reason);
+  }
+  if (reasons.empty()) return std::nullopt;
+  std::sort(reasons.begin(), reasons.end());
+  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
+  return Judgement{spec::Verdict::inconclusive,
+                   fmt::format("{}: only complete runs are judged", fmt::join(reasons, " and "))};
+}
 
 Requirement required_rung(const Side& a,
                           const Side& b,

@@ -27,6 +27,9 @@ struct Judgement {
   std::string reason{};
 };
 
+/// That only complete runs are judged, where one is not.
+std::optional<Judgement> judge_completeness(const Side& a, const Side& b);
+
 /// "parameter learning_rate differs ...": the verdict on a pair that may not be compared.
 Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden);
 

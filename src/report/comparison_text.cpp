@@ -162,22 +162,38 @@ std::string differences_text(const Comparison& comparison) {
   return table.text() + "\n";
 }
 
+std::string variation_text(const std::optional<double>& cv) {
+  return cv && std::isfinite(*cv) ? fmt::format("{:.1f} %", 100 * *cv) : "-";
+}
+
+std::string verdict_text(const spec::PerformanceRow& row) {
+  if (row.verdict) return std::string(spec::to_string(*row.verdict));
+  return row.reason.empty() ? "not judged" : "not judged: " + row.reason;
+}
+
+/// A table of its own, and what it says apart from RESULT.
 std::string performance_text(const Comparison& comparison) {
   if (comparison.performance.empty()) return "";
-  TextTable table({{"time and speed (not judged)", Align::left},
-                   {"median A", Align::right},
-                   {"median B", Align::right},
-                   {"B/A", Align::right},
-                   {"n", Align::right}});
+  TextTable table({{"performance", Align::left},
+                   {"A", Align::right},
+                   {"B", Align::right},
+                   {"ratio", Align::right},
+                   {"interval", Align::left},
+                   {"CV", Align::left},
+                   {"n", Align::left},
+                   {"verdict", Align::left}});
   for (const spec::PerformanceRow& row : comparison.performance) {
-    const double ratio = row.median_b / row.median_a;
-    table.add({row.name + (row.unit.empty() ? "" : " [" + row.unit + "]"),
-               number_text(row.median_a),
-               number_text(row.median_b),
-               std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "-",
-               fmt::format("{}, {}", row.n_a, row.n_b)});
+    table.add(
+        {row.name + (row.unit.empty() ? "" : " [" + row.unit + "]"),
+         number_text(row.median_a),
+         number_text(row.median_b),
+         row.ratio ? fmt::format("{:.3g}", *row.ratio) : "-",
+         row.ratio_low ? fmt::format("[{:.3g}, {:.3g}]", *row.ratio_low, *row.ratio_high) : "-",
+         variation_text(row.cv_a) + ", " + variation_text(row.cv_b),
+         fmt::format("{}, {}", row.n_a, row.n_b),
+         verdict_text(row)});
   }
-  return table.text() + "\n";
+  return table.text() + "medians; ratio of B to A, turned so that above 1 B is worse\n\n";
 }
 
 }  // namespace
@@ -187,7 +203,7 @@ std::string number_text(double value) {
 }
 
 std::string comparison_text(const Comparison& comparison) {
-  LabelledLines head(12);
+  LabelledLines head(13);
   head.add("A", comparison.a);
   head.add("B", comparison.b);
   const std::string facets = differing_facets(comparison);
@@ -199,7 +215,7 @@ std::string comparison_text(const Comparison& comparison) {
   head.gap();
   std::string text = head.text() + differences_text(comparison) + items_text(comparison) +
                      performance_text(comparison);
-  LabelledLines foot(12);
+  LabelledLines foot(13);
   if (comparison.first_divergence) {
     foot.add(
         "parted",
@@ -211,6 +227,12 @@ std::string comparison_text(const Comparison& comparison) {
     if (item != comparison.metrics.end()) foot.add("", growth_text(*item));
   }
   foot.add("cause", comparison.likely_cause);
+  if (!comparison.performance.empty()) {
+    foot.add("PERFORMANCE",
+             fmt::format("{}: {}",
+                         spec::to_string(comparison.performance_verdict),
+                         comparison.performance_reason));
+  }
   foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
   return text + foot.text();
 }

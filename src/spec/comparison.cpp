@@ -34,4 +34,18 @@ std::string_view to_string(Repetition repetition) {
   return "";
 }
 
+std::string_view to_string(PerformanceKind kind) {
+  switch (kind) {
+    case PerformanceKind::whole_run:
+      return "whole_run";
+    case PerformanceKind::speed:
+      return "speed";
+    case PerformanceKind::time_to_quality:
+      return "time_to_quality";
+    case PerformanceKind::quality:
+      return "quality";
+  }
+  return "";
+}
+
 }  // namespace sabath::spec

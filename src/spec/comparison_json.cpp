@@ -56,6 +56,16 @@ static void describe(FieldWriter& io, const PerformanceRow& row) {
   io("median_b", row.median_b);
   io("n_a", row.n_a);
   io("n_b", row.n_b);
+  io("kind", row.kind);
+  io("better", row.better);
+  io("cv_a", row.cv_a);
+  io("cv_b", row.cv_b);
+  io("ratio", row.ratio);
+  io("ratio_low", row.ratio_low);
+  io("ratio_high", row.ratio_high);
+  io("margin", row.margin);
+  io("verdict", row.verdict);
+  io("reason", row.reason);
 }
 
 static void describe(FieldWriter& io, const Comparison& comparison) {
@@ -74,6 +84,8 @@ static void describe(FieldWriter& io, const Comparison& comparison) {
   io("first_divergence", comparison.first_divergence);
   io("first_divergence_in", comparison.first_divergence_in);
   io("likely_cause", comparison.likely_cause);
+  io("performance_verdict", comparison.performance_verdict);
+  io("performance_reason", comparison.performance_reason);
 }
 
 nlohmann::ordered_json to_json(const Comparison& comparison) {

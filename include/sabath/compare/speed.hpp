@@ -34,4 +34,13 @@ SpeedVerdict judge_speed(std::span<const double> reference,
                          double margin,
                          double alpha = 0.05);
 
+/// The same of two peers, each of which is held against the other: FAIL where one is slower than
+/// the margin allows, PASS where neither is. With the sides exchanged the verdict is the same and
+/// ratio and interval are turned over. `reference` stands for a.
+SpeedVerdict judge_speed_of_peers(std::span<const double> a,
+                                  std::span<const double> b,
+                                  spec::Better better,
+                                  double margin,
+                                  double alpha = 0.05);
+
 }  // namespace sabath::compare

@@ -69,7 +69,13 @@ struct ItemComparison {
   bool operator==(const ItemComparison&) const = default;
 };
 
-/// A performance metric of the two sides, told but not judged.
+/// What a row of performance tells of. Time to quality and speed are kept apart: a run that is
+/// faster by the step can need more steps.
+enum class PerformanceKind { whole_run, speed, time_to_quality, quality };
+std::string_view to_string(PerformanceKind kind);
+
+/// A number of performance of the two sides: medians over what comes after the warm-up. Only what a
+/// run tells more than once is judged: of one value a side no spread is known.
 struct PerformanceRow {
   std::string name{};
   std::string unit{};
@@ -77,6 +83,16 @@ struct PerformanceRow {
   double median_b = 0;
   std::uint64_t n_a = 0;
   std::uint64_t n_b = 0;
+  PerformanceKind kind = PerformanceKind::speed;
+  Better better = Better::none;
+  std::optional<double> cv_a{};  ///< standard deviation over mean; nothing for n < 2
+  std::optional<double> cv_b{};
+  std::optional<double> ratio{};      ///< of the medians, B over A or turned: above 1 B is worse
+  std::optional<double> ratio_low{};  ///< its interval, at 95 %
+  std::optional<double> ratio_high{};
+  std::optional<double> margin{};    ///< what it may differ from 1 by
+  std::optional<Verdict> verdict{};  ///< nothing: told, not judged
+  std::string reason{};
 
   bool operator==(const PerformanceRow&) const = default;
 };
@@ -98,6 +114,9 @@ struct Comparison {
   std::optional<Divergence> first_divergence{};
   std::string first_divergence_in{};  ///< the item
   std::string likely_cause{};         ///< the earliest rung of the cascade that differs, in words
+  /// Apart from `result`: FAIL where one side is slower than its margin allows, PASS where none is.
+  Verdict performance_verdict = Verdict::inconclusive;
+  std::string performance_reason{};  ///< one sentence
 
   bool operator==(const Comparison&) const = default;
 };

@@ -1,0 +1,217 @@
+#include "pair_maker.hpp"
+#include "support/errors.hpp"
+#include "vectors.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
+
+using namespace sabath;
+using namespace sabath::test;
+using spec::PerformanceKind;
+using spec::Verdict;
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+spec::MetricSpec speed_metric(const std::string& name, spec::Better better, int warmup = 0) {
+  spec::MetricSpec made = metric(name);
+  made.performance = true;
+  made.better = better;
+  made.warmup = warmup;
+  made.unit = "s";
+  return made;
+}
+
+compare::Rules times(int warmup = 0) {
+  compare::Rules rules = judging({"loss"});
+  rules.metrics.push_back(speed_metric("epoch_time", spec::Better::lower, warmup));
+  return rules;
+}
+
+std::vector<double> about(double middle, unsigned seed) {
+  NormalValues normal(seed);
+  return normal(20, middle, middle / 100);
+}
+
+Run timed(const std::vector<double>& values, const std::string& node = "n1") {
+  Run run;
+  run.report("train", "loss", {1}).report("train", "epoch_time", values);
+  spec::HostFacts host;
+  host.node = node;
+  host.cpu.model = "K6";
+  run.record.hosts = {host};
+  run.record.wall_s = 60;
+  return run;
+}
+
+const spec::PerformanceRow& row(const spec::Comparison& comparison, const std::string& name) {
+  const auto found = std::find_if(comparison.performance.begin(),
+                                  comparison.performance.end(),
+                                  [&](const auto& each) { return each.name == name; });
+  REQUIRE(found != comparison.performance.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("performance: medians are over what is finite after the warm-up") {
+  const Run a = timed({100, 1, 4, 2});
+  const Run b = timed({100, 3, 5, nan_value});
+  const auto comparison = compare_two(a, b, times(1));
+  CHECK(comparison.result == Verdict::pass);
+  CHECK(comparison.metrics.size() == 1);
+  REQUIRE(comparison.performance.size() == 2);
+  CHECK(comparison.performance[0].name == "total time");
+  CHECK(comparison.performance[0].median_b == 60);
+  CHECK_FALSE(comparison.performance[0].verdict);
+  const spec::PerformanceRow& epochs = comparison.performance[1];
+  CHECK(epochs.name == "train/epoch_time");
+  CHECK(epochs.unit == "s");
+  CHECK(epochs.median_a == 2);
+  CHECK(epochs.median_b == 4);
+  CHECK(epochs.n_a == 3);
+  CHECK(epochs.n_b == 2);
+  CHECK(epochs.ratio == 2.0);
+  CHECK(epochs.cv_a.value() == Approx(0.6546536707));
+  CHECK(epochs.verdict == Verdict::inconclusive);
+  CHECK_FALSE(epochs.ratio_low);
+  CHECK(contains(epochs.reason, "too few values"));
+  CHECK(comparison.performance_verdict == Verdict::inconclusive);
+}
+
+TEST_CASE("performance: a slow side fails it, and leaves the result alone") {
+  const Run a = timed(about(10, 1));
+  const Run b = timed(about(12, 2));
+  const auto comparison = compare_two(a, b, times());
+  CHECK(comparison.result == Verdict::pass);
+  CHECK(comparison.performance_verdict == Verdict::fail);
+  CHECK(contains(comparison.performance_reason, "B is slower"));
+  CHECK(contains(comparison.performance_reason, "same nodes"));
+  const auto& epochs = row(comparison, "train/epoch_time");
+  CHECK(epochs.margin == 0.05);
+  CHECK(*epochs.ratio_low < *epochs.ratio);
+  CHECK(*epochs.ratio < *epochs.ratio_high);
+}
+
+TEST_CASE("performance: peers that change places get the same verdict and the ratio turned over") {
+  NormalValues scale(77);
+  for (int round = 0; round < 200; ++round) {
+    const double factor = scale(1, 1, 0.08).front();
+    Run a = timed(about(10, 2 * static_cast<unsigned>(round)));
+    Run b = timed(about(10 * factor, 2 * static_cast<unsigned>(round) + 1));
+    compare::Rules rules = times();
+    if (round % 2 == 1) rules.metrics.back().better = spec::Better::higher;
+    const auto forth = compare_two(a, b, rules);
+    const auto back = compare_two(b, a, rules);
+    INFO(round << ": " << forth.performance_reason << " / " << back.performance_reason);
+    CHECK(forth.performance_verdict == back.performance_verdict);
+    const auto& one = row(forth, "train/epoch_time");
+    const auto& other = row(back, "train/epoch_time");
+    CHECK(*one.ratio == Approx(1 / *other.ratio).epsilon(1e-14));
+    CHECK(*one.ratio_low == Approx(1 / *other.ratio_high).epsilon(1e-14));
+    CHECK(*one.ratio_high == Approx(1 / *other.ratio_low).epsilon(1e-14));
+    CHECK(contains(one.reason, "B is slower") == contains(other.reason, "A is slower"));
+  }
+}
+
+TEST_CASE("performance: what may lie between grows with what differs") {
+  const std::vector<double> slower = about(10.8, 4);
+  const Run a = timed(about(10, 3));
+  CHECK(compare_two(a, timed(slower), times()).performance_verdict == Verdict::fail);
+  Run other = timed(slower, "n2");
+  const auto of_two = compare_two(a, other, times());
+  CHECK(of_two.performance_verdict == Verdict::pass);
+  CHECK(row(of_two, "train/epoch_time").margin == 0.10);
+  other.record.hosts.front().cpu.model = "K7";
+  const auto of_models = compare_two(a, other, times());
+  CHECK(row(of_models, "train/epoch_time").margin == 0.25);
+  CHECK(contains(of_models.performance_reason, "different models"));
+  spec::GpuFacts gpu;
+  gpu.name = "H200";
+  other = timed(slower);
+  other.record.hosts.front().gpus = {gpu};
+  CHECK(row(compare_two(a, other, times()), "train/epoch_time").margin == 0.25);
+  other.record.hosts.clear();
+  Run unknown = timed(slower);
+  unknown.record.hosts.clear();
+  CHECK(row(compare_two(other, unknown, times()), "train/epoch_time").margin == 0.25);
+}
+
+TEST_CASE("performance: the usual table has what each run tells once, not judged") {
+  compare::Rules rules = times();
+  rules.metrics.push_back(metric("val_loss"));
+  rules.metrics.push_back(speed_metric("derived/seconds_to_target/val_loss", spec::Better::lower));
+  rules.metrics.push_back(speed_metric("derived/seconds_per_epoch", spec::Better::lower));
+  const auto make = [](double joules) {
+    Run run = timed(about(10, 5));
+    run.report("train", "val_loss", {3, 2, 1.5})
+        .report("train", "derived/seconds_to_target/val_loss", {25})
+        .report("train", "derived/seconds_per_epoch", about(10, 6));
+    run.record.energy_readings = {
+        {"n1", "GPU-1", joules, "nvml energy counter", "the whole GPU, whoever uses it"},
+        {"n1", "GPU-2", joules, "nvml energy counter", "the whole GPU, whoever uses it"},
+        {"n1", "package-0", 7, "rapl", "the whole package, whoever uses it"}};
+    return run;
+  };
+  const auto comparison = compare_two(make(50), make(60), rules);
+  std::vector<std::string> names;
+  for (const auto& each : comparison.performance)
+    names.push_back(each.name);
+  CHECK(names == std::vector<std::string>{"total time",
+                                          "train/derived/seconds_per_epoch",
+                                          "train/epoch_time",
+                                          "train/derived/seconds_to_target/val_loss",
+                                          "train/val_loss",
+                                          "energy of the accelerators"});
+  const auto& target = row(comparison, "train/derived/seconds_to_target/val_loss");
+  CHECK(target.kind == PerformanceKind::time_to_quality);
+  CHECK_FALSE(target.verdict);
+  CHECK(contains(target.reason, "one value"));
+  const auto& loss = row(comparison, "train/val_loss");
+  CHECK(loss.kind == PerformanceKind::quality);
+  CHECK(loss.median_a == 1.5);
+  CHECK_FALSE(loss.verdict);
+  const auto& energy = row(comparison, "energy of the accelerators");
+  CHECK(energy.median_a == 100);
+  CHECK(energy.ratio == 1.2);
+  CHECK(comparison.performance_verdict == Verdict::pass);
+  CHECK(contains(comparison.performance_reason, "all 2 that are judged are within 5 %"));
+}
+
+TEST_CASE("performance: what only one side has is inconclusive and told") {
+  Run without = timed({});
+  without.series.pop_back();
+  const auto comparison = compare_two(timed(about(10, 8)), without, times());
+  const auto& epochs = row(comparison, "train/epoch_time");
+  CHECK(epochs.n_b == 0);
+  CHECK(std::isnan(epochs.median_b));
+  CHECK(epochs.verdict == Verdict::inconclusive);
+  CHECK(epochs.reason == "only in A");
+  CHECK_FALSE(epochs.ratio);
+  CHECK(comparison.performance_verdict == Verdict::inconclusive);
+}
+
+TEST_CASE(
+    "performance: without a metric of it nothing is judged; nor are runs that are not complete") {
+  const auto bare = compare_two(timed({}), timed({}), judging({"loss"}));
+  CHECK(bare.performance_verdict == Verdict::inconclusive);
+  CHECK(contains(bare.performance_reason, "no metric of performance"));
+  Run failed = timed(about(10, 9));
+  failed.record.state = spec::RunState::failed;
+  const auto incomplete = compare_two(timed(about(10, 9)), failed, times());
+  CHECK(incomplete.performance_verdict == Verdict::inconclusive);
+  CHECK(contains(incomplete.performance_reason, "only complete runs"));
+  Run other = timed(about(10, 9));
+  other.facet("data")["train"] = "other";
+  CHECK(compare_two(other, failed, times()).performance_verdict == Verdict::not_comparable);
+}
+
+TEST_CASE("performance: a stage that was reused took no time, which is told") {
+  Run reused = timed(about(10, 9));
+  reused.record.stages.front().state = "reused";
+  CHECK(contains(compare_two(reused, timed(about(10, 9)), times()).performance.front().reason,
+                 "reused: simulate"));
+}
