@@ -10,6 +10,7 @@
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
+#include <sabath/probe/memory_kills.hpp>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,8 @@ using base::Error;
 constexpr std::uint64_t log_limit_bytes = std::uint64_t{4} << 30U;
 constexpr std::size_t tail_bytes = 4096;
 constexpr std::size_t tail_lines = 20;
+constexpr const char* out_of_memory =
+    "; memory ran out: the kernel ended a process of its control group";
 constexpr const char* metrics_file = "metrics-0.jsonl";
 /// No two stages of all runs have the same there.
 constexpr const char* metrics_directory = "SABATH_METRICS_DIR";
@@ -265,10 +268,13 @@ base::ProcessResult StageRunner::run_command(const Try& one,
     std::optional<KeptVariables> kept;
     if (one.prefix && one.prefix->loses_variables)
       kept.emplace(directory(stage.name), *command.environment);
+    const auto kills = probe::memory_kills(tools_.control_group);
     base::ProcessResult process =
         tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
     kept.reset();
     take_end(process, stage, record);
+    if (!process.ok() && probe::memory_kills(tools_.control_group) > kills)
+      record.message += out_of_memory;
     return process;
   };
   if (env::container_of(environment) == nullptr) return run();

@@ -3,6 +3,8 @@
 #include "fact_file.hpp"
 #include "mount_table.hpp"
 
+#include <sabath/probe/memory_kills.hpp>
+
 #include <algorithm>
 #include <string_view>
 
@@ -109,10 +111,14 @@ void add_legacy(const std::string& controller,
   }
 }
 
-}  // namespace
+/// Where this process stands in one hierarchy: its group and those above it, nearest first.
+struct Standing {
+  std::string controller{};  ///< empty for version 2
+  std::vector<fs::path> folders{};
+};
 
-CgroupLimits read_cgroup_limits(const fs::path& root) {
-  CgroupLimits limits;
+std::vector<Standing> standings(const fs::path& root) {
+  std::vector<Standing> result;
   const auto mounts = read_mount_table(root);
   for (const auto& membership : read_memberships(root)) {
     for (const auto& mount : mounts) {
@@ -120,24 +126,53 @@ CgroupLimits read_cgroup_limits(const fs::path& root) {
       if (!unified && mount.type != legacy_type) continue;
       if (unified != membership.controllers.empty()) continue;
       const auto folders = folders_of(mount, point_of(mount, root), membership.group);
-      if (unified) add_unified(folders, limits);
+      if (unified) result.push_back({"", folders});
       for (const auto& controller : membership.controllers) {
-        if (contains(mount.super_options, controller)) add_legacy(controller, folders, limits);
+        if (contains(mount.super_options, controller)) result.push_back({controller, folders});
       }
+    }
+  }
+  return result;
+}
+
+/// A line "oom_kill 2" of a file.
+std::uint64_t oom_kills(const fs::path& file) {
+  constexpr std::string_view key = "oom_kill ";
+  for (const auto& line : split(read_fact(file).value_or(""), '\n')) {
+    if (line.starts_with(key))
+      return parse_number(std::string_view(line).substr(key.size())).value_or(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+CgroupLimits read_cgroup_limits(const fs::path& root) {
+  CgroupLimits limits;
+  for (const auto& [controller, folders] : standings(root)) {
+    if (controller.empty()) {
+      add_unified(folders, limits);
+    } else {
+      add_legacy(controller, folders, limits);
     }
   }
   return limits;
 }
 
 std::vector<fs::path> unified_groups(const fs::path& root) {
-  for (const auto& membership : read_memberships(root)) {
-    if (!membership.controllers.empty()) continue;
-    for (const auto& mount : read_mount_table(root)) {
-      if (mount.type != unified_type) continue;
-      return folders_of(mount, point_of(mount, root), membership.group);
-    }
+  for (const auto& [controller, folders] : standings(root)) {
+    if (controller.empty()) return folders;
   }
   return {};
+}
+
+std::uint64_t memory_kills(const fs::path& group, const fs::path& root) {
+  std::uint64_t kills = group.empty() ? 0 : oom_kills(group / "memory.events");
+  for (const auto& [controller, folders] : standings(root)) {
+    if (controller.empty()) kills += oom_kills(folders.front() / "memory.events");
+    if (controller == "memory") kills += oom_kills(folders.front() / "memory.oom_control");
+  }
+  return kills;
 }
 
 }  // namespace sabath::probe

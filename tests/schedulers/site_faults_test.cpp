@@ -71,4 +71,5 @@ TEST_CASE("site faults: a run that needs more memory than its job has fails") {
                    {{"resources", {{"memory", "100 MiB"}}}});
   const json end = slow.user.json_of({"wait", "--timeout", "80s"}, 1);
   CHECK(slow.user.state_in(end) == "failed");
+  CHECK_THAT(end["runs"][0]["detail"].get<std::string>(), Contains("memory ran out"));
 }

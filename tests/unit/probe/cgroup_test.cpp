@@ -2,6 +2,8 @@
 
 #include "support/fake_host.hpp"
 
+#include <sabath/probe/memory_kills.hpp>
+
 #include <catch2/catch.hpp>
 
 using namespace sabath;
@@ -125,4 +127,20 @@ TEST_CASE("cgroup: nonsense in its files limits nothing") {
   const auto limits = probe::read_cgroup_limits(host.root());
   CHECK_FALSE(limits.cpus);
   CHECK_FALSE(limits.memory_bytes);
+}
+
+TEST_CASE("cgroup: the kernel's count of processes ended for memory, of both versions") {
+  const FakeHost host;
+  CHECK(probe::memory_kills({}, host.root()) == 0);
+  host.put(
+      "proc/self/mountinfo",
+      std::string(unified) + "35 23 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+  host.put("proc/self/cgroup", "4:memory:/slurm/step_0\n0::/a\n");
+  host.put("sys/fs/cgroup/memory/slurm/step_0/memory.oom_control",
+           "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+  CHECK(probe::memory_kills({}, host.root()) == 2);
+  host.put("sys/fs/cgroup/a/memory.events", "low 0\nmax 9\noom 1\noom_kill 1\noom_group_kill 5\n");
+  CHECK(probe::memory_kills({}, host.root()) == 3);
+  host.put("sys/fs/cgroup/a/stage/memory.events", "oom_kill 4\n");
+  CHECK(probe::memory_kills(host.root() / "sys/fs/cgroup/a/stage", host.root()) == 7);
 }
