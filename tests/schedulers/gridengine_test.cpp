@@ -86,18 +86,6 @@ TEST_CASE("grid engine: qdel and a limit of wall time end jobs") {
   CHECK(jobs.told(late, "exit_status", "137"));
 }
 
-TEST_CASE("grid engine: a master that comes back knows the job that ended without it") {
-  const Jobs jobs;
-  const std::string job = jobs.submit("echo ready; until [ -e go ]; do sleep 0.1; done; exit 4");
-  REQUIRE(eventually([&] { return jobs.output() == "ready\n"; }));
-  jobs.cluster.command({"stop-master"});
-  CHECK_FALSE(jobs.cluster.run({"qstat"}).ok());
-  write_text(jobs.folder / "go", "");
-  jobs.cluster.command({"start-master"});
-  // Its host asks for it every 30 s.
-  CHECK(jobs.told(job, "exit_status", "4"));
-}
-
 TEST_CASE("grid engine: nothing is left of one that ends, nor of a host that is lost") {
   fs::path place;
   for (const bool lost : {true, false}) {
