@@ -47,10 +47,15 @@ constexpr std::array<Label, 16> labels{{{"compiler", "compiler"},
 
 void add_versions(LabelledLines& lines, std::map<std::string, std::string> versions) {
   for (const Label& label : labels) {
-    const auto found = versions.find(std::string(label.key));
-    if (found == versions.end()) continue;
-    lines.add(label.text, found->second);
-    versions.erase(found);
+    // Where stages had different ones: "blas in stage train".
+    std::erase_if(versions, [&](const auto& version) {
+      const auto& [name, value] = version;
+      if (!name.starts_with(label.key)) return false;
+      const std::string rest = name.substr(label.key.size());
+      if (!rest.empty() && !rest.starts_with(" in stage ")) return false;
+      lines.add(std::string(label.text) + rest, value);
+      return true;
+    });
   }
   for (const auto& [name, version] : versions)
     lines.add(name, version);

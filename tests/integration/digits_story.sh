@@ -19,7 +19,7 @@ done
 grep -q 'RESULT *PASS' "$work/out"
 # NumPy's wheel brings its own OpenBLAS, whose functions have other names.
 "$sabath" show @last | tee "$work/shown"
-grep -q '^BLAS  *OpenBLAS [0-9.]* ([A-Za-z0-9]*)' "$work/shown"
+grep -q '^BLAS\( in stage time\)*  *OpenBLAS [0-9.]* ([A-Za-z0-9]*)' "$work/shown"
 "$sabath" show --libraries @last | grep -q 'libscipy_openblas64_.*\.so'
 "$sabath" env exec digits -- python -c 'import sklearn; print(sklearn.__version__)'
 "$sabath" env show --why digits @last | grep -q 'nothing differs'

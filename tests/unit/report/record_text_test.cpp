@@ -168,6 +168,7 @@ TEST_CASE("report: on a narrow terminal lines go on below, and digests stay whol
 
 TEST_CASE("report: versions of libraries are shown, all that was loaded only when asked for") {
   spec::RunRecord record = test::full_record();
+  record.software->versions["blas in stage train"] = "OpenBLAS 0.3.30";
   record.software->versions["cudnn"] = "9.1.0";
   const std::string path = record.software->libraries.front().path = "/opt/lib/libown.so";
   const std::string text = report::record_text(record);
@@ -176,4 +177,5 @@ TEST_CASE("report: versions of libraries are shown, all that was loaded only whe
   const std::string all = report::record_text(record, {true, 100});
   CHECK(contains(all, path));
   CHECK(contains(all, record.software->notes.front()));
+  CHECK(contains(text, "\nBLAS in stage train  OpenBLAS 0.3.30\n"));
 }
