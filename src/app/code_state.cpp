@@ -40,7 +40,18 @@ class Bounds {
   std::uint64_t bytes_ = 0;
 };
 
-void keep_folder(const fs::path& folder, const fs::path& archive, spec::CodeState& state) {
+/// Whether the sibling's archive is of this tree, and is `archive` now too.
+bool share_archive(const std::optional<OriginalCode>& sibling,
+                   const base::Digest& tree,
+                   const fs::path& archive) {
+  if (!sibling || sibling->state.kept.empty() || sibling->state.tree != tree) return false;
+  std::error_code code;
+  fs::create_hard_link(sibling->run_directory / archive_name, archive, code);
+  return !code;
+}
+
+void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeState& state) {
+  const fs::path& folder = request.recipe.directory;
   Bounds bounds;
   const auto files =
       base::list_tree(folder, [&](const auto& entry) { return bounds.leaves_out(entry); });
@@ -51,20 +62,22 @@ void keep_folder(const fs::path& folder, const fs::path& archive, spec::CodeStat
                             max_code_bytes >> 20U));
   }
   const base::Digest tree = base::tree_digest(folder, files);
-  base::write_archive(folder, files, archive);
-  if (base::tree_digest(folder, files) != tree)
-    throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
+  if (!share_archive(request.sibling, tree, archive)) {
+    base::write_archive(folder, files, archive);
+    if (base::tree_digest(folder, files) != tree)
+      throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
+  }
   state.tree = tree;
   state.kept = archive_name;
 }
 
 /// A folder that cannot be kept (a file that cannot be read, an odd name) can still be run.
-void keep_folder_if_possible(const fs::path& folder,
+void keep_folder_if_possible(const RunRequest& request,
                              const fs::path& run_directory,
                              spec::CodeState& state) {
   const fs::path archive = run_directory / archive_name;
   try {
-    keep_folder(folder, archive, state);
+    keep_folder(request, archive, state);
   } catch (const Error& error) {
     state.not_kept = error.what();
     std::error_code ignored;
@@ -72,7 +85,8 @@ void keep_folder_if_possible(const fs::path& folder,
   }
 }
 
-/// A repetition is of the commit that the original was of, wherever its code was unpacked.
+/// A repetition is of the commit that the original was of, wherever its code was unpacked; runs
+/// that are handed in together are of one.
 void take_over(const OriginalCode& original,
                const fs::path& run_directory,
                spec::CodeState& state) {
@@ -88,20 +102,24 @@ void take_over(const OriginalCode& original,
 
 }  // namespace
 
-spec::CodeState keep_code(const fs::path& recipe_directory,
+spec::CodeState keep_code(const RunRequest& request,
                           const fs::path& run_directory,
-                          const OriginalCode* original,
                           base::ProcessRunner& processes,
                           const std::stop_token& stop) {
   spec::CodeState state;
-  keep_folder_if_possible(recipe_directory, run_directory, state);
-  if (original != nullptr) {
-    take_over(*original, run_directory, state);
+  keep_folder_if_possible(request, run_directory, state);
+  if (request.original) {
+    take_over(*request.original, run_directory, state);
     return state;
   }
-  if (!lies_in_repository(recipe_directory)) return state;
+  if (request.sibling && !state.kept.empty() && state.tree == request.sibling->state.tree) {
+    take_over(*request.sibling, run_directory, state);
+    return state;
+  }
+  const fs::path& folder = request.recipe.directory;
+  if (!lies_in_repository(folder)) return state;
   try {
-    state.git = look_at_git(recipe_directory, run_directory / diff_name, processes, stop);
+    state.git = look_at_git(folder, run_directory / diff_name, processes, stop);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::launch) throw;
     state.no_git = error.what();

@@ -3,18 +3,25 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/unique_fd.hpp>
 
+#include <chrono>
+#include <string>
+
 namespace sabath::app {
 
-/// While it lives no other process of this user on this machine has one: so that of two that choose
-/// cores the second sees what the first has chosen. The kernel ends it with the process; no file is
-/// involved. It waits at most some seconds for the others, and then goes on without: what can
-/// happen then is that two runs share cores.
+/// While it is held no other of this user on this machine holds one for the same thing: so that of
+/// two that choose cores, or would ask a scheduler, the second sees what the first has done. The
+/// kernel ends it with the process; no file is involved. It waits for the others as long as it has
+/// patience, and then is not held: what the work is for must be right without it.
 class MachineTurn {
  public:
-  explicit MachineTurn(base::Clock& clock);
+  /// `thing`: at most 80 bytes.
+  MachineTurn(const std::string& thing, std::chrono::nanoseconds patience, base::Clock& clock);
+
+  bool is_held() const { return is_held_; }
 
  private:
   base::UniqueFd name_;
+  bool is_held_ = false;
 };
 
 }  // namespace sabath::app

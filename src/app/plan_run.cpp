@@ -203,18 +203,14 @@ spec::RunPlan plan_run(const RunRequest& request,
     if (request.announce_id) request.announce_id(plan.run_id);
     resolve_stages(request, directory, plan);
     refuse_ranks_in_containers(plan);
-    plan.code_state = keep_code(request.recipe.directory,
-                                directory,
-                                request.original ? &*request.original : nullptr,
-                                processes,
-                                stop);
+    plan.code_state = keep_code(request, directory, processes, stop);
     if (request.place) give_place(*request.place, plan);
   } catch (...) {
     base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;
   }
   const RunFiles files(directory);
-  write_plan(files.plan(), plan);
+  write_plan(files.plan(), plan, request.durability);
   spec::RunStatus status;
   stamp_process(status);
   status.updated = plan.created;

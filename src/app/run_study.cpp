@@ -9,6 +9,7 @@
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <exception>
 
@@ -19,6 +20,9 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 using spec::RunState;
+
+/// Who waits longer for the others shares cores with them.
+constexpr std::chrono::seconds turn_patience{10};
 
 struct Machine {
   NodeCapacity capacity{};
@@ -184,7 +188,7 @@ class StudyDrive {
       if (is_bound_ && has_unbound_flight()) break;
       // Until the run is in the table of processes, where others see what it has.
       std::optional<MachineTurn> turn;
-      if (is_bound_) turn.emplace(tools_.clock);
+      if (is_bound_) turn.emplace("cores", turn_patience, tools_.clock);
       const auto place = take_place();
       if (!place) break;
       try {

@@ -1,6 +1,8 @@
 #include "dated_folder.hpp"
+#include "machine_turn.hpp"
 
 #include <sabath/app/scheduler_desk.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -18,6 +20,8 @@ using std::chrono::seconds;
 constexpr seconds often{5};
 constexpr seconds seldom{10};
 constexpr seconds short_wait{60};
+/// A scheduler that takes longer is not waited for by all.
+constexpr seconds turn_patience{3};
 /// What nobody wanted to know for so long is not asked about for others.
 constexpr seconds stale{600};
 /// Since when a job has ended is known for so long.
@@ -37,7 +41,11 @@ SchedulerDesk::SchedulerDesk(launch::Scheduler& scheduler,
                              std::filesystem::path memo,
                              base::Clock& clock,
                              base::Observer& observer)
-    : scheduler_(scheduler), file_(std::move(memo)), clock_(clock), observer_(observer) {}
+    : scheduler_(scheduler),
+      file_(std::move(memo)),
+      turn_("ask-" + base::sha256_of(file_.string()).hex),
+      clock_(clock),
+      observer_(observer) {}
 
 /// An accelerator of this user's own: what cannot be read is asked again.
 SchedulerDesk::Memo SchedulerDesk::read() const {
@@ -106,8 +114,6 @@ void SchedulerDesk::ask(Memo& memo,
                         const std::stop_token& stop) {
   const base::WallTime now = clock_.now();
   if (now - memo.asked > stale || memo.tasks.empty()) memo.first = now;
-  memo.asked = now;
-  write(memo);  // so that others who look at this moment do not ask too
   std::vector<std::string> all = tasks;
   for (const auto& [task, row] : memo.tasks) {
     const JobPhase phase = row.view.phase;
@@ -145,7 +151,12 @@ std::map<std::string, TaskView> SchedulerDesk::views(const std::vector<std::stri
                                                      const std::stop_token& stop) {
   if (tasks.empty()) return {};
   Memo memo = read();
-  if (is_due(memo, tasks)) ask(memo, tasks, stop);
+  if (is_due(memo, tasks)) {
+    // Who comes while another asks takes its answer; one that does not come is not waited for.
+    const MachineTurn turn(turn_, turn_patience, clock_);
+    memo = read();
+    if (turn.is_held() && is_due(memo, tasks)) ask(memo, tasks, stop);
+  }
   std::map<std::string, TaskView> found;
   for (const std::string& task : tasks) {
     const auto row = memo.tasks.find(task);

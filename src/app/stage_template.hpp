@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/file.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
 
@@ -35,8 +36,10 @@ class StageTemplate {
   std::map<std::string, std::string> code_;
 };
 
-/// Writes plan.json durably.
-void write_plan(const std::filesystem::path& file, const spec::RunPlan& plan);
+/// Writes plan.json.
+void write_plan(const std::filesystem::path& file,
+                const spec::RunPlan& plan,
+                base::Durability durability = base::Durability::durable);
 /// Writes the parameters that a stage may see as a JSON object; `names` empty means all.
 void write_parameters(const std::filesystem::path& file, const spec::ParameterValues& parameters);
 /// One line that stands for an argument vector in a digest.

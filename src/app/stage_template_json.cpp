@@ -7,8 +7,10 @@
 
 namespace sabath::app {
 
-void write_plan(const std::filesystem::path& file, const spec::RunPlan& plan) {
-  base::write_file_atomically(file, base::pretty_json(spec::to_json(plan)));
+void write_plan(const std::filesystem::path& file,
+                const spec::RunPlan& plan,
+                base::Durability durability) {
+  base::write_file_atomically(file, base::pretty_json(spec::to_json(plan)), durability);
 }
 
 void write_parameters(const std::filesystem::path& file, const spec::ParameterValues& parameters) {

@@ -4,6 +4,7 @@
 #include <sabath/app/submit_batch.hpp>
 #include <sabath/app/submit_runs.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/sync_file_system.hpp>
 #include <sabath/base/version.hpp>
 
 #include <algorithm>
@@ -139,6 +140,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
     RunRequest request = at_site(prepared.request, tools.site);
     request.study_id = study.study_id;
     request.batch = "../../studies/" + study.study_id + "/jobs/" + number;
+    request.durability = base::Durability::ordered_only;
     std::vector<StudyFiles::Run> runs;
     std::vector<spec::PlannedStage> stages;
     const auto plan_one = [&](std::size_t i) {
@@ -148,6 +150,8 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
       if (stages.empty()) {
         stages = planned.stages;
+        request.sibling = OriginalCode{planned.code_state.value_or(spec::CodeState{}),
+                                       tools.folders.runs() / planned.run_id};
       } else {
         join_due(stages, planned.stages);
       }
@@ -163,6 +167,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
       throw;
     }
+    base::sync_file_system(tools.folders.runs());  // nothing is handed in that a power cut can lose
     plan.steps = steps_at(stages, tools);
     for (spec::BatchStep& step : plan.steps) {
       // They may have to go one after another.

@@ -80,6 +80,37 @@ TEST_CASE("site: a study is one array, is waited for from another process, and c
   CHECK(user.sabath({"show", study}).status == 0);
 }
 
+TEST_CASE("site: the code of a study's runs is looked at and kept once") {
+  SiteUser user;
+  const fs::path recipe = user.sabath.shell_recipe("tiny", "true");
+  const std::string git = "git -C " + recipe.string() + " -c user.name=a -c user.email=a@b ";
+  const Answer made = user.sabath.program(
+      {"sh", "-c", git + "init -q && " + git + "add . && " + git + "commit -q -m first"});
+  REQUIRE(made.status == 0);
+  write_text(recipe / "note", "changed");
+  const fs::path calls = user.sabath.folder() / "calls";
+  put_before(user, "git", "echo x >> " + calls.string() + "; PATH=${PATH#*:} exec git \"$@\"\n");
+  const auto runs_of_study = [&](const std::string& seeds) {
+    fs::remove(calls);
+    const Answer answer =
+        user.sabath({"run", recipe.string(), "--on", "test", "--seeds", seeds, "--detach"});
+    INFO(answer.errors);
+    REQUIRE(answer.status == 0);
+    return text_of(calls).size();
+  };
+  const auto once = runs_of_study("1");
+  const std::size_t before = user.sabath.count_runs();
+  CHECK(runs_of_study("1..5") == once);
+  const auto runs = user.sabath.run_directories();
+  for (std::size_t i = before; i < runs.size(); ++i) {
+    const json plan = json::parse(text_of(runs[i] / "plan.json"));
+    CHECK(plan["code_state"]["git"]["dirty"] == json::array({"? note"}));
+    CHECK(plan["code_state"]["kept"] == "code.tar.gz");
+    CHECK(fs::hard_link_count(runs[i] / "code.tar.gz") == 5);
+  }
+  user.sabath({"cancel"});
+}
+
 TEST_CASE("site: what was cancelled is interrupted, and --resume finishes the study") {
   SiteUser user;
   const fs::path go = user.sabath.folder() / "go";

@@ -2,6 +2,7 @@
 
 #include <sabath/app/folders.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
@@ -18,7 +19,7 @@
 
 namespace sabath::app {
 
-/// What a run that is done again was of.
+/// What another run was of, whose code is this one's too.
 struct OriginalCode {
   spec::CodeState state{};
   std::filesystem::path run_directory{};
@@ -43,7 +44,12 @@ struct RunRequest {
   /// now.
   std::vector<spec::PlannedInput> inputs{};
   std::optional<OriginalCode> original{};  ///< of that run too
-  std::string study_id{};                  ///< that the run belongs to, or empty
+  /// An earlier run of the same submission, planned a moment ago: as long as the recipe's folder is
+  /// the same, its archive and what git said are this run's too.
+  std::optional<OriginalCode> sibling{};
+  /// Of what is written; whoever plans many runs brings them to the disk at once.
+  base::Durability durability = base::Durability::durable;
+  std::string study_id{};  ///< that the run belongs to, or empty
   std::optional<std::uint64_t> study_point{};
   std::optional<spec::Place> place{};  ///< what the run has to itself
   std::vector<std::string> again{};    ///< the command that asks for it; empty: `sabath run ...`

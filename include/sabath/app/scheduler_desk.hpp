@@ -23,7 +23,7 @@ struct TaskView {
 /// Asks the scheduler of one site, seldom: all commands of a user share what it said last, in a
 /// file of the state folder. One question is for all tasks; within the first minute of a wait there
 /// is one every 5 s, then every 10 s, and a little later than that by chance, so that many users do
-/// not ask at the same time.
+/// not ask at the same time. Of several on one machine one asks, and the others take its answer.
 class SchedulerDesk {
  public:
   SchedulerDesk(launch::Scheduler& scheduler,
@@ -54,6 +54,7 @@ class SchedulerDesk {
 
   launch::Scheduler& scheduler_;
   std::filesystem::path file_;
+  std::string turn_;  ///< of those who share the file
   base::Clock& clock_;
   base::Observer& observer_;
   std::string told_{};  ///< the problem that the user knows of

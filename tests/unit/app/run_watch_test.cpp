@@ -11,8 +11,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 using namespace sabath;
 using Catch::Matchers::Contains;
@@ -32,6 +35,7 @@ class Queue final : public base::ProcessRunner {
       return result;
     }
     ++questions;
+    std::this_thread::sleep_for(pause);
     if (is_down) {
       result.exit_code = 1;
       result.errors = "queue: cannot contact the controller";
@@ -49,7 +53,8 @@ class Queue final : public base::ProcessRunner {
   };
   std::string found{};
   bool is_down = false;
-  int questions = 0;
+  std::atomic<int> questions = 0;
+  std::chrono::milliseconds pause{0};
 };
 
 spec::SchedulerDescription description() {
@@ -229,6 +234,24 @@ TEST_CASE("run watch: the scheduler is asked one question for all, at most twelv
   }
   CHECK(batch.queue.questions - before <= 6);
   CHECK(batch.queue.questions - before >= 4);
+}
+
+TEST_CASE("run watch: who comes while another command asks takes its answer") {
+  Batch batch(1);
+  base::SystemClock clock;
+  batch.queue.pause = std::chrono::milliseconds(200);
+  std::vector<std::jthread> commands;
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 4; ++i) {
+    commands.emplace_back([&] {
+      test::RecordingObserver observer;
+      app::SchedulerDesk desk(*batch.scheduler, batch.home / "memo.json", clock, observer);
+      if (desk.views({"12_1"}, {}).contains("12_1")) ++answered;
+    });
+  }
+  commands.clear();
+  CHECK(batch.queue.questions == 1);
+  CHECK(answered == 4);
 }
 
 TEST_CASE("run watch: a scheduler that cannot be asked changes nothing, and is told once") {
