@@ -56,6 +56,12 @@ bool BatchFiles::is_written() const {
   return fs::exists(directory_ / plan_name, code);
 }
 
+bool WrittenBatches::operator()(const fs::path& directory) {
+  const auto known = known_.find(directory);
+  if (known != known_.end()) return known->second;
+  return known_[directory] = BatchFiles(directory).is_written();
+}
+
 spec::BatchPlan BatchFiles::read_plan() const {
   const fs::path file = directory_ / plan_name;
   return spec::parse_batch_plan(base::read_file(file), file.string());

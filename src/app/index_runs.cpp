@@ -227,14 +227,11 @@ void index_inbox(catalog::Catalog& catalog,
     for (const fs::path& note : taken)
       ::unlink(note.c_str());
   }
-  std::map<std::string, bool> batches;  // was it written down?
+  WrittenBatches is_written;
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
     for (const catalog::RunRow& row : catalog.in_state(state)) {
       // Their nodes tell when they end; what else there is to know, RunWatch asks the scheduler.
-      const auto is_written = [&] {
-        return batches.try_emplace(row.batch, BatchFiles(row.batch).is_written()).first->second;
-      };
-      if (!row.batch.empty() && is_written()) continue;
+      if (!row.batch.empty() && is_written(row.batch)) continue;
       const auto run = telling_problems(observer, [&] { return look_again(row, clock); });
       if (!run) continue;
       if (run->record) {

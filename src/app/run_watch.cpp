@@ -12,9 +12,10 @@ using spec::RunState;
 RunWatch::RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& clock)
     : runs_(std::move(runs)), desk_of_(std::move(desk_of)), clock_(clock) {
   std::map<std::filesystem::path, std::vector<WatchedRun*>> by_batch;
+  WrittenBatches is_written;
   for (WatchedRun& run : runs_) {
     // A batch that was never written down: its planner is at it, or was killed, as with runs here.
-    if (!run.batch.empty() && !BatchFiles(run.batch).is_written()) run.batch.clear();
+    if (!run.batch.empty() && !is_written(run.batch)) run.batch.clear();
     if (!run.batch.empty()) by_batch[run.batch].push_back(&run);
   }
   for (auto& [directory, members] : by_batch) {

@@ -109,10 +109,10 @@ bool RunWatch::Batch::look(const std::stop_token& stop) {
   if (!jobs_ || jobs_->jobs.size() < plan_.steps.size()) jobs_ = files_.read_jobs();
   if (jobs_ || ask_about_submission(stop)) {
     std::vector<std::string> tasks;
-    for (const Seen& seen : runs_) {
+    for (Seen& seen : runs_) {
       if (spec::is_final(seen.run->state)) continue;
-      for (std::string& task : tasks_of(seen))
-        tasks.push_back(std::move(task));
+      for (const std::string& task : tasks_of(seen))
+        tasks.push_back(task);
     }
     const auto views = desk_.views(tasks, stop);
     for (Seen& seen : runs_) {
@@ -175,12 +175,12 @@ bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
 }
 
 /// One for each step that was submitted.
-std::vector<std::string> RunWatch::Batch::tasks_of(const Seen& seen) const {
-  std::vector<std::string> tasks;
-  for (const std::string& job : jobs_->jobs) {
-    tasks.push_back(plan_.is_array() ? desk_.scheduler().task_id(job, seen.task) : job);
+const std::vector<std::string>& RunWatch::Batch::tasks_of(Seen& seen) const {
+  while (seen.tasks.size() < jobs_->jobs.size()) {
+    const std::string& job = jobs_->jobs[seen.tasks.size()];
+    seen.tasks.push_back(plan_.is_array() ? desk_.scheduler().task_id(job, seen.task) : job);
   }
-  return tasks;
+  return seen.tasks;
 }
 
 void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {

@@ -41,11 +41,13 @@ class RunWatch::Batch {
     std::size_t task = 0;  ///< from 1
     bool started = false;
     bool ended = false;  ///< an attempt of it
+    std::vector<std::string>
+        tasks{};  ///< of the steps that are handed in, as the scheduler says it
   };
 
   void take_news();
   bool ask_about_submission(const std::stop_token& stop);
-  std::vector<std::string> tasks_of(const Seen& seen) const;
+  const std::vector<std::string>& tasks_of(Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
   bool take_outcome(Seen& seen, bool job_is_over) const;
   void close(Seen& seen, spec::RunState state, const std::string& why) const;

@@ -23,6 +23,7 @@ using Code = std::unique_ptr<pcre2_code, Freed<pcre2_code, pcre2_code_free>>;
 using Match = std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data, pcre2_match_data_free>>;
 using Context =
     std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context, pcre2_match_context_free>>;
+using Stack = std::unique_ptr<pcre2_jit_stack, Freed<pcre2_jit_stack, pcre2_jit_stack_free>>;
 
 std::string message_of(int code) {
   std::array<PCRE2_UCHAR, 256> text{};
@@ -55,23 +56,13 @@ Code compiled(std::string_view pattern) {
   return std::move(code);
 }
 
-/// Bounds the steps of a search, and gives compiled code the stack that long lines take: PCRE2's
-/// own has 32 KiB.
-class Bounds {
- public:
-  Bounds()
-      : stack_(pcre2_jit_stack_create(std::size_t{32} << 10U, std::size_t{8} << 20U, nullptr)),
-        context_(pcre2_match_context_create(nullptr)) {
-    if (!context_) throw std::bad_alloc();
-    pcre2_set_match_limit(context_.get(), step_limit);
-    if (stack_) pcre2_jit_stack_assign(context_.get(), nullptr, stack_.get());
-  }
-  pcre2_match_context* get() const { return context_.get(); }
-
- private:
-  std::unique_ptr<pcre2_jit_stack, Freed<pcre2_jit_stack, pcre2_jit_stack_free>> stack_;
-  Context context_;
-};
+/// Bounds the steps of a search.
+Context bounds() {
+  Context context(pcre2_match_context_create(nullptr));
+  if (!context) throw std::bad_alloc();
+  pcre2_set_match_limit(context.get(), step_limit);
+  return context;
+}
 
 Match match_for(const Code& code) {
   Match match(pcre2_match_data_create_from_pattern(code.get(), nullptr));
@@ -84,7 +75,8 @@ Match match_for(const Code& code) {
 struct Regex::State {
   Code code;
   Match match;
-  Bounds bounds;
+  Stack stack;
+  Context context = bounds();
   std::string_view subject{};
 };
 
@@ -94,6 +86,10 @@ Regex::Regex(std::string_view pattern) : state_(std::make_unique<State>()) {
   // a hundred names.
   pcre2_jit_compile(state_->code.get(), PCRE2_JIT_COMPLETE);
   state_->match = match_for(state_->code);
+  // What long lines take: PCRE2's own has 32 KiB.
+  state_->stack.reset(
+      pcre2_jit_stack_create(std::size_t{32} << 10U, std::size_t{8} << 20U, nullptr));
+  if (state_->stack) pcre2_jit_stack_assign(state_->context.get(), nullptr, state_->stack.get());
 }
 
 Regex::~Regex() = default;
@@ -114,7 +110,7 @@ Regex::Outcome Regex::search(std::string_view subject, std::size_t from) {
                                 from,
                                 0,
                                 state_->match.get(),
-                                state_->bounds.get());
+                                state_->context.get());
   if (found > 0) return Outcome::found;
   if (found == PCRE2_ERROR_NOMATCH) return Outcome::none;
   // Besides the limit of steps: depth, heap, or the stack of the compiled code.
@@ -156,11 +152,12 @@ int Regex::group_count() const {
 
 struct Form::State {
   Code code;
+  Context context = bounds();
 };
 
 Form::Form(std::string_view pattern)
     : state_(std::make_shared<const State>(
-          State{compiled("\\A(?:" + std::string(pattern) + ")\\z")})) {}
+          State{compiled("\\A(?:" + std::string(pattern) + ")\\z"), bounds()})) {}
 
 bool Form::matches(std::string_view text) const {
   return parts(text).has_value();
@@ -168,14 +165,13 @@ bool Form::matches(std::string_view text) const {
 
 std::optional<std::vector<std::string>> Form::parts(std::string_view text) const {
   const Match match = match_for(state_->code);
-  const Bounds bounds;  // a stack serves one thread
   const int found = pcre2_match(state_->code.get(),
                                 reinterpret_cast<PCRE2_SPTR>(text.data()),
                                 text.size(),
                                 0,
                                 0,
                                 match.get(),
-                                bounds.get());
+                                state_->context.get());
   if (found <= 0) return std::nullopt;
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(match.get());
   std::vector<std::string> parts(pcre2_get_ovector_count(match.get()));

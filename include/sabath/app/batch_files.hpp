@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -44,6 +45,15 @@ class BatchFiles {
 
  private:
   std::filesystem::path directory_;
+};
+
+/// Which batches are written down; each is looked at once.
+class WrittenBatches {
+ public:
+  bool operator()(const std::filesystem::path& directory);
+
+ private:
+  std::map<std::filesystem::path, bool> known_{};
 };
 
 /// Makes the next folder jobs/<n> in that of a run or a study.
