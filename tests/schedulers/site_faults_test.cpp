@@ -2,6 +2,8 @@
 #include "site_user.hpp"
 
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
 
 using namespace sabath::test;
 using Catch::Contains;
@@ -72,4 +74,24 @@ TEST_CASE("site faults: a run that needs more memory than its job has fails") {
   const json end = slow.user.json_of({"wait", "--timeout", "80s"}, 1);
   CHECK(slow.user.state_in(end) == "failed");
   CHECK_THAT(end["runs"][0]["detail"].get<std::string>(), Contains("memory ran out"));
+}
+
+TEST_CASE("site faults: the clock of a node is wrong by a minute") {
+  for (const char* wrong : {"60", "-60"}) {
+    RunUnderWay slow(
+        "date +%s; sleep 3",
+        {"--nodes", "1"},
+        {{"variables",
+          {{"LD_PRELOAD", SABATH_TEST_PROGRAMS "/clock_shim.so"}, {"CLOCK_SHIM_SECONDS", wrong}}}});
+    INFO(wrong);
+    CHECK(slow.user.json_of({"status"})["runs"][0]["state"] == "running");
+    CHECK(slow.user.json_of({"wait", "--timeout", "60s"})["counts"] == json{{"ok", 1}});
+    const auto off =
+        std::stoll(text_of(slow.run / "attempts/1/go/stdout.log")) - std::time(nullptr);
+    CHECK(std::abs(off - std::stoll(wrong)) < 20);
+    const double took = slow.user.record(slow.run)["wall_s"];
+    CHECK(took >= 3);
+    CHECK(took < 30);
+    CHECK(slow.user.json_of({"list", "runs"})["runs"][0]["state"] == "ok");
+  }
 }
