@@ -100,18 +100,6 @@ std::optional<Values> values_in_records(const std::vector<RunRow>& runs, const s
   return values;
 }
 
-Values values_of(const std::vector<RunRow>& runs,
-                 const std::string& key,
-                 const catalog::Catalog& catalog) {
-  if (auto values = catalog.values_of(runs, key)) return *std::move(values);
-  if (auto values = values_in_records(runs, key)) return *std::move(values);
-  const std::string guess = base::nearest(key, catalog.keys_of(runs));
-  throw Error(ErrorKind::usage,
-              "--by " + base::printable(key) + ": none of the runs has that",
-              guess.empty() ? "'sabath help compare' lists what runs can be grouped by"
-                            : "did you mean '" + guess + "'?");
-}
-
 /// Levels in the order of numbers, where all are, else of text.
 compare::NamedFactor factor_of(const std::string& name, const Values& values) {
   compare::NamedFactor factor;
@@ -293,6 +281,18 @@ std::string definitions_text(const std::map<std::string, Definition>& definition
 
 }  // namespace
 
+std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
+                                   const std::string& key,
+                                   const catalog::Catalog& catalog) {
+  if (auto values = catalog.values_of(runs, key)) return *std::move(values);
+  if (auto values = values_in_records(runs, key)) return *std::move(values);
+  const std::string guess = base::nearest(key, catalog.keys_of(runs));
+  throw Error(ErrorKind::usage,
+              "--by " + base::printable(key) + ": none of the runs has that",
+              guess.empty() ? "'sabath help compare' lists what runs can be grouped by"
+                            : "did you mean '" + guess + "'?");
+}
+
 spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
                                      const GroupsRequest& request,
                                      const catalog::Catalog& catalog) {
@@ -330,7 +330,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   compare::GroupsToCompare groups;
   groups.runs = runs.size();
   for (const std::string& key : request.by) {
-    groups.factors.push_back(factor_of(key, values_of(runs, key, catalog)));
+    groups.factors.push_back(factor_of(key, levels_of(runs, key, catalog)));
     shorten_digests(groups.factors.back());
   }
   groups.metrics = metrics_of(runs, spec::with_derived(declared), catalog);

@@ -12,6 +12,7 @@
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,15 @@ struct EnvironmentReport {
   std::vector<std::string> runs{};     ///< whose plan or record names it, oldest first
 };
 
+/// What `report` wrote.
+struct WrittenReport {
+  std::string file{};
+  std::string format{};
+  std::uint64_t runs = 0;
+  std::uint64_t size_bytes = 0;
+  std::vector<std::string> notes{};
+};
+
 /// The answers as JSON documents, for --json. The root is always an object.
 std::string json_answer(const std::vector<catalog::RunRow>& rows);
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
@@ -56,6 +66,7 @@ std::string json_answer(const spec::Collection& collection);
 std::string json_answer(const spec::Comparison& comparison);
 std::string json_answer(const spec::GroupComparison& comparison);
 std::string json_answer(const app::ImportReport& report);
+std::string json_answer(const WrittenReport& report);
 std::string json_answer(const spec::HostFacts& facts);
 std::string json_answer(const spec::Asset& asset);
 std::string json_answer(const spec::BuiltEnvironment& environment);

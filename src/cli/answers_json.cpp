@@ -206,6 +206,15 @@ std::string json_answer(const app::ImportReport& report) {
                             {"selection", "tag=import:" + report.id}});
 }
 
+std::string json_answer(const WrittenReport& report) {
+  return base::pretty_json({{"schema", 1},
+                            {"file", report.file},
+                            {"format", report.format},
+                            {"runs", report.runs},
+                            {"size_bytes", report.size_bytes},
+                            {"notes", report.notes}});
+}
+
 std::string json_answer(const spec::HostFacts& facts) {
   return base::pretty_json(spec::to_json(facts));
 }

@@ -29,6 +29,7 @@ void setup_logs(CLI::App& app, Action& action);
 void setup_cancel(CLI::App& app, Action& action);
 void setup_collect(CLI::App& app, Action& action);
 void setup_compare(CLI::App& app, Action& action);
+void setup_report(CLI::App& app, Action& action);
 void setup_repro(CLI::App& app, Action& action);
 void setup_import(CLI::App& app, Action& action);
 void setup_probe(CLI::App& app, Action& action);

@@ -202,7 +202,7 @@ std::string number_text(double value) {
   return fmt::format("{:.6g}", value);
 }
 
-std::string comparison_text(const Comparison& comparison) {
+std::string comparison_text(const Comparison& comparison, const std::string& courses) {
   LabelledLines head(13);
   head.add("A", comparison.a);
   head.add("B", comparison.b);
@@ -213,7 +213,7 @@ std::string comparison_text(const Comparison& comparison) {
                        explain(comparison.repetition),
                        facets.empty() ? "" : " (differs: " + facets + ")"));
   head.gap();
-  std::string text = head.text() + differences_text(comparison) + items_text(comparison) +
+  std::string text = head.text() + differences_text(comparison) + items_text(comparison) + courses +
                      performance_text(comparison);
   LabelledLines foot(13);
   if (comparison.first_divergence) {

@@ -32,7 +32,48 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-std::string metrics_text(const std::vector<spec::MetricSummary>& metrics) {
+std::string name_of(const spec::MetricSummary& metric) {
+  return metric.stream + "/" + metric.name;
+}
+
+/// The lines of a table of metrics, each with the course of its metric behind it, if that leaves
+/// enough room for one.
+std::string with_courses(const std::string& table,
+                         const std::vector<spec::MetricSummary>& metrics,
+                         const RecordView& view) {
+  constexpr std::size_t least = 8;
+  constexpr std::size_t most = 32;
+  const auto columns_in = [](std::string_view line) {
+    return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+  };
+  std::vector<std::string> lines;
+  std::size_t widest = 0;
+  for (std::size_t at = 0; at < table.size();) {
+    const std::size_t end = table.find('\n', at);
+    lines.push_back(table.substr(at, end - at));
+    widest = std::max(widest, columns_in(lines.back()));
+    at = end + 1;
+  }
+  if (view.columns < widest + 2 + least) return table;
+  const std::size_t room = std::min(view.columns - widest - 2, most);
+  std::string text = lines.front() + "\n";
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const auto found = view.courses.find(name_of(metrics[i]));
+    std::string& line = lines[i + 1];
+    if (found != view.courses.end()) {
+      line.resize(line.size() + widest + 2 - columns_in(line), ' ');
+      line += sparkline(found->second, room, view.letters);
+      line.erase(line.find_last_not_of(' ') + 1);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
+                         const RecordView& view = {}) {
   TextTable table({{"metric", Align::left},
                    {"first", Align::right},
                    {"last", Align::right},
@@ -42,7 +83,7 @@ std::string metrics_text(const std::vector<spec::MetricSummary>& metrics) {
                    {"unit", Align::left}});
   for (const spec::MetricSummary& metric : metrics) {
     table.add(
-        {metric.stream + "/" + metric.name,
+        {name_of(metric),
          number_text(metric.first),
          number_text(metric.last),
          number_text(metric.min),
@@ -51,7 +92,7 @@ std::string metrics_text(const std::vector<spec::MetricSummary>& metrics) {
              (metric.not_finite > 0 ? fmt::format(" ({} not finite)", metric.not_finite) : ""),
          metric.unit});
   }
-  return table.empty() ? "" : table.text();
+  return table.empty() ? "" : with_courses(table.text(), metrics, view);
 }
 
 bool did_run(const spec::StageRecord& stage) {
@@ -209,7 +250,7 @@ std::string record_text(const RunRecord& record, const RecordView& view) {
     append_part(text, part_text(add, record, columns));
   append_part(text, failure_text(record));
   append_part(text, stages_text(record) + leftovers_text(record));
-  append_part(text, metrics_text(record.metrics) + notes_text(record.collected));
+  append_part(text, metrics_text(record.metrics, view) + notes_text(record.collected));
   append_part(text, reported_text(record.collected));
   append_part(text, outputs_text(record, columns));
   for (const spec::HostFacts& host : record.hosts)

@@ -15,4 +15,5 @@ python3 "$here/verify.py" "$1"
 python3 "$here/env_bench.py" "$1"
 python3 "$here/collect_bench.py" "$1"
 python3 "$here/groups_bench.py" "$@"
+python3 "$here/report_bench.py" "$@"
 if [[ $EUID = 0 ]] && command -v slurmctld >/dev/null; then python3 "$here/batch_bench.py" "$1"; fi

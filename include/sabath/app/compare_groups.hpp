@@ -31,4 +31,10 @@ spec::GroupComparison compare_groups(const std::vector<catalog::RunRow>& runs,
                                      const GroupsRequest& request,
                                      const catalog::Catalog& catalog);
 
+/// What each run has for a key of GroupsRequest::by, empty where it has nothing. Throws
+/// Error{usage} for a key that no run has.
+std::vector<std::string> levels_of(const std::vector<catalog::RunRow>& runs,
+                                   const std::string& key,
+                                   const catalog::Catalog& catalog);
+
 }  // namespace sabath::app

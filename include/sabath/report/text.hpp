@@ -1,11 +1,13 @@
 #pragma once
 
+#include <sabath/report/text_plot.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +16,17 @@ namespace sabath::report {
 
 /// For a terminal, at most about 100 columns, ended by a newline; text from outside is made
 /// printable.
-std::string comparison_text(const spec::Comparison& comparison);
+/// `courses` is a text to stand before what is found (difference_text).
+std::string comparison_text(const spec::Comparison& comparison, const std::string& courses = {});
 /// For each metric the table of groups, the split of its variance, its classes, and a heat map of
 /// groups by repeats; of many groups the first forty.
 std::string groups_text(const spec::GroupComparison& comparison);
 struct RecordView {
   bool libraries = false;  ///< list all that were loaded
   std::size_t columns = 100;
+  /// By "stage/metric": drawn beside the metric where there is room.
+  std::map<std::string, Course> courses{};
+  PlotLetters letters = PlotLetters::ascii;
 };
 /// What a run was, as a person would put it into a paper's appendix.
 std::string record_text(const spec::RunRecord& record, const RecordView& view = {});

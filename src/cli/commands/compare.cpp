@@ -5,6 +5,7 @@
 
 #include <sabath/app/compare_groups.hpp>
 #include <sabath/app/compare_pair.hpp>
+#include <sabath/app/difference_courses.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -55,10 +56,14 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   how.across = {options.across.begin(), options.across.end()};
   how.tolerance = {options.atol, options.rtol, {}};
-  const spec::Comparison comparison = app::compare_pair(
-      workspace.one_run(options.a).directory, workspace.one_run(options.b).directory, how);
+  const std::string a = workspace.one_run(options.a).directory;
+  const std::string b = workspace.one_run(options.b).directory;
+  const spec::Comparison comparison = app::compare_pair(a, b, how);
+  const auto courses = [&] {
+    return report::difference_text(app::difference_courses(a, b), report::letters_of_locale());
+  };
   workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::comparison_text(comparison));
+                                            : report::comparison_text(comparison, courses()));
   return exit_status(comparison.result);
 }
 

@@ -7,8 +7,10 @@
 #include <sabath/app/run_accounting.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
+#include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/series_sink.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/script_recipe.hpp>
@@ -218,6 +220,31 @@ std::string accounting_text(const std::optional<app::RunAccounting>& accounting)
   return use.nodes.empty() ? text : text + ", on " + use.nodes;
 }
 
+/// Of the metrics that have a course. What cannot be read is not drawn: `compare` tells it. Neither
+/// is what would take longer to read than anybody wants to wait.
+std::map<std::string, report::Course> courses_of(const app::CurrentRecord& current) {
+  constexpr std::uint64_t most_points = 2'000'000;
+  std::map<std::string, report::Course> courses;
+  std::uint64_t points = 0;
+  for (const spec::MetricSummary& metric : current.record.metrics)
+    points += metric.points;
+  std::error_code code;
+  if (points > most_points || !std::filesystem::exists(current.series, code)) return courses;
+  try {
+    for (const spec::Series& series : arrays::read_series(current.series)) {
+      report::Course& course = courses[series.stream + "/" + series.name];
+      const bool has_steps =
+          std::find(series.step.begin(), series.step.end(), base::no_step) == series.step.end();
+      for (std::size_t i = 0; i < series.size(); ++i)
+        course.add(static_cast<double>(has_steps ? series.step[i] : static_cast<std::int64_t>(i)),
+                   series.value[i]);
+    }
+  } catch (const base::Error&) {
+    courses.clear();
+  }
+  return courses;
+}
+
 int show_run(const ShowOptions& options, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(options.name);
   const app::RunFiles files(row.directory);
@@ -230,7 +257,11 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     workspace.answer(
         workspace.options().json
             ? json_answer(current->record)
-            : report::record_text(current->record, {options.libraries, answer_columns()}) +
+            : report::record_text(current->record,
+                                  {options.libraries,
+                                   answer_columns(),
+                                   courses_of(*current),
+                                   report::letters_of_locale()}) +
                   line("collection", collection) +
                   line("scheduler", accounting_text(app::read_accounting(row.directory))) +
                   line("folder", row.directory));

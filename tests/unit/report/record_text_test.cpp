@@ -179,3 +179,18 @@ TEST_CASE("report: versions of libraries are shown, all that was loaded only whe
   CHECK(contains(all, record.software->notes.front()));
   CHECK(contains(text, "\nBLAS in stage train  OpenBLAS 0.3.30\n"));
 }
+
+TEST_CASE("record: where there is room a metric's course is drawn behind its line") {
+  spec::RunRecord record = test::full_record();
+  report::RecordView view;
+  for (int step = 0; step < 100; ++step)
+    view.courses["one/loss"].add(step, -step);
+  const std::string wide = report::record_text(record, view);
+  CHECK(contains(wide, "  ####****++++"));
+  CHECK(contains(wide, "----....____\n"));
+  view.columns = 60;
+  CHECK_FALSE(contains(report::record_text(record, view), "####"));
+  view.columns = 100;
+  view.letters = report::PlotLetters::blocks;
+  CHECK(contains(report::record_text(record, view), "████▇▇▇▇"));
+}

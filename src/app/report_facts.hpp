@@ -1,0 +1,39 @@
+#pragma once
+
+#include "usage_courses.hpp"
+
+#include <sabath/catalog/catalog.hpp>
+#include <sabath/report/report.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Of one run what a report is made of, without its points.
+struct RunFacts {
+  report::ReportRun run{};  ///< without values and levels
+  std::vector<spec::MetricSummary> metrics{};
+  std::vector<spec::MetricSpec> declared{};
+  std::vector<spec::Facet> facets{};
+  std::vector<spec::StageRecord> stages{};
+  std::string recipe_text{};
+  std::filesystem::path series{};
+  std::vector<UsageCourse> usage{};
+  std::vector<std::string> notes{};  ///< what could not be read
+};
+
+/// A run that has no record, or none that can be read, is what the catalog says of it.
+RunFacts read_run_facts(const catalog::RunRow& row);
+
+/// The columns of results: of all runs together, as the recipe declares them, others behind; and
+/// the values of each run.
+void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts);
+void fill_items(report::Report& report, const std::vector<RunFacts>& facts);
+/// Those of the recipe that most runs have.
+void fill_stages(report::Report& report, const std::vector<RunFacts>& facts);
+
+}  // namespace sabath::app

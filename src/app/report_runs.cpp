@@ -1,0 +1,114 @@
+#include "report_charts.hpp"
+#include "report_facts.hpp"
+
+#include <sabath/app/compare_groups.hpp>
+#include <sabath/app/compare_pair.hpp>
+#include <sabath/app/report_runs.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
+#include <sabath/base/version.hpp>
+
+#include <fmt/format.h>
+
+namespace sabath::app {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using catalog::RunRow;
+using report::Report;
+
+void throw_if_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested())
+    throw Error(ErrorKind::interrupted, "report: stopped, and nothing was written");
+}
+
+std::vector<RunFacts> read_facts(const std::vector<RunRow>& runs, const std::stop_token& stop) {
+  std::vector<RunFacts> facts(runs.size());
+  base::for_each_in_parallel(runs.size(), [&](std::size_t i) {
+    throw_if_stopped(stop);
+    facts[i] = read_run_facts(runs[i]);
+  });
+  return facts;
+}
+
+void fill_runs(Report& report, const std::vector<RunFacts>& facts) {
+  constexpr std::size_t most_told = 10;
+  std::size_t notes = 0;
+  for (const RunFacts& one : facts) {
+    report.runs.push_back(one.run);
+    for (const std::string& note : one.notes) {
+      if (++notes <= most_told) report.notes.push_back(note);
+    }
+  }
+  if (notes > most_told)
+    report.notes.push_back(fmt::format("{} more runs cannot be read", notes - most_told));
+}
+
+void fill_levels(Report& report, const std::vector<RunRow>& runs, const catalog::Catalog& catalog) {
+  for (const std::string& key : report.by) {
+    const std::vector<std::string> levels = levels_of(runs, key, catalog);
+    constexpr std::string_view digest = "sha256:";
+    constexpr std::size_t shown = 12;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const bool is_digest = levels[i].starts_with(digest);
+      report.runs[i].levels.push_back(is_digest ? levels[i].substr(digest.size(), shown)
+                                                : levels[i]);
+    }
+  }
+}
+
+bool can_be_a_pair(const std::vector<RunRow>& runs) {
+  return runs.size() == 2 && runs[0].state == spec::RunState::ok &&
+         runs[1].state == spec::RunState::ok;
+}
+
+/// What cannot be compared is reported nevertheless.
+void fill_verdict(Report& report,
+                  const std::vector<RunRow>& runs,
+                  const ReportRequest& request,
+                  const catalog::Catalog& catalog) {
+  if (runs.size() < 2) return;
+  try {
+    if (request.by.empty() && can_be_a_pair(runs)) {
+      compare::Options options;
+      options.across = request.across;
+      report.pair = compare_pair(runs[0].directory, runs[1].directory, options);
+    } else {
+      GroupsRequest groups;
+      groups.by = request.by;
+      groups.across = request.across;
+      report.groups = compare_groups(runs, groups, catalog);
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    report.notes.push_back(std::string("the runs could not be compared: ") + error.what());
+  }
+}
+
+}  // namespace
+
+Report report_runs(const std::vector<RunRow>& runs,
+                   const ReportRequest& request,
+                   const catalog::Catalog& catalog,
+                   base::Clock& clock,
+                   const std::stop_token& stop) {
+  Report report;
+  report.selection = request.selection;
+  report.by = request.by;
+  report.command = request.command;
+  report.made = base::format_rfc3339(clock.now());
+  report.sabath_version = std::string(base::version());
+  std::vector<RunFacts> facts = read_facts(runs, stop);
+  fill_runs(report, facts);
+  fill_levels(report, runs, catalog);
+  fill_metrics(report, facts);
+  fill_items(report, facts);
+  fill_stages(report, facts);
+  fill_charts(report, facts, stop);
+  throw_if_stopped(stop);
+  fill_verdict(report, runs, request, catalog);
+  return report;
+}
+
+}  // namespace sabath::app

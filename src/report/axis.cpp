@@ -1,0 +1,88 @@
+#include "axis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sabath::report {
+namespace {
+
+/// 1, 2 or 5 times a power of ten, for about so many marks in a range.
+double round_step(double range, int marks) {
+  const double rough = range / marks;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double part = rough / power;
+  if (part <= 1) return power;
+  if (part <= 2) return 2 * power;
+  return part <= 5 ? 5 * power : 10 * power;
+}
+
+/// With as many digits as tell marks apart.
+std::string mark_text(double value, double step) {
+  if (value == 0 || std::abs(value) < step / 1000) return "0";
+  const double largest = std::abs(value);
+  const int digits = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  if (largest >= 1e6 || largest < 1e-4 || digits > 8) {
+    const int apart = static_cast<int>(std::ceil(std::log10(largest / step) + 1e-9));
+    return fmt::format("{:.{}g}", value, std::clamp(apart + 1, 1, 12));
+  }
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+}  // namespace
+
+double Axis::share(double value) const {
+  if (scale == Scale::logarithmic) {
+    return (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));
+  }
+  // Halves first: the range itself may be too large for a number.
+  return (value / 2 - low / 2) / (high / 2 - low / 2);
+}
+
+Axis linear_axis(double low, double high, int marks, bool widen) {
+  Axis axis;
+  constexpr double most = 1e300;
+  low = std::clamp(low, -most, most);
+  high = std::clamp(high, -most, most);
+  // Less than what numbers can tell apart is nothing.
+  const double largest = std::max(std::abs(low), std::abs(high));
+  if (!(high - low > largest * 1e-13)) {
+    const double room = largest == 0 ? 1 : largest * 1e-3;
+    low -= room;
+    high += room;
+  }
+  const double step = round_step(high - low, marks);
+  axis.low = widen ? std::floor(low / step + 1e-9) * step : low;
+  axis.high = widen ? std::ceil(high / step - 1e-9) * step : high;
+  const double first = std::ceil(axis.low / step - 1e-9);
+  for (int i = 0; i <= 4 * marks; ++i) {
+    const double value = (first + i) * step;
+    if (value > axis.high + step * 1e-6) break;
+    axis.ticks.push_back({value, mark_text(value, step)});
+  }
+  return axis;
+}
+
+Axis fitting_axis(double low, double high, int marks) {
+  constexpr double two_orders = 100;
+  if (!(low > 0) || high / low < two_orders) return linear_axis(low, high, marks);
+  Axis axis;
+  axis.scale = Scale::logarithmic;
+  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  const int last = static_cast<int>(std::ceil(std::log10(high) - 1e-9));
+  axis.low = std::pow(10.0, first);
+  axis.high = std::pow(10.0, last);
+  // What is below the smallest number that has a power of ten cannot be an end.
+  if (!(axis.low > 0) || !std::isfinite(axis.high)) return linear_axis(low, high, marks);
+  const int every = std::max(1, (last - first + marks - 1) / marks);
+  for (int power = first; power <= last; power += every) {
+    const double value = std::pow(10.0, power);
+    axis.ticks.push_back(
+        {value,
+         power >= -3 && power <= 4 ? fmt::format("{:g}", value) : fmt::format("1e{}", power)});
+  }
+  return axis;
+}
+
+}  // namespace sabath::report

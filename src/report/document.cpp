@@ -1,0 +1,257 @@
+#include "document.hpp"
+
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace sabath::report {
+namespace {
+
+std::string plural(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+/// "20 ok, 1 failed"
+std::string states_text(const Report& report) {
+  std::map<std::string, std::size_t> states;
+  for (const ReportRun& run : report.runs)
+    ++states[run.state];
+  std::string text;
+  for (const auto& [state, count] : states)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, state);
+  return text;
+}
+
+std::string distinct_text(const Report& report, std::string ReportRun::*member) {
+  constexpr std::size_t named = 4;
+  std::set<std::string> distinct;
+  for (const ReportRun& run : report.runs) {
+    if (!(run.*member).empty()) distinct.insert(run.*member);
+  }
+  if (distinct.size() > named) return fmt::format("{} different", distinct.size());
+  return fmt::format("{}", fmt::join(distinct, ", "));
+}
+
+void set_verdict(Document& document, spec::Verdict verdict, const std::string& reason) {
+  document.verdict = std::string(spec::to_string(verdict));
+  document.reason = reason;
+  document.mood = verdict == spec::Verdict::pass   ? "good"
+                  : verdict == spec::Verdict::fail ? "bad"
+                                                   : "open";
+}
+
+/// Of runs that nothing tells apart there is no verdict but whether they are the same.
+void set_spread(Document& document, const Report& report) {
+  std::vector<std::string> same;
+  std::vector<std::string> other;
+  for (const std::size_t metric : shown_metrics(report)) {
+    const Groups groups = groups_of(report, metric, Rows::groups);
+    if (groups.rows.empty()) continue;
+    const std::size_t distinct = classes_of(groups).size();
+    const std::string& name = report.metrics[metric].name;
+    if (distinct == 1) {
+      same.push_back(name);
+    } else {
+      other.push_back(fmt::format("{} ({} values)", name, distinct));
+    }
+  }
+  if (same.empty() && other.empty()) {
+    document.verdict = "NO RESULTS";
+    document.reason = "no run has a metric of results";
+    document.mood = "open";
+    return;
+  }
+  document.verdict = other.empty() ? "IDENTICAL" : "NOT IDENTICAL";
+  document.mood = other.empty() ? "good" : "open";
+  document.reason = other.empty() ? fmt::format("equal to the bit in {}", fmt::join(same, ", "))
+                                  : fmt::format("differs: {}", fmt::join(other, ", "));
+  if (!other.empty() && !same.empty())
+    document.reason += fmt::format("; equal to the bit: {}", fmt::join(same, ", "));
+}
+
+void set_headline(Document& document, const Report& report) {
+  if (report.runs.size() == 1) {
+    const ReportRun& run = report.runs.front();
+    document.verdict = run.state;
+    std::transform(
+        document.verdict.begin(), document.verdict.end(), document.verdict.begin(), [](char c) {
+          return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        });
+    document.mood = run.complete ? "good" : run.state == "failed" ? "bad" : "open";
+    document.reason = run.message.empty() ? "one run; nothing to compare it with" : run.message;
+  } else if (report.pair) {
+    set_verdict(document, report.pair->result, report.pair->reason);
+  } else if (report.groups && (report.groups->groups.size() > 1 ||
+                               report.groups->result == spec::Verdict::not_comparable)) {
+    set_verdict(document, report.groups->result, report.groups->reason);
+  } else {
+    set_spread(document, report);
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) {
+  std::vector<std::pair<std::string, std::string>> facts{
+      {"Selection", report.selection},
+      {"Runs", plural(report.runs.size(), "run") + ": " + states_text(report)},
+      {"Grouped by", fmt::format("{}", fmt::join(report.by, ", "))},
+      {"Recipe", distinct_text(report, &ReportRun::recipe)},
+      {"Hosts", distinct_text(report, &ReportRun::host)},
+      {"Devices", distinct_text(report, &ReportRun::device)},
+      {"Seeds", distinct_text(report, &ReportRun::seed)}};
+  if (report.pair && !report.pair->performance.empty()) {
+    facts.emplace_back("Performance",
+                       fmt::format("{}: {}",
+                                   spec::to_string(report.pair->performance_verdict),
+                                   report.pair->performance_reason));
+  }
+  if (report.groups && !report.by.empty()) {
+    facts.emplace_back("Required", report.groups->required);
+    for (const spec::LeftOut& out : report.groups->left_out)
+      facts.emplace_back("Left out", fmt::format("{}: {}", plural(out.runs, "run"), out.reason));
+    for (const std::string& note : report.groups->notes)
+      facts.emplace_back("Note", note);
+  }
+  for (const std::string& note : report.notes)
+    facts.emplace_back("Note", note);
+  facts.emplace_back("Made", report.made + " by sabath " + report.sabath_version);
+  std::erase_if(facts, [](const auto& fact) { return fact.second.empty(); });
+  return facts;
+}
+
+/// Columns that say nothing of any row; the first says what the rows are.
+void drop_empty_columns(Table& table) {
+  for (std::size_t i = table.columns.size(); i-- > 1;) {
+    const bool is_empty = std::all_of(
+        table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[i].empty(); });
+    if (!is_empty) continue;
+    const auto place = static_cast<std::ptrdiff_t>(i);
+    table.columns.erase(table.columns.begin() + place);
+    for (auto& row : table.rows)
+      row.erase(row.begin() + place);
+  }
+}
+
+bool is_of_validation(const std::string& name) {
+  return name.find("valid") != std::string::npos || name.find("val_") != std::string::npos ||
+         name.find("/val") != std::string::npos;
+}
+
+}  // namespace
+
+bool ReportItem::varies() const {
+  return values.size() > 1 ||
+         std::any_of(of_run.begin(), of_run.end(), [&](const auto& one) { return !one; });
+}
+
+std::optional<std::size_t> final_metric(const std::vector<ReportMetric>& metrics) {
+  const auto find = [&](const auto& fits) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      if (!metrics[i].performance && fits(metrics[i])) return i;
+    }
+    return std::nullopt;
+  };
+  if (auto found = find([](const ReportMetric& one) {
+        return is_of_validation(one.name) && one.name.find("loss") != std::string::npos;
+      }))
+    return found;
+  if (auto found = find([](const ReportMetric& one) { return is_of_validation(one.name); }))
+    return found;
+  if (auto found =
+          find([](const ReportMetric& one) { return one.name.find("loss") != std::string::npos; }))
+    return found;
+  return find([](const ReportMetric& one) { return one.declared; });
+}
+
+std::string title_of(const ReportMetric& metric) {
+  if (metric.unit.empty() || metric.unit == "1") return metric.name;
+  return metric.name + " [" + metric.unit + "]";
+}
+
+std::string short_name(const ReportRun& run) {
+  const std::size_t dash = run.id.rfind('-');
+  return dash == std::string::npos ? run.id : run.id.substr(dash + 1);
+}
+
+std::string group_name(const ReportRun& run) {
+  std::string name;
+  for (const std::string& level : run.levels)
+    name += (name.empty() ? "" : " / ") + (level.empty() ? "(none)" : level);
+  return name.empty() ? "all runs" : name;
+}
+
+Groups groups_of(const Report& report, std::size_t metric, Rows rows) {
+  Groups groups;
+  groups.metric = title_of(report.metrics[metric]);
+  std::map<std::string, std::size_t> known;
+  for (const ReportRun& run : report.runs) {
+    // What a run that broke off said last is no result.
+    if (!run.complete) continue;
+    const std::string label =
+        rows == Rows::hosts ? (run.host.empty() ? "(no host)" : run.host) : group_name(run);
+    const auto [found, added] = known.try_emplace(label, groups.rows.size());
+    if (added) groups.rows.push_back({label, {}});
+    groups.rows[found->second].values.push_back(run.values[metric]);
+  }
+  const auto has_value = [](const Groups::Row& row) {
+    return std::any_of(row.values.begin(), row.values.end(), [](const auto& one) { return one; });
+  };
+  if (std::none_of(groups.rows.begin(), groups.rows.end(), has_value)) groups.rows.clear();
+  std::sort(groups.rows.begin(), groups.rows.end(), [](const auto& a, const auto& b) {
+    return a.label < b.label;
+  });
+  return groups;
+}
+
+std::vector<std::size_t> shown_metrics(const Report& report) {
+  std::vector<std::size_t> declared;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+    if (report.metrics[i].performance) continue;
+    all.push_back(i);
+    if (report.metrics[i].declared) declared.push_back(i);
+  }
+  return declared.empty() ? all : declared;
+}
+
+std::string middle_text(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const std::string middle = number_text(quantile(values, 0.5));
+  if (values.front() == values.back()) return middle;
+  return fmt::format(
+      "{} ({} to {})", middle, number_text(values.front()), number_text(values.back()));
+}
+
+Document document_of(const Report& report) {
+  Document document;
+  document.title = "Runs of " + report.selection;
+  if (report.runs.size() == 1) document.title = report.runs.front().id;
+  if (report.runs.size() == 2)
+    document.title = report.runs.front().id + " and " + report.runs.back().id;
+  set_headline(document, report);
+  document.facts = facts_of(report);
+  for (const auto& make : {results_section,
+                           pair_section,
+                           courses_section,
+                           groups_section,
+                           heat_section,
+                           differences_section,
+                           performance_section,
+                           usage_section,
+                           stages_section,
+                           runs_section,
+                           provenance_section}) {
+    Section section = make(report);
+    for (Block& block : section.blocks) {
+      if (auto* table = std::get_if<Table>(&block)) drop_empty_columns(*table);
+    }
+    if (!section.blocks.empty()) document.sections.push_back(std::move(section));
+  }
+  return document;
+}
+
+}  // namespace sabath::report

@@ -1,0 +1,187 @@
+#include "plots.hpp"
+#include "svg.hpp"
+
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <set>
+
+namespace sabath::report {
+namespace {
+
+constexpr double width = 960;
+constexpr double cell_height = 24;
+constexpr std::size_t shades = 7;
+constexpr std::size_t most_classes = 12;  ///< that have letters
+
+/// NaN behind all numbers, whatever its bits.
+std::pair<int, std::uint64_t> order_of(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  if (std::isnan(value)) return {1, bits};
+  constexpr std::uint64_t sign = 1ULL << 63U;
+  return {0, (bits & sign) != 0 ? ~bits : bits | sign};
+}
+
+std::string letter_of(const std::vector<double>& classes, double value) {
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (order_of(classes[i]) == order_of(value)) return std::string(1, static_cast<char>('A' + i));
+  }
+  return {};
+}
+
+struct Extremes {
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+};
+
+Extremes extremes_of(const Groups& groups) {
+  Extremes extremes;
+  for (const Groups::Row& row : groups.rows) {
+    for (const auto& value : row.values) {
+      if (!value || !std::isfinite(*value)) continue;
+      extremes.low = std::min(extremes.low, *value);
+      extremes.high = std::max(extremes.high, *value);
+    }
+  }
+  return extremes;
+}
+
+std::size_t shade_of(const Extremes& extremes, double value) {
+  if (!(extremes.high > extremes.low)) return 0;
+  const double share = (value / 2 - extremes.low / 2) / (extremes.high / 2 - extremes.low / 2);
+  return std::min(static_cast<std::size_t>(share * shades), shades - 1);
+}
+
+struct Layout {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  double left = 0;
+  double cell = 0;
+};
+
+Layout layout_of(const Groups& groups) {
+  Layout layout;
+  layout.rows = std::min(groups.rows.size(), most_rows);
+  double label = 40;
+  for (std::size_t i = 0; i < layout.rows; ++i) {
+    label = std::max(label, text_width(groups.rows[i].label));
+    layout.columns = std::max(layout.columns, groups.rows[i].values.size());
+  }
+  layout.columns = std::clamp<std::size_t>(layout.columns, 1, most_cells);
+  layout.left = std::min(label, 200.0) + 16;
+  const double room = width - layout.left - 50;
+  layout.cell = std::min(34.0, room / static_cast<double>(layout.columns));
+  return layout;
+}
+
+struct Cell {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+};
+
+void draw_cell(Svg& svg,
+               const Cell& cell,
+               const std::optional<double>& value,
+               const std::string& text,
+               const Extremes& extremes) {
+  const double middle = cell.y + cell_height / 2 + 3;
+  if (!value) {
+    svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, "missing", "not there");
+    return;
+  }
+  const bool finite = std::isfinite(*value);
+  const std::string shade =
+      finite ? fmt::format("q{}", shade_of(extremes, *value)) : std::string("wrong");
+  svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, number_text(*value));
+  constexpr double least_for_text = 11;
+  const std::string shown = finite ? text : "!";
+  if (!shown.empty() && cell.width >= least_for_text)
+    svg.text(cell.x + cell.width / 2 - 1, middle, "middle", shown, "t-" + shade);
+}
+
+/// The scale of colours.
+void draw_legend(Svg& svg, const Layout& layout, const Extremes& extremes, double y) {
+  constexpr double box = 26;
+  const std::string low = number_text(extremes.low);
+  svg.text(layout.left, y + 14, "start", low);
+  double x = layout.left + text_width(low) + 8;
+  for (std::size_t i = 0; i < shades; ++i, x += box)
+    svg.rectangle(x, y + 2, box, 14, fmt::format("q{}", i));
+  svg.text(x + 8, y + 14, "start", number_text(extremes.high));
+}
+
+}  // namespace
+
+std::vector<double> classes_of(const Groups& groups) {
+  const auto less = [](double a, double b) { return order_of(a) < order_of(b); };
+  std::set<double, decltype(less)> classes(less);
+  for (const Groups::Row& row : groups.rows) {
+    for (const auto& value : row.values) {
+      if (value) classes.insert(*value);
+    }
+  }
+  return {classes.begin(), classes.end()};
+}
+
+std::string heat_description(const Groups& groups) {
+  const std::vector<double> classes = classes_of(groups);
+  std::string text = fmt::format("{} different values", classes.size());
+  if (classes.size() == 1) {
+    text = fmt::format("All runs have one value, to the bit: {:.17g}", classes.front());
+  } else if (classes.size() <= most_classes) {
+    text += ", equal letters are equal to the bit: ";
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      text +=
+          fmt::format("{}{} = {:.17g}", i == 0 ? "" : ", ", static_cast<char>('A' + i), classes[i]);
+    }
+  }
+  const bool is_cut = std::any_of(groups.rows.begin(), groups.rows.end(), [](const auto& row) {
+    return row.values.size() > most_cells;
+  });
+  if (is_cut) text += fmt::format("; of a group the first {} runs", most_cells);
+  if (groups.rows.size() > most_rows)
+    text += fmt::format("; the first {} of {} groups", most_rows, groups.rows.size());
+  return text + ".";
+}
+
+std::string heat_map(const Groups& groups, const std::string& id) {
+  const Layout layout = layout_of(groups);
+  const Extremes extremes = extremes_of(groups);
+  std::vector<double> classes = classes_of(groups);
+  if (classes.size() > most_classes) classes.clear();
+  const double bottom = cell_height * static_cast<double>(layout.rows) + 6;
+  const bool has_scale = extremes.low < extremes.high;
+  Svg svg(id,
+          width,
+          bottom + (has_scale ? 24 : 0),
+          groups.metric + ", heat map",
+          heat_description(groups));
+  for (std::size_t r = 0; r < layout.rows; ++r) {
+    const Groups::Row& row = groups.rows[r];
+    const double y = cell_height * static_cast<double>(r) + 4;
+    svg.text(layout.left - 10, y + cell_height / 2 + 3, "end", fitting_text(row.label, 200));
+    const std::size_t cells = std::min(row.values.size(), layout.columns);
+    for (std::size_t i = 0; i < cells; ++i) {
+      const std::string letter = row.values[i] ? letter_of(classes, *row.values[i]) : "";
+      const double x = layout.left + layout.cell * static_cast<double>(i);
+      draw_cell(svg, {x, y, layout.cell}, row.values[i], letter, extremes);
+    }
+    if (row.values.size() > cells) {
+      svg.text(layout.left + layout.cell * static_cast<double>(cells) + 4,
+               y + cell_height / 2 + 3,
+               "start",
+               fmt::format("+{}", row.values.size() - cells),
+               "faint");
+    }
+  }
+  if (has_scale) draw_legend(svg, layout, extremes, bottom);
+  return svg.finish();
+}
+
+}  // namespace sabath::report

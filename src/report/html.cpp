@@ -1,0 +1,148 @@
+#include "document.hpp"
+#include "escape.hpp"
+#include "formats.hpp"
+#include "html_style.hpp"
+
+#include <sabath/base/digest.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace sabath::report {
+namespace {
+
+constexpr std::size_t whole = 4000;  ///< of a cell or a command, where the beginning will not do
+
+unsigned digit_of(char c) {
+  return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/// As a policy of content security names a hash: of hexadecimal digits, 32 bytes.
+std::string base64_of_hex(std::string_view hex) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit_of(hex[i]) * 16 + digit_of(hex[i + 1]));
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::array<unsigned, 3> three{};
+    for (std::size_t k = 0; k < 3 && i + k < bytes.size(); ++k)
+      three[k] = static_cast<unsigned char>(bytes[i + k]);
+    const unsigned bits = three[0] << 16U | three[1] << 8U | three[2];
+    text += letters[bits >> 18U];
+    text += letters[bits >> 12U & 63U];
+    text += i + 1 < bytes.size() ? letters[bits >> 6U & 63U] : '=';
+    text += i + 2 < bytes.size() ? letters[bits & 63U] : '=';
+  }
+  return text;
+}
+
+std::string head_of(const Document& document) {
+  const std::string hash = base64_of_hex(base::sha256_of(html_style).hex);
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'sha256-{}'; base-uri 'none'; form-action 'none'\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta name=\"referrer\" content=\"no-referrer\"/>\n"
+      "<meta name=\"generator\" content=\"sabath\"/>\n"
+      "<title>{}: {}</title>\n<style>{}</style>\n</head>\n",
+      hash,
+      markup_text(document.title),
+      markup_text(document.verdict),
+      html_style);
+}
+
+std::string cell_of(const Table& table, std::size_t column, const std::string& text) {
+  const char* kind = table.columns[column].number ? " class=\"number\""
+                     : table.columns[column].name ? " class=\"name\""
+                                                  : "";
+  // The first cell says what the row is of.
+  return column == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", kind, markup_text(text, whole))
+                     : fmt::format("<td{}>{}</td>", kind, markup_text(text, whole));
+}
+
+std::string table_of(const Table& table) {
+  std::string text = fmt::format(
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" "
+      "tabindex=\"0\">\n<table>\n<caption>{0}</caption>\n<thead><tr>",
+      markup_text(table.caption));
+  for (const Table::Column& column : table.columns) {
+    text += fmt::format("<th scope=\"col\"{}>{}</th>",
+                        column.number ? " class=\"number\"" : "",
+                        markup_text(column.title));
+  }
+  text += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    text += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += cell_of(table, i, row[i]);
+    text += "</tr>\n";
+  }
+  text += "</tbody>\n</table>\n</div>\n";
+  if (!table.folded) return text;
+  return fmt::format("<details>\n<summary>{} ({} rows)</summary>\n{}</details>\n",
+                     markup_text(table.caption),
+                     table.rows.size(),
+                     text);
+}
+
+struct BlockWriter {
+  std::string operator()(const std::string& paragraph) const {
+    return "<p>" + markup_text(paragraph, whole) + "</p>\n";
+  }
+  std::string operator()(const Table& table) const { return table_of(table); }
+  std::string operator()(const Figure& figure) const {
+    return fmt::format(
+        "<h3>{}</h3>\n<figure>\n<div "
+        "class=\"scroll\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+        markup_text(figure.title),
+        figure.svg,
+        markup_text(figure.description, whole));
+  }
+  std::string operator()(const Listing& listing) const {
+    std::string text = "<h3>" + markup_text(listing.caption) + "</h3>\n<pre tabindex=\"0\"><code>";
+    for (const std::string& line : listing.lines)
+      text += markup_text(line, whole) + "\n";
+    return text + "</code></pre>\n";
+  }
+};
+
+std::string header_of(const Document& document) {
+  std::string text = fmt::format(
+      "<body>\n<a class=\"skip\" href=\"#content\">Skip to the results</a>\n<header>\n<h1>{}</h1>\n"
+      "<p class=\"verdict {}\"><strong>{}</strong> <span>{}</span></p>\n<dl>\n",
+      markup_text(document.title),
+      document.mood,
+      markup_text(document.verdict),
+      markup_text(document.reason, whole));
+  for (const auto& [label, fact] : document.facts)
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", markup_text(label), markup_text(fact, whole));
+  text += "</dl>\n</header>\n<nav aria-label=\"Sections\">\n<ul>\n";
+  for (const Section& section : document.sections)
+    text +=
+        fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, markup_text(section.title));
+  return text + "</ul>\n</nav>\n";
+}
+
+}  // namespace
+
+std::string write_html(const Report& report) {
+  const Document document = document_of(report);
+  std::string text = head_of(document) + header_of(document) + "<main id=\"content\">\n";
+  for (const Section& section : document.sections) {
+    text +=
+        fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n",
+                    section.id,
+                    markup_text(section.title));
+    for (const Block& block : section.blocks)
+      text += std::visit(BlockWriter{}, block);
+    text += "</section>\n";
+  }
+  return text + "</main>\n<footer>Made by sabath " + markup_text(report.sabath_version) + ", " +
+         markup_text(report.made) + ".</footer>\n</body>\n</html>\n";
+}
+
+}  // namespace sabath::report

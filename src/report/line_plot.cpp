@@ -1,0 +1,264 @@
+#include "axis.hpp"
+#include "plots.hpp"
+#include "svg.hpp"
+
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sabath::report {
+namespace {
+
+constexpr double width = 960;
+constexpr double body = 250;  ///< height between the axes
+constexpr double left = 70;
+constexpr double legend_line = 20;
+constexpr std::size_t few_points = 24;  ///< that are marked
+
+struct Range {
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  bool empty() const { return !(low <= high); }
+};
+
+Range values_of(const Chart& chart, bool second) {
+  Range range;
+  for (const Curve& curve : chart.curves) {
+    if (curve.on_second_axis != second) continue;
+    for (const Spread& spread : curve.spread) {
+      range.take(spread.lowest);
+      range.take(spread.highest);
+    }
+  }
+  return range;
+}
+
+Range places_of(const Chart& chart) {
+  Range range;
+  for (const Curve& curve : chart.curves) {
+    for (const Spread& spread : curve.spread)
+      range.take(spread.x);
+  }
+  return range;
+}
+
+std::string curve_class(std::size_t number) {
+  return fmt::format("c{}{}", number % curve_colours, number < curve_colours ? "" : " again");
+}
+
+/// Where things are in the plot.
+struct Frame {
+  Axis x{};
+  Axis y{};
+  Axis second{};
+  double top = 0;
+  double right = 0;
+
+  double place_x(double value) const { return left + x.share(value) * (right - left); }
+  double place_y(double value, bool on_second) const {
+    return top + body * (1 - (on_second ? second : y).share(value));
+  }
+};
+
+/// An area between two edges of the spread.
+std::string area(const Frame& frame,
+                 const Curve& curve,
+                 double Spread::*lower,
+                 double Spread::*upper) {
+  std::string data;
+  for (const Spread& one : curve.spread) {
+    const double x = frame.place_x(one.x);
+    const double y = frame.place_y(one.*upper, curve.on_second_axis);
+    data += data.empty() ? move_to(x, y) : line_to(x, y);
+  }
+  for (auto one = curve.spread.rbegin(); one != curve.spread.rend(); ++one)
+    data += line_to(frame.place_x(one->x), frame.place_y((*one).*lower, curve.on_second_axis));
+  return data.empty() ? data : data + "Z";
+}
+
+void draw_run(Svg& svg, const Frame& frame, const Course& course, bool second) {
+  std::string line;
+  std::string extremes;
+  bool is_down = false;
+  std::size_t drawn = 0;
+  for (const Bucket& bucket : course.buckets()) {
+    if (bucket.finite == 0) {
+      is_down = false;  // a gap, where nothing is finite
+      continue;
+    }
+    const double x = frame.place_x(bucket.x);
+    const double y = frame.place_y(bucket.mean, second);
+    line += is_down ? line_to(x, y) : move_to(x, y);
+    is_down = true;
+    ++drawn;
+    if (bucket.low < bucket.high) {
+      extremes += move_to(x, frame.place_y(bucket.low, second)) +
+                  line_to(x, frame.place_y(bucket.high, second));
+    }
+  }
+  svg.path(extremes, "extremes");
+  svg.path(line, "curve");
+  if (drawn > few_points) return;
+  for (const Bucket& bucket : course.buckets()) {
+    if (bucket.finite > 0)
+      svg.dot(frame.place_x(bucket.x), frame.place_y(bucket.mean, second), 2.5, "dot");
+  }
+}
+
+void draw_spread(Svg& svg, const Frame& frame, const Curve& curve) {
+  const bool second = curve.on_second_axis;
+  // What lies upon the other axis's curves must not cover them.
+  if (!second) {
+    svg.path(area(frame, curve, &Spread::lowest, &Spread::highest), "range");
+    svg.path(area(frame, curve, &Spread::low, &Spread::high), "band");
+  }
+  std::string line;
+  for (const Spread& one : curve.spread) {
+    const double x = frame.place_x(one.x);
+    const double y = frame.place_y(one.middle, second);
+    line += line.empty() ? move_to(x, y) : line_to(x, y);
+  }
+  svg.path(line, "curve");
+  if (curve.spread.size() > (second ? few_points : 1)) return;
+  for (const Spread& one : curve.spread) {
+    const double x = frame.place_x(one.x);
+    const double low = frame.place_y(one.lowest, second);
+    svg.line(x, low, x, frame.place_y(one.highest, second), "extremes");
+    svg.dot(x, frame.place_y(one.middle, second), 2.5, "dot");
+  }
+}
+
+void draw_axes(Svg& svg, const Frame& frame, const Chart& chart) {
+  for (const Tick& tick : frame.y.ticks) {
+    const double y = frame.place_y(tick.value, false);
+    svg.line(left, y, frame.right, y, "grid");
+    svg.text(left - 6, y + 4, "end", tick.text);
+  }
+  if (!chart.second_y.empty()) {
+    for (const Tick& tick : frame.second.ticks) {
+      const double y = frame.place_y(tick.value, true);
+      svg.line(frame.right, y, frame.right + 4, y, "axis");
+      svg.text(frame.right + 7, y + 4, "start", tick.text);
+    }
+    svg.line(frame.right, frame.top, frame.right, frame.top + body, "axis");
+    svg.turned_text(width - 8, frame.top + body / 2, 90, fitting_text(chart.second_y, body));
+  }
+  for (const Tick& tick : frame.x.ticks) {
+    const double x = frame.place_x(tick.value);
+    svg.line(x, frame.top + body, x, frame.top + body + 4, "axis");
+    svg.text(x, frame.top + body + 18, "middle", tick.text);
+  }
+  svg.line(left, frame.top + body, frame.right, frame.top + body, "axis");
+  svg.text((left + frame.right) / 2, frame.top + body + 36, "middle", chart.x);
+  svg.turned_text(14, frame.top + body / 2, -90, fitting_text(chart.y, body));
+}
+
+struct LegendEntry {
+  double x = 0;
+  double y = 0;
+  std::string text{};
+};
+
+/// One beside the other, as long as they fit into the width.
+std::vector<LegendEntry> legend_of(const Chart& chart) {
+  constexpr double sample = 30;
+  constexpr double longest = 320;
+  std::vector<LegendEntry> entries;
+  // A curve alone is what the title says.
+  if (chart.curves.size() == 1 && chart.curves.front().name == chart.title) return entries;
+  double x = left;
+  double y = 14;
+  for (const Curve& curve : chart.curves) {
+    const std::string text = fitting_text(curve.name, longest);
+    const double needed = sample + text_width(text) + 18;
+    if (x > left && x + needed > width) {
+      x = left;
+      y += legend_line;
+    }
+    entries.push_back({x, y, text});
+    x += needed;
+  }
+  return entries;
+}
+
+Frame frame_of(const Chart& chart, double top) {
+  Frame frame;
+  frame.top = top;
+  frame.right = chart.second_y.empty() ? width - 16 : width - 76;
+  const Range x = places_of(chart);
+  frame.x = linear_axis(x.low, x.high, 7, false);
+  const Range y = values_of(chart, false);
+  const Range second = values_of(chart, true);
+  if (!y.empty()) frame.y = fitting_axis(y.low, y.high);
+  // Times are seen from zero on: else a change of a percent looks like a doubling.
+  if (!second.empty()) frame.second = linear_axis(std::min(second.low, 0.0), second.high);
+  return frame;
+}
+
+/// "step 12", "1.5 s"
+std::string place_text(const Chart& chart, double place) {
+  return chart.x.ends_with("[s]") ? number_text(place) + " s" : chart.x + " " + number_text(place);
+}
+
+std::string end_text(const Chart& chart, const Curve& curve) {
+  const Spread& first = curve.spread.front();
+  const Spread& last = curve.spread.back();
+  std::string text = curve.name + ": ";
+  if (curve.runs > 1) text += fmt::format("median of {} runs ", curve.runs);
+  text += fmt::format("from {} at {} to {} at {}",
+                      number_text(first.middle),
+                      place_text(chart, first.x),
+                      number_text(last.middle),
+                      place_text(chart, last.x));
+  if (last.lowest < last.highest) {
+    text += fmt::format(
+        ", there between {} and {}", number_text(last.lowest), number_text(last.highest));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string description_of(const Chart& chart) {
+  std::string text;
+  for (const Curve& curve : chart.curves) {
+    if (!text.empty()) text += "; ";
+    text += curve.spread.empty() ? curve.name + ": nothing is finite" : end_text(chart, curve);
+    if (curve.not_finite > 0)
+      text += fmt::format("; {} points are not finite and not drawn", curve.not_finite);
+  }
+  return text + ".";
+}
+
+std::string line_plot(const Chart& chart, const std::string& id) {
+  const std::vector<LegendEntry> legend = legend_of(chart);
+  const double top = (legend.empty() ? 0 : legend.back().y) + 16;
+  Svg svg(id, width, top + body + 46, chart.title, description_of(chart));
+  const Frame frame = frame_of(chart, top);
+  draw_axes(svg, frame, chart);
+  for (std::size_t i = 0; i < chart.curves.size(); ++i) {
+    const Curve& curve = chart.curves[i];
+    svg.open_group(curve_class(i));
+    if (!legend.empty())
+      svg.line(legend[i].x, legend[i].y - 4, legend[i].x + 24, legend[i].y - 4, "curve");
+    if (curve.lines.empty()) {
+      draw_spread(svg, frame, curve);
+    } else {
+      for (const Course& course : curve.lines)
+        draw_run(svg, frame, course, curve.on_second_axis);
+    }
+    svg.close_group();
+    if (!legend.empty()) svg.text(legend[i].x + 30, legend[i].y, "start", legend[i].text);
+  }
+  return svg.finish();
+}
+
+}  // namespace sabath::report

@@ -1,0 +1,94 @@
+#include "document.hpp"
+#include "escape.hpp"
+#include "formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabath::report {
+namespace {
+
+constexpr std::size_t whole = 4000;
+
+std::string table_of(const Table& table) {
+  std::string text = markdown_text(table.caption) + "\n\n|";
+  for (const Table::Column& column : table.columns)
+    text += " " + markdown_text(column.title) + " |";
+  text += "\n|";
+  for (const Table::Column& column : table.columns)
+    text += column.number ? " ---: |" : " --- |";
+  text += "\n";
+  for (const auto& row : table.rows) {
+    text += "|";
+    for (const std::string& cell : row)
+      text += " " + markdown_text(cell, whole) + " |";
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+/// Lines as they are, between fences that are longer than any in them.
+std::string fenced(const std::string& lines) {
+  std::size_t longest = 2;
+  std::size_t run = 0;
+  for (const char c : lines) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  return fence + "text\n" + lines + fence + "\n\n";
+}
+
+std::string plain_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += plain_text(line, whole) + "\n";
+  return text;
+}
+
+/// Lines of a plot, whose names are from outside.
+std::string plain_plot(const std::string& plot) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < plot.size();) {
+    const std::size_t end = std::min(plot.find('\n', at), plot.size());
+    lines.push_back(plot.substr(at, end - at));
+    at = end + 1;
+  }
+  return plain_lines(lines);
+}
+
+struct BlockWriter {
+  std::string operator()(const std::string& paragraph) const {
+    return markdown_text(paragraph, whole) + "\n\n";
+  }
+  std::string operator()(const Table& table) const { return table_of(table); }
+  std::string operator()(const Figure& figure) const {
+    return "### " + markdown_text(figure.title) + "\n\n" +
+           markdown_text(figure.description, whole) + "\n\n" +
+           (figure.text.empty() ? "" : fenced(plain_plot(figure.text)));
+  }
+  std::string operator()(const Listing& listing) const {
+    return "### " + markdown_text(listing.caption) + "\n\n" + fenced(plain_lines(listing.lines));
+  }
+};
+
+}  // namespace
+
+std::string write_markdown(const Report& report) {
+  const Document document = document_of(report);
+  std::string text = "# " + markdown_text(document.title) + "\n\n**" +
+                     markdown_text(document.verdict) + "** " +
+                     markdown_text(document.reason, whole) + "\n\n";
+  for (const auto& [label, fact] : document.facts)
+    text += "- " + markdown_text(label) + ": " + markdown_text(fact, whole) + "\n";
+  text += "\n";
+  for (const Section& section : document.sections) {
+    text += "## " + markdown_text(section.title) + "\n\n";
+    for (const Block& block : section.blocks)
+      text += std::visit(BlockWriter{}, block);
+  }
+  return text;
+}
+
+}  // namespace sabath::report

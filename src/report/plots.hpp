@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sabath/report/report.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::report {
+
+/// Colours that the page's style sheet has for curves; further ones begin again, dashed.
+inline constexpr std::size_t curve_colours = 6;
+
+/// In words: what the curves do from their beginning to their end.
+std::string description_of(const Chart& chart);
+/// Curves over steps or time: each run while there are few, else the median, the quartiles and the
+/// extremes.
+std::string line_plot(const Chart& chart, const std::string& id);
+
+/// The values of one metric in groups.
+struct Groups {
+  struct Row {
+    std::string label{};
+    std::vector<std::optional<double>> values{};  ///< oldest run first; nothing: the run has it not
+  };
+  std::string metric{};  ///< with its unit
+  std::vector<Row> rows{};
+};
+
+inline constexpr std::size_t most_rows = 40;  ///< of groups in a plot; further ones are told
+inline constexpr std::size_t most_cells = 60;
+
+/// A row for each group: its values as points, their density from five values on, and n.
+std::string violin_plot(const Groups& groups, const std::string& id);
+std::string violin_description(const Groups& groups);
+
+/// Values with different bits, in order.
+std::vector<double> classes_of(const Groups& groups);
+/// A row for each group, a cell for each of its runs; equal letters are equal bits.
+std::string heat_map(const Groups& groups, const std::string& id);
+std::string heat_description(const Groups& groups);
+
+/// Stages from left to right, each behind those that it needs.
+std::string stage_graph(const std::vector<ReportStage>& stages,
+                        const std::string& recipe,
+                        const std::string& id);
+/// "ok in 20, failed in 1; 1.25 s"
+std::string stage_text(const ReportStage& stage);
+
+}  // namespace sabath::report

@@ -1,0 +1,235 @@
+#include "document.hpp"
+
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+namespace sabath::report {
+namespace {
+
+struct Moments {
+  std::vector<double> values{};  ///< finite ones, sorted
+  std::size_t other = 0;         ///< runs without a finite value
+  double mean = 0;
+  double sd = 0;
+};
+
+Moments moments_of(const Groups::Row& row) {
+  Moments moments;
+  for (const auto& value : row.values) {
+    if (value && std::isfinite(*value)) {
+      moments.values.push_back(*value);
+    } else {
+      ++moments.other;
+    }
+  }
+  std::sort(moments.values.begin(), moments.values.end());
+  if (moments.values.empty()) return moments;
+  const auto n = static_cast<double>(moments.values.size());
+  const double first = moments.values.front();
+  for (const double value : moments.values)
+    moments.mean += (value - first) / n;
+  for (const double value : moments.values)
+    moments.sd += std::pow(value - first - moments.mean, 2) / std::max(n - 1, 1.0);
+  moments.mean += first;
+  moments.sd = std::sqrt(moments.sd);
+  return moments;
+}
+
+/// With different bits.
+std::size_t distinct_values(const Groups::Row& row) {
+  std::set<std::uint64_t> values;
+  for (const auto& value : row.values) {
+    if (value) values.insert(std::bit_cast<std::uint64_t>(*value));
+  }
+  return values.size();
+}
+
+Table spread_table(const Report& report, bool grouped) {
+  Table table;
+  table.caption = "Last value of each metric over the runs that ended well";
+  table.columns = {{"metric"}};
+  if (grouped) table.columns.push_back({"group"});
+  for (const char* title : {"n", "median", "mean", "sd", "min", "max", "distinct", "without"})
+    table.columns.push_back({title, true});
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    if (report.metrics[m].performance) continue;
+    const Groups groups = groups_of(report, m, Rows::groups);
+    for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
+      const Moments moments = moments_of(groups.rows[r]);
+      std::vector<std::string> cells{title_of(report.metrics[m])};
+      if (grouped) cells.push_back(groups.rows[r].label);
+      cells.push_back(std::to_string(moments.values.size()));
+      if (moments.values.empty()) {
+        cells.resize(cells.size() + 5);
+      } else {
+        for (const double value : {quantile(moments.values, 0.5),
+                                   moments.mean,
+                                   moments.sd,
+                                   moments.values.front(),
+                                   moments.values.back()})
+          cells.push_back(number_text(value));
+        if (moments.values.size() == 1) cells[cells.size() - 3].clear();  // no sd of one
+      }
+      cells.push_back(std::to_string(distinct_values(groups.rows[r])));
+      cells.push_back(moments.other > 0 ? std::to_string(moments.other) : "");
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
+std::string share_text(const spec::MetricGroups& metric) {
+  std::string text;
+  for (const spec::FactorShare& share : metric.split.factors) {
+    if (!share.eta_squared) continue;
+    text += fmt::format(
+        "{}{} {:.4g} %", text.empty() ? "" : ", ", share.name, *share.eta_squared * 100);
+  }
+  return text;
+}
+
+Table verdicts_table(const spec::GroupComparison& groups) {
+  Table table;
+  table.caption = "Verdict for each metric, required: " + groups.required;
+  table.columns = {{"metric"},
+                   {"result"},
+                   {"reason"},
+                   {"identical within"},
+                   {"identical across"},
+                   {"ICC", true},
+                   {"variance explained"}};
+  for (const spec::MetricGroups& metric : groups.metrics) {
+    if (metric.performance) continue;
+    table.rows.push_back(
+        {metric.name,
+         metric.judged ? std::string(spec::to_string(metric.verdict)) : "not judged",
+         metric.reason,
+         metric.identical_within ? "yes" : "no",
+         metric.identical_across ? "yes" : "no",
+         metric.split.icc ? number_text(*metric.split.icc) : "",
+         share_text(metric)});
+  }
+  return table;
+}
+
+std::string where_text(const std::optional<spec::Divergence>& divergence) {
+  return divergence ? divergence->where : "";
+}
+
+/// Those that are not equal; of a few all.
+Table items_table(const std::vector<spec::ItemComparison>& items, const std::string& caption) {
+  constexpr std::size_t few = 12;
+  const auto is_equal = [&](const spec::ItemComparison& item) {
+    return items.size() > few && item.strongest == spec::Rung::bitwise && item.structure.empty();
+  };
+  const auto equal = std::count_if(items.begin(), items.end(), is_equal);
+  Table table;
+  table.caption = caption;
+  if (equal > 0) table.caption += fmt::format("; {} more are equal to the bit", equal);
+  table.columns = {{"item"},
+                   {"holds"},
+                   {"compared", true},
+                   {"different", true},
+                   {"beyond tolerance", true},
+                   {"max relative", true},
+                   {"max ULP", true},
+                   {"first differs at"},
+                   {"first beyond tolerance at"}};
+  for (const spec::ItemComparison& item : items) {
+    if (is_equal(item)) continue;
+    std::string holds = item.strongest ? std::string(spec::to_string(*item.strongest)) : "nothing";
+    if (!item.structure.empty()) holds = item.structure;
+    if (!item.judged) holds += " (not judged)";
+    table.rows.push_back({item.name,
+                          holds,
+                          std::to_string(item.compared),
+                          std::to_string(item.different),
+                          std::to_string(item.beyond_tolerance),
+                          number_text(item.max_relative),
+                          std::to_string(item.max_ulps),
+                          where_text(item.first_bitwise),
+                          where_text(item.first_tolerance)});
+  }
+  return table;
+}
+
+Table speeds_table(const std::vector<spec::PerformanceRow>& rows) {
+  Table table;
+  table.caption =
+      "Performance: medians, and the ratio of B to A, turned so that above 1 B is worse";
+  table.columns = {{"metric"},
+                   {"A", true},
+                   {"B", true},
+                   {"n of A", true},
+                   {"n of B", true},
+                   {"ratio", true},
+                   {"95 % interval", true},
+                   {"verdict"},
+                   {"reason"}};
+  const auto number = [](const std::optional<double>& value) {
+    return value ? number_text(*value) : "";
+  };
+  for (const spec::PerformanceRow& row : rows) {
+    table.rows.push_back(
+        {row.unit.empty() || row.unit == "1" ? row.name : row.name + " [" + row.unit + "]",
+         row.n_a > 0 ? number_text(row.median_a) : "",
+         row.n_b > 0 ? number_text(row.median_b) : "",
+         std::to_string(row.n_a),
+         std::to_string(row.n_b),
+         number(row.ratio),
+         row.ratio_low ? number(row.ratio_low) + " to " + number(row.ratio_high) : "",
+         row.verdict ? std::string(spec::to_string(*row.verdict)) : "not judged",
+         row.reason});
+  }
+  return table;
+}
+
+}  // namespace
+
+Section results_section(const Report& report) {
+  Section section{"results", "Results", {}};
+  const bool grouped = !report.by.empty();
+  if (report.groups && grouped && !report.groups->metrics.empty())
+    section.blocks.emplace_back(verdicts_table(*report.groups));
+  Table spread = spread_table(report, grouped);
+  if (!spread.rows.empty()) section.blocks.emplace_back(std::move(spread));
+  return section;
+}
+
+Section pair_section(const Report& report) {
+  Section section{"pair", "The two runs", {}};
+  if (!report.pair) return section;
+  const spec::Comparison& pair = *report.pair;
+  std::string text =
+      fmt::format("A is {}, B is {}: a {}.", pair.a, pair.b, spec::to_string(pair.repetition));
+  if (pair.strongest)
+    text += fmt::format(" The strongest rung that holds is {}", spec::to_string(*pair.strongest));
+  text += fmt::format("{} required is {}, by {}.",
+                      pair.strongest ? ";" : " No rung holds;",
+                      spec::to_string(pair.required),
+                      pair.required_from);
+  section.blocks.emplace_back(text);
+  if (pair.first_divergence) {
+    section.blocks.emplace_back(
+        fmt::format("They part in {} at {}: {:.17g} and {:.17g}.{}",
+                    pair.first_divergence_in,
+                    pair.first_divergence->where,
+                    pair.first_divergence->a,
+                    pair.first_divergence->b,
+                    pair.likely_cause.empty() ? "" : " Likely cause: " + pair.likely_cause + "."));
+  }
+  if (!pair.metrics.empty())
+    section.blocks.emplace_back(items_table(pair.metrics, "Metrics, point by point"));
+  if (!pair.performance.empty()) section.blocks.emplace_back(speeds_table(pair.performance));
+  if (!pair.outputs.empty())
+    section.blocks.emplace_back(items_table(pair.outputs, "Outputs, element by element"));
+  return section;
+}
+
+}  // namespace sabath::report

@@ -1,0 +1,309 @@
+#include "document.hpp"
+#include "escape.hpp"
+
+#include <sabath/report/text.hpp>
+#include <sabath/spec/derived_metric.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace sabath::report {
+namespace {
+
+constexpr std::size_t side_by_side = 8;       ///< runs with a column each
+constexpr std::size_t most_table_runs = 500;  ///< in tables for people; data formats have all
+constexpr std::size_t longest_value = 160;
+
+std::string clipped(const std::string& text) {
+  return plain_text(text, longest_value);
+}
+
+std::string value_text(const ReportItem& item, std::size_t run) {
+  return item.of_run[run] ? clipped(item.values[*item.of_run[run]]) : "";
+}
+
+/// "a (12 runs), b (8 runs), 3 more values"
+std::string values_text(const ReportItem& item) {
+  constexpr std::size_t named = 5;
+  std::vector<std::size_t> counts(item.values.size() + 1);
+  for (const auto& value : item.of_run)
+    ++counts[value.value_or(item.values.size())];
+  std::vector<std::size_t> order(item.values.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return counts[a] > counts[b];
+  });
+  const bool each_its_own = order.size() > 1 && counts[order.front()] == 1;
+  std::string text = each_its_own ? fmt::format("{} different: ", order.size()) : "";
+  for (std::size_t i = 0; i < std::min(order.size(), named); ++i) {
+    text += (i == 0 ? "" : ", ") + clipped(item.values[order[i]]);
+    if (!each_its_own) text += fmt::format(" ({})", counts[order[i]]);
+  }
+  if (order.size() > named) {
+    text += each_its_own ? ", ..." : fmt::format(", {} more values", order.size() - named);
+  }
+  if (counts.back() > 0) text += fmt::format(", absent ({})", counts.back());
+  return text;
+}
+
+/// The metric that is derived from the times of points, else one of the code's own, in seconds,
+/// with one of these words in its name.
+std::optional<std::size_t> time_per(const Report& report,
+                                    std::string_view derived,
+                                    std::initializer_list<std::string_view> words) {
+  std::optional<std::size_t> own;
+  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+    const ReportMetric& metric = report.metrics[i];
+    if (metric.name.ends_with("/" + std::string(derived))) return i;
+    if (own || !metric.performance || metric.unit != "s") continue;
+    const bool is_named = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+      return metric.name.find(word) != std::string::npos;
+    });
+    if (is_named) own = i;
+  }
+  return own;
+}
+
+/// A column of the table of performance.
+struct Measure {
+  std::string title{};
+  std::vector<std::optional<double>> values{};  ///< of each run
+};
+
+std::vector<Measure> measures_of(const Report& report) {
+  std::vector<Measure> measures{{"total [s]", {}}, {"energy [J]", {}}};
+  for (const ReportRun& run : report.runs) {
+    measures[0].values.push_back(run.wall_s);
+    measures[1].values.push_back(run.joules);
+  }
+  const auto add = [&](std::optional<std::size_t> metric, const std::string& title) {
+    if (!metric) return;
+    Measure measure{title, {}};
+    for (const ReportRun& run : report.runs)
+      measure.values.push_back(run.values[*metric]);
+    measures.insert(measures.end() - 1, std::move(measure));
+  };
+  add(time_per(report, spec::seconds_per_epoch, {"epoch"}), "per epoch [s]");
+  add(time_per(report, spec::seconds_per_step, {"iteration", "step"}), "per iteration [s]");
+  if (const auto metric = final_metric(report.metrics))
+    add(metric, "final " + title_of(report.metrics[*metric]));
+  std::erase_if(measures, [](const Measure& measure) {
+    return std::none_of(
+        measure.values.begin(), measure.values.end(), [](const auto& one) { return one; });
+  });
+  return measures;
+}
+
+std::vector<double> finite_of(const Measure& measure, const std::vector<std::size_t>& runs) {
+  std::vector<double> values;
+  for (const std::size_t run : runs) {
+    if (measure.values[run] && std::isfinite(*measure.values[run]))
+      values.push_back(*measure.values[run]);
+  }
+  return values;
+}
+
+Table measures_table(const Report& report, const std::vector<Measure>& measures) {
+  Table table;
+  table.caption = "Time and energy; medians, with the extremes, over runs that ended well";
+  table.columns = {{report.by.empty() ? "" : fmt::format("{}", fmt::join(report.by, " / "))},
+                   {"n", true}};
+  for (const Measure& measure : measures)
+    table.columns.push_back({measure.title, true});
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    if (report.runs[i].complete) groups[group_name(report.runs[i])].push_back(i);
+  }
+  for (const auto& [name, runs] : groups) {
+    std::vector<std::string> cells{name, std::to_string(runs.size())};
+    for (const Measure& measure : measures)
+      cells.push_back(middle_text(finite_of(measure, runs)));
+    table.rows.push_back(std::move(cells));
+    if (table.rows.size() == most_rows) break;
+  }
+  return table;
+}
+
+Table performance_metrics(const Report& report) {
+  Table table;
+  table.caption = "Metrics of performance: of each run the median after the warm-up";
+  table.columns = {{"metric"}, {"n", true}, {"median (min to max)", true}};
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    if (!report.metrics[m].performance) continue;
+    std::vector<double> values;
+    for (const ReportRun& run : report.runs) {
+      if (run.complete && run.values[m] && std::isfinite(*run.values[m]))
+        values.push_back(*run.values[m]);
+    }
+    if (values.empty()) continue;
+    const std::string count = std::to_string(values.size());
+    table.rows.push_back({title_of(report.metrics[m]), count, middle_text(std::move(values))});
+  }
+  return table;
+}
+
+std::string energy_methods(const Report& report) {
+  std::map<std::string, std::size_t> methods;
+  for (const ReportRun& run : report.runs) {
+    if (!run.energy.empty()) ++methods[run.energy];
+  }
+  constexpr std::size_t most = 3;
+  std::string text;
+  std::size_t told = 0;
+  for (const auto& [method, runs] : methods) {
+    if (++told > most) break;
+    text += (text.empty() ? "" : "; ") + method;
+    if (report.runs.size() > 1) text += fmt::format(" ({} run{})", runs, runs == 1 ? "" : "s");
+  }
+  if (methods.size() > most) text += fmt::format("; {} more", methods.size() - most);
+  return text.empty() ? "" : "Energy: " + text + ".";
+}
+
+/// Parameters that are not the same in all runs.
+std::vector<std::string> varying_parameters(const Report& report) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const ReportRun& run : report.runs) {
+    for (const auto& [name, value] : run.parameters)
+      values[name].insert(value);
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() > 1) names.push_back(name);
+  }
+  return names;
+}
+
+Table items_table(const Report& report, const std::string& caption, bool libraries) {
+  Table table;
+  table.caption = caption;
+  table.columns = {{"facet"}, {"item"}, {"value"}};
+  table.folded = libraries;
+  for (const ReportItem& item : report.items) {
+    if (item.varies() || (item.facet == "libraries") != libraries) continue;
+    table.rows.push_back({item.facet, item.item, clipped(item.values.front())});
+  }
+  return table;
+}
+
+void add_commands(Section& section, const Report& report) {
+  Listing again{"This report again", {report.command}};
+  section.blocks.emplace_back(std::move(again));
+  constexpr std::size_t most = 50;
+  Listing listing{"Each run again", {}};
+  for (const ReportRun& run : report.runs) {
+    if (listing.lines.size() == most) break;
+    if (!run.reproduce.empty()) listing.lines.push_back(run.reproduce);
+  }
+  if (listing.lines.empty()) return;
+  if (report.runs.size() > most)
+    listing.caption += fmt::format(" (the first {}; the JSON report has all)", most);
+  section.blocks.emplace_back(std::move(listing));
+}
+
+}  // namespace
+
+Section differences_section(const Report& report) {
+  Section section{"differences", "What differs", {}};
+  if (report.runs.size() < 2) return section;
+  const bool beside = report.runs.size() <= side_by_side;
+  Table table;
+  table.caption = beside ? "Items of facets in which the runs differ, side by side"
+                         : "Items of facets in which the runs differ, with the number of runs";
+  table.columns = {{"facet"}, {"item"}};
+  if (beside) {
+    for (const ReportRun& run : report.runs)
+      table.columns.push_back({short_name(run)});
+  } else {
+    table.columns.push_back({"values"});
+  }
+  for (const ReportItem& item : report.items) {
+    if (!item.varies()) continue;
+    std::vector<std::string> cells{item.facet, item.item};
+    if (!beside) cells.push_back(values_text(item));
+    for (std::size_t run = 0; beside && run < report.runs.size(); ++run)
+      cells.push_back(value_text(item, run));
+    table.rows.push_back(std::move(cells));
+  }
+  if (table.rows.empty()) {
+    section.blocks.emplace_back("Nothing that the records know differs between the runs.");
+  } else {
+    section.blocks.emplace_back(std::move(table));
+  }
+  return section;
+}
+
+Section performance_section(const Report& report) {
+  Section section{"performance", "Performance", {}};
+  Table table = measures_table(report, measures_of(report));
+  if (!table.rows.empty() && table.columns.size() > 2)
+    section.blocks.emplace_back(std::move(table));
+  Table metrics = performance_metrics(report);
+  if (!metrics.rows.empty()) section.blocks.emplace_back(std::move(metrics));
+  if (std::string energy = energy_methods(report); !energy.empty())
+    section.blocks.emplace_back(std::move(energy));
+  return section;
+}
+
+Section runs_section(const Report& report) {
+  Section section{"runs", "Runs", {}};
+  const std::vector<std::string> parameters = varying_parameters(report);
+  const std::vector<Measure> measures = measures_of(report);
+  const bool has_message = std::any_of(
+      report.runs.begin(), report.runs.end(), [](const auto& run) { return !run.message.empty(); });
+  Table table;
+  table.caption = "All runs, oldest first";
+  table.columns = {
+      {"run", false, true}, {"state"}, {"started", false, true}, {"host"}, {"seed", true}};
+  for (const std::string& by : report.by)
+    table.columns.push_back({by});
+  for (const std::string& name : parameters)
+    table.columns.push_back({name});
+  for (const Measure& measure : measures)
+    table.columns.push_back({measure.title, true});
+  if (has_message) table.columns.push_back({"message"});
+  for (std::size_t i = 0; i < std::min(report.runs.size(), most_table_runs); ++i) {
+    const ReportRun& run = report.runs[i];
+    std::vector<std::string> cells{run.id, run.state, run.started, run.host, run.seed};
+    cells.insert(cells.end(), run.levels.begin(), run.levels.end());
+    for (const std::string& name : parameters) {
+      const auto found = run.parameters.find(name);
+      cells.push_back(found == run.parameters.end() ? "" : found->second);
+    }
+    for (const Measure& measure : measures)
+      cells.push_back(measure.values[i] ? number_text(*measure.values[i]) : "");
+    if (has_message) cells.push_back(clipped(run.message));
+    table.rows.push_back(std::move(cells));
+  }
+  if (report.runs.size() > most_table_runs) {
+    table.caption += fmt::format(
+        ", the first {} of {}; the CSV report has all", most_table_runs, report.runs.size());
+  }
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section provenance_section(const Report& report) {
+  Section section{"provenance", "Provenance", {}};
+  add_commands(section, report);
+  std::map<std::string, std::size_t> codes;
+  for (const ReportRun& run : report.runs) {
+    if (!run.code.empty()) ++codes[run.code];
+  }
+  for (const auto& [code, runs] : codes)
+    section.blocks.emplace_back(
+        fmt::format("Code of {} run{}: {}", runs, runs == 1 ? "" : "s", code));
+  Table shared = items_table(
+      report,
+      report.runs.size() == 1 ? "What the run was made with" : "What is the same in all runs",
+      false);
+  if (!shared.rows.empty()) section.blocks.emplace_back(std::move(shared));
+  Table libraries = items_table(report, "Libraries that were loaded", true);
+  if (!libraries.rows.empty()) section.blocks.emplace_back(std::move(libraries));
+  return section;
+}
+
+}  // namespace sabath::report

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sabath::report {
+
+/// The text of one SVG element, to stand within HTML. Colours and strokes are those of the page's
+/// style sheet, by class.
+class Svg {
+ public:
+  /// `id` is unique in the page; title and description are for those who do not see it.
+  Svg(std::string_view id,
+      double width,
+      double height,
+      std::string_view title,
+      std::string_view description);
+
+  void line(double x1, double y1, double x2, double y2, std::string_view classes);
+  /// `anchor`: "start", "middle" or "end".
+  void text(double x,
+            double y,
+            std::string_view anchor,
+            std::string_view text,
+            std::string_view classes = "");
+  void turned_text(double x, double y, double degrees, std::string_view text);
+  void rectangle(double x,
+                 double y,
+                 double width,
+                 double height,
+                 std::string_view classes,
+                 std::string_view tip = "");
+  void dot(double x, double y, double radius, std::string_view classes);
+  /// Path data that has been put together with `move`, `draw` and `close`.
+  void path(std::string_view data, std::string_view classes);
+  void open_group(std::string_view classes);
+  void close_group() { text_ += "</g>\n"; }
+  std::string finish();
+
+ private:
+  std::string text_;
+};
+
+/// With at most one decimal: a tenth of a pixel is not seen.
+std::string coordinate(double value);
+std::string move_to(double x, double y);
+std::string line_to(double x, double y);
+
+/// About as wide as the text is, in the plots' size of letters.
+double text_width(std::string_view text);
+/// The beginning of what is wider than that.
+std::string fitting_text(std::string_view text, double width);
+
+}  // namespace sabath::report

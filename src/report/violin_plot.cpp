@@ -1,0 +1,203 @@
+#include "axis.hpp"
+#include "plots.hpp"
+#include "svg.hpp"
+
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sabath::report {
+namespace {
+
+constexpr double width = 960;
+constexpr double row_height = 46;
+constexpr double top = 8;
+constexpr double half = 18;  ///< of the widest violin
+constexpr std::size_t least_for_density = 5;
+constexpr std::size_t most_points = 300;  ///< of a group; more are a cloud anyway
+
+std::vector<double> finite_of(const Groups::Row& row) {
+  std::vector<double> values;
+  for (const auto& value : row.values) {
+    if (value && std::isfinite(*value)) values.push_back(*value);
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+/// A Gaussian kernel density of values that lie between 0 and 1, with Silverman's rule of thumb for
+/// its width; nothing where the values do not spread.
+class Density {
+ public:
+  explicit Density(const std::vector<double>& shares) : shares_(shares) {
+    const auto n = static_cast<double>(shares.size());
+    double mean = 0;
+    for (const double share : shares)
+      mean += share / n;
+    double squares = 0;
+    for (const double share : shares)
+      squares += (share - mean) * (share - mean);
+    const double sd = std::sqrt(squares / std::max(n - 1, 1.0));
+    const double quartiles = (quantile(shares, 0.75) - quantile(shares, 0.25)) / 1.34;
+    const double spread = quartiles > 0 ? std::min(sd, quartiles) : sd;
+    width_ = 0.9 * spread * std::pow(n, -0.2);
+  }
+
+  bool exists() const { return shares_.size() >= least_for_density && width_ > 1e-6; }
+  double at(double place) const {
+    double sum = 0;
+    for (const double share : shares_) {
+      const double z = (place - share) / width_;
+      if (std::abs(z) < 6) sum += std::exp(-z * z / 2);
+    }
+    return sum;
+  }
+
+ private:
+  const std::vector<double>& shares_;
+  double width_ = 0;
+};
+
+/// The outline, within the extremes: beyond them nothing was seen.
+struct Outline {
+  std::vector<std::pair<double, double>> points{};  ///< share of the axis, 0 to 1 of the half
+};
+
+Outline outline_of(const Density& density, double low, double high) {
+  constexpr int steps = 60;
+  Outline outline;
+  double most = 0;
+  for (int i = 0; i <= steps; ++i) {
+    const double place = low + (high - low) * i / steps;
+    outline.points.emplace_back(place, density.at(place));
+    most = std::max(most, outline.points.back().second);
+  }
+  for (auto& point : outline.points)
+    point.second /= most;
+  return outline;
+}
+
+struct Place {
+  double left = 0;
+  double right = 0;
+  double x(double share) const { return left + share * (right - left); }
+};
+
+void draw_outline(Svg& svg, const Place& place, double middle, const Outline& outline) {
+  std::string data;
+  for (const auto& [share, part] : outline.points) {
+    data += data.empty() ? move_to(place.x(share), middle - part * half)
+                         : line_to(place.x(share), middle - part * half);
+  }
+  for (auto point = outline.points.rbegin(); point != outline.points.rend(); ++point)
+    data += line_to(place.x(point->first), middle + point->second * half);
+  svg.path(data + "Z", "violin");
+}
+
+/// Beside one another where they would cover one another, within the half; else more of them in a
+/// place.
+void draw_points(Svg& svg, const Place& place, double middle, const std::vector<double>& shares) {
+  constexpr double radius = 3;
+  const std::size_t every = (shares.size() + most_points - 1) / most_points;
+  double before = -1e9;
+  int stacked = 0;
+  for (std::size_t i = 0; i < shares.size(); i += every) {
+    const double x = place.x(shares[i]);
+    stacked = x - before < 2 * radius ? stacked + 1 : 0;
+    if (stacked == 0) before = x;
+    const double away = (stacked + 1) / 2 * radius * 1.6;
+    const double wrapped = std::fmod(away, half - radius);
+    svg.dot(x, middle + (stacked % 2 == 0 ? wrapped : -wrapped), radius, "point");
+  }
+}
+
+void draw_row(Svg& svg, const Place& place, double middle, const std::vector<double>& shares) {
+  if (shares.empty()) return;
+  if (shares.front() == shares.back()) {
+    svg.dot(place.x(shares.front()), middle, 4, "point");
+    if (shares.size() > 1) {
+      const bool at_end = place.x(shares.front()) > place.right - 60;
+      svg.text(place.x(shares.front()) + (at_end ? -9 : 9),
+               middle + 4,
+               at_end ? "end" : "start",
+               fmt::format("{} times", shares.size()));
+    }
+    return;
+  }
+  const Density density(shares);
+  if (density.exists())
+    draw_outline(svg, place, middle, outline_of(density, shares.front(), shares.back()));
+  draw_points(svg, place, middle, shares);
+  const double median = place.x(quantile(shares, 0.5));
+  svg.line(median, middle - half, median, middle + half, "median");
+}
+
+std::string row_text(const Groups::Row& row, const std::vector<double>& values) {
+  std::string text = fmt::format("{}: n = {}", row.label, values.size());
+  if (values.empty()) return text;
+  if (values.front() == values.back())
+    return text + (values.size() > 1 ? ", all " : ", ") + number_text(values.front());
+  return text + fmt::format(", median {}, from {} to {}",
+                            number_text(quantile(values, 0.5)),
+                            number_text(values.front()),
+                            number_text(values.back()));
+}
+
+double label_width(const Groups& groups) {
+  double widest = 40;
+  for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i)
+    widest = std::max(widest, text_width(groups.rows[i].label));
+  return std::min(widest, 200.0);
+}
+
+}  // namespace
+
+std::string violin_description(const Groups& groups) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i)
+    text += (text.empty() ? "" : "; ") + row_text(groups.rows[i], finite_of(groups.rows[i]));
+  if (groups.rows.size() > most_rows)
+    text += fmt::format("; and {} more groups", groups.rows.size() - most_rows);
+  return text + ".";
+}
+
+std::string violin_plot(const Groups& groups, const std::string& id) {
+  const std::size_t rows = std::min(groups.rows.size(), most_rows);
+  std::vector<std::vector<double>> values;
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  for (std::size_t i = 0; i < rows; ++i) {
+    values.push_back(finite_of(groups.rows[i]));
+    if (values.back().empty()) continue;
+    low = std::min(low, values.back().front());
+    high = std::max(high, values.back().back());
+  }
+  if (!(low <= high)) return {};
+  const Axis axis = linear_axis(low, high, 6);
+  const double bottom = top + row_height * static_cast<double>(rows);
+  Svg svg(id, width, bottom + 24, groups.metric + " by group", violin_description(groups));
+  const Place place{label_width(groups) + 66, width - 24};
+  for (const Tick& tick : axis.ticks) {
+    const double x = place.x(axis.share(tick.value));
+    svg.line(x, top, x, bottom, "grid");
+    svg.text(x, bottom + 16, "middle", tick.text);
+  }
+  svg.line(place.left, bottom, place.right, bottom, "axis");
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double middle = top + row_height * (static_cast<double>(i) + 0.5);
+    svg.open_group(fmt::format("c{}", i % curve_colours));
+    std::vector<double> shares;
+    for (const double value : values[i])
+      shares.push_back(axis.share(value));
+    draw_row(svg, place, middle, shares);
+    svg.close_group();
+    svg.text(place.left - 60, middle + 4, "end", fitting_text(groups.rows[i].label, 200));
+    svg.text(place.left - 8, middle + 4, "end", fmt::format("n = {}", values[i].size()), "faint");
+  }
+  return svg.finish();
+}
+
+}  // namespace sabath::report

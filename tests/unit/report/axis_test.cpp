@@ -1,0 +1,73 @@
+#include "report/axis.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <set>
+
+using namespace sabath;
+using report::Axis;
+
+namespace {
+
+void check(const Axis& axis, double low, double high) {
+  INFO(low << " to " << high);
+  CHECK(axis.low <= low);
+  CHECK(axis.high >= high);
+  CHECK(axis.low < axis.high);
+  CHECK(axis.share(axis.low) == Approx(0).margin(1e-9));
+  CHECK(axis.share(axis.high) == Approx(1));
+  CHECK(axis.share(low) >= -1e-9);
+  CHECK(axis.share(high) <= 1 + 1e-9);
+  CHECK(axis.ticks.size() >= 2);
+  CHECK(axis.ticks.size() <= 20);
+  std::set<std::string> texts;
+  for (const report::Tick& tick : axis.ticks) {
+    CHECK(tick.text.size() <= 12);
+    texts.insert(tick.text);
+  }
+  CHECK(texts.size() == axis.ticks.size());  // no two marks read alike
+}
+
+}  // namespace
+
+TEST_CASE("axis: it holds its values, and its marks are round and tell apart what they mark") {
+  const std::vector<std::pair<double, double>> ranges{{0, 1},
+                                                      {0.0041, 0.0049},
+                                                      {-3, 17},
+                                                      {1e-12, 3e-12},
+                                                      {1e9, 1e9 + 1},
+                                                      {0.99220520257949796, 0.99661171436309803},
+                                                      {5, 5},
+                                                      {0, 0},
+                                                      {-1e-300, 1e-300},
+                                                      {1, 1 + 1e-15},
+                                                      {123456, 123999},
+                                                      {2.5e7, 9e7}};
+  for (const auto& [low, high] : ranges) {
+    check(report::linear_axis(low, high), low, high);
+    check(report::fitting_axis(low, high), low, high);
+  }
+}
+
+TEST_CASE("axis: positive values over two orders of magnitude are logarithmic") {
+  const Axis axis = report::fitting_axis(0.002, 30);
+  CHECK(axis.scale == report::Scale::logarithmic);
+  CHECK(axis.low == Approx(0.001));
+  CHECK(axis.high == Approx(100));
+  CHECK(axis.ticks.front().text == "0.001");
+  CHECK(report::fitting_axis(0, 30).scale == report::Scale::linear);
+  CHECK(report::fitting_axis(-1, 1000).scale == report::Scale::linear);
+  const Axis wide = report::fitting_axis(1e-200, 1e200);
+  CHECK(wide.ticks.size() <= 7);
+  CHECK(wide.ticks.front().text == "1e-200");
+}
+
+TEST_CASE("axis: numbers at their ends do not end it") {
+  for (const Axis& axis : {report::linear_axis(-1.7e308, 1.7e308),
+                           report::fitting_axis(5e-324, 1.7e308),
+                           report::fitting_axis(5e-324, 1e-320)}) {
+    CHECK(std::isfinite(axis.share(0.5 * axis.high)));
+    CHECK(axis.ticks.size() <= 20);
+  }
+}

@@ -1,0 +1,196 @@
+#include "conformance/report_conformance.hpp"
+#include "unit/spec/full_values.hpp"
+#include "unit/spec/schema_checker.hpp"
+
+#include <sabath/base/file.hpp>
+#include <sabath/collect/csv.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <regex>
+#include <set>
+
+using namespace sabath;
+using Catch::Contains;
+using nlohmann::json;
+using report::Report;
+
+namespace {
+
+std::string written(const std::string& file, const Report& report) {
+  return report::format_of(file)->write(report);
+}
+
+std::vector<std::vector<std::string>> csv_rows(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t at = 0; at < text.size();)
+    rows.push_back(collect::next_csv_record(text, at, ',').value());
+  return rows;
+}
+
+std::set<std::string> all_matches(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::set<std::string> found;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), expression);
+       at != std::sregex_iterator();
+       ++at)
+    found.insert((*at)[1]);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("report: every format does what all must do") {
+  for (const report::ReportFormat& format : report::builtin_formats()) {
+    SECTION(std::string(format.name)) {
+      test::check_report_format(format);
+    }
+  }
+}
+
+TEST_CASE("report: a file's name says its format") {
+  CHECK(report::format_of("out/a.b.html")->name == "html");
+  CHECK(report::format_of("a.htm")->name == "html");
+  CHECK(report::format_of("a.md")->name == "markdown");
+  for (const char* name : {"a", "", "html", ".html", "a.pdf", "a.html.gz"})
+    CHECK(report::format_of(name) == nullptr);
+}
+
+TEST_CASE("report: the page loads nothing, runs nothing, and refers only to itself") {
+  const std::string page = written("a.html", test::full_report(9, test::hostile_text));
+  CHECK_THAT(page, Contains("default-src 'none'; style-src 'sha256-"));
+  CHECK(all_matches(page, R"re(\s(src|style|on[a-z]+)\s*=\s*["'])re").empty());
+  CHECK(page.find("url(") == std::string::npos);
+  CHECK(page.find("@import") == std::string::npos);
+  const auto ids = all_matches(page, "\\sid=\"([^\"]*)\"");
+  const auto references = all_matches(page, "\\shref=\"([^\"]*)\"");
+  CHECK(references.size() > 5);
+  for (const std::string& reference : references) {
+    INFO(reference);
+    REQUIRE(reference.starts_with('#'));
+    CHECK(ids.contains(reference.substr(1)));
+  }
+}
+
+TEST_CASE("report: plots and tables tell what they are to those who do not see them") {
+  const std::string page = written("a.html", test::full_report(9, "plain"));
+  const auto count = [&](const std::string& word) {
+    std::size_t found = 0;
+    for (auto at = page.find(word); at != std::string::npos; at = page.find(word, at + 1))
+      ++found;
+    return found;
+  };
+  CHECK(count("<svg") >= 5);
+  CHECK(count("<svg") == count("role=\"img\""));
+  CHECK(count("<svg") == count("<desc id="));
+  CHECK(count("<table>") == count("<caption>"));
+  CHECK(count("<h1>") == 1);
+  CHECK_THAT(page, Contains("<html lang=\"en\">") && Contains("class=\"skip\""));
+  CHECK_THAT(page, Contains("scope=\"col\"") && Contains("scope=\"row\""));
+  CHECK_THAT(page, Contains("prefers-color-scheme: dark") && Contains("@media print"));
+}
+
+TEST_CASE("report: numbers of CSV and JSON are those that were") {
+  const Report report = test::full_report(9, "plain");
+  const auto rows = csv_rows(written("a.csv", report));
+  REQUIRE(rows.size() == 10);
+  const auto column = [&](const std::string& name) {
+    const auto found = std::find(rows[0].begin(), rows[0].end(), name);
+    INFO(name);
+    REQUIRE(found != rows[0].end());
+    return static_cast<std::size_t>(found - rows[0].begin());
+  };
+  const std::size_t value = column("train/plain [plain]");
+  const json document = json::parse(written("a.json", report));
+  for (std::size_t i = 0; i < 9; ++i) {
+    REQUIRE(rows[i + 1].size() == rows[0].size());
+    const auto& expected = report.runs[i].values[0];
+    const json values = document["runs"][i]["values"];
+    if (!expected) {
+      CHECK(rows[i + 1][value].empty());
+      CHECK_FALSE(values.contains("train/plain"));
+    } else if (std::isnan(*expected)) {
+      CHECK(rows[i + 1][value] == "NaN");
+      CHECK(values["train/plain"] == "NaN");
+    } else {
+      CHECK(std::stod(rows[i + 1][value]) == *expected);
+      CHECK(values["train/plain"].get<double>() == *expected);
+    }
+    CHECK(rows[i + 1][column("train/derived/seconds_per_epoch [s], median")] == "Infinity");
+    CHECK(rows[i + 1][column("energy [J]")].empty());
+  }
+}
+
+TEST_CASE("report: text of CSV that could be a formula is none") {
+  const auto rows = csv_rows(written("a.csv", test::full_report(9, test::hostile_text)));
+  for (const auto& row : rows) {
+    for (const std::string& cell : row) {
+      if (cell.empty()) continue;
+      INFO(cell);
+      CHECK(std::string("=+-@\t\r").find(cell.front()) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("report: the schema has exactly the keys that are written") {
+  test::SchemaChecker schema("report");
+  Report report = test::full_report(9, "plain");
+  report.pair = test::full_comparison();
+  report.runs[0].joules = 1.5;
+  report.groups = spec::GroupComparison{};
+  CHECK(schema.problems(json::parse(written("a.json", report))) == std::vector<std::string>{});
+  CHECK(schema.unused() == std::set<std::string>{});
+  CHECK(schema.problems(json::parse(written("a.json", Report{}))) == std::vector<std::string>{});
+  const std::string page =
+      base::read_file(std::string(SABATH_SOURCE_DIR) + "/docs/formats/report.md");
+  const auto begin = page.find("```json\n") + 8;
+  const json example = json::parse(page.substr(begin, page.find("```", begin) - begin));
+  CHECK(schema.problems(example) == std::vector<std::string>{});
+}
+
+TEST_CASE("report: the verdict is that of the pair, of the groups, of equality, or of the run") {
+  Report report = test::full_report(2, "plain");
+  report.by.clear();
+  const auto verdict = [&] { return json::parse(written("a.json", report))["verdict"]; };
+  CHECK(verdict() == "NOT IDENTICAL");
+  report.runs[1].values[0] = report.runs[0].values[0];
+  CHECK(verdict() == "IDENTICAL");
+  report.runs[0].complete = report.runs[1].complete = false;
+  CHECK(verdict() == "NO RESULTS");
+  report.groups = spec::GroupComparison{};
+  report.groups->groups.resize(2);
+  report.groups->result = spec::Verdict::fail;
+  CHECK(verdict() == "FAIL");
+  report.pair = spec::Comparison{};
+  report.pair->result = spec::Verdict::pass;
+  CHECK(verdict() == "PASS");
+  report.runs.resize(1);
+  report.runs[0].state = "interrupted";
+  CHECK(verdict() == "INTERRUPTED");
+}
+
+TEST_CASE("report: runs that did not end well have no results") {
+  Report report = test::full_report(5, "plain");
+  report.runs[4].values[0] = 12345.678;
+  const std::string page = written("a.md", report);
+  CHECK_THAT(page, Contains("4 ok") && Contains("1 failed"));
+  // In the table of runs only.
+  const auto first = page.find("12345.7");
+  CHECK(first > page.find("## Runs"));
+}
+
+TEST_CASE("report: the final value is of the validation, else a loss, else what is declared") {
+  using spec::Better;
+  std::vector<report::ReportMetric> metrics{{"train/x", "", Better::none, false, false},
+                                            {"train/time", "s", Better::lower, true, true},
+                                            {"train/y", "", Better::none, false, true}};
+  CHECK(report::final_metric(metrics) == 2U);
+  metrics.push_back({"train/loss", "", Better::lower, false, true});
+  CHECK(report::final_metric(metrics) == 3U);
+  metrics.push_back({"train/validation_error", "", Better::lower, false, true});
+  CHECK(report::final_metric(metrics) == 4U);
+  metrics.push_back({"train/val_loss", "", Better::lower, false, true});
+  CHECK(report::final_metric(metrics) == 5U);
+  CHECK_FALSE(report::final_metric({}).has_value());
+}

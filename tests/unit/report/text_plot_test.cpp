@@ -1,0 +1,51 @@
+#include <sabath/report/text_plot.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace sabath;
+using report::Course;
+using report::PlotLetters;
+
+namespace {
+
+Course course_of(std::initializer_list<double> values) {
+  Course course;
+  double step = 0;
+  for (const double value : values)
+    course.add(++step, value);
+  return course;
+}
+
+}  // namespace
+
+TEST_CASE("text plot: a row of blocks, or of characters that every terminal has") {
+  const Course course = course_of({8, 4, 2, 1, 1});
+  CHECK(report::sparkline(course, 20, PlotLetters::blocks) == "█▄▂▁▁");
+  CHECK(report::sparkline(course, 20, PlotLetters::ascii) == "#~.__");
+}
+
+TEST_CASE("text plot: no wider than asked for, and nothing where there is nothing") {
+  Course course;
+  for (int step = 0; step < 10'000; ++step)
+    course.add(step, step);
+  CHECK(report::sparkline(course, 16, PlotLetters::ascii) == "__..--~~==++**##");
+  CHECK(report::sparkline(course, 0, PlotLetters::ascii).empty());
+  CHECK(report::sparkline(Course(), 16, PlotLetters::ascii).empty());
+  CHECK(report::sparkline(course_of({1}), 16, PlotLetters::ascii).empty());
+  CHECK(report::sparkline(course_of({1, 1}), 16, PlotLetters::ascii) == "==");
+  CHECK(report::sparkline(course_of({1, std::nan(""), 2}), 16, PlotLetters::ascii) == "_ #");
+  CHECK(report::sparkline(course_of({-1.7e308, 0, 1.7e308}), 3, PlotLetters::ascii) == "_=#");
+}
+
+TEST_CASE("text plot: a plot has its extremes beside it and its places beneath") {
+  std::vector<Course> courses{course_of({4, 3, 2, 1}), course_of({4, 3, 3, 1})};
+  const std::string plot = report::block_plot(report::spread_of(courses), "step", 20, 4);
+  CHECK(plot ==
+        "4 |*\n"
+        "  |     *     *\n"
+        "  |           :\n"
+        "1 |                *\n"
+        "   1          4 step\n");
+}
