@@ -76,6 +76,25 @@ const Key* find_key(std::string_view name) {
   return found == keys.end() ? nullptr : &*found;
 }
 
+/// What a table told of its runs under the name of a key, "gpu" or "os": nobody looked at their
+/// hosts.
+void fill_from_tables(Database& database,
+                      const std::vector<RunRow>& runs,
+                      std::string_view name,
+                      std::vector<std::string>& values) {
+  const bool is_any_imported = std::any_of(runs.begin(), runs.end(), [](const RunRow& run) {
+    return run.state == spec::RunState::imported;
+  });
+  if (!is_any_imported) return;
+  auto& statement = database.statement(std::string(named_value));
+  statement.bind(1, std::string(name));
+  while (statement.executeStep()) {
+    const auto run = static_cast<std::size_t>(statement.getColumn(0).getInt64());
+    if (runs[run].state == spec::RunState::imported && values[run].empty())
+      values[run] = statement.getColumn(1).getString();
+  }
+}
+
 double number_or_nan(const SQLite::Column& column) {
   return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
 }
@@ -125,6 +144,7 @@ std::optional<std::vector<std::string>> Catalog::values_of(const std::vector<Run
           statement.getColumn(1).getString();
     }
     if (!is_there) return std::nullopt;
+    if (key != nullptr) fill_from_tables(database, runs, name, values);
     return values;
   });
 }

@@ -74,7 +74,7 @@ svg .strong { font-weight: 600; }
 .curve { fill: none; stroke: var(--c); stroke-width: 1.75; stroke-linejoin: round; }
 .c1 .curve { stroke-dasharray: 7 3; } .c2 .curve { stroke-dasharray: 2 3; } .c3 .curve { stroke-dasharray: 9 3 2 3; }
 .c4 .curve { stroke-dasharray: 4 2; } .c5 .curve { stroke-dasharray: 12 4; } .again .curve { stroke-width: 3; }
-.extremes { fill: none; stroke: var(--c); stroke-width: 1.5; opacity: .45; }
+.extremes { fill: none; stroke: var(--c); stroke-width: 1; opacity: .45; }
 .band { fill: var(--c); opacity: .3; }
 .range { fill: var(--c); opacity: .16; }
 .violin { fill: var(--c); opacity: .25; stroke: var(--c); stroke-width: 1; }

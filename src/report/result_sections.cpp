@@ -57,9 +57,11 @@ Table spread_table(const Report& report, bool grouped) {
   if (grouped) table.columns.push_back({"group"});
   for (const char* title : {"n", "median", "mean", "sd", "min", "max", "distinct", "without"})
     table.columns.push_back({title, true});
+  std::size_t most = 0;
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     if (report.metrics[m].performance) continue;
     const Groups groups = groups_of(report, m, Rows::groups);
+    most = std::max(most, groups.rows.size());
     for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
       const Moments moments = moments_of(groups.rows[r]);
       std::vector<std::string> cells{title_of(report.metrics[m])};
@@ -81,6 +83,8 @@ Table spread_table(const Report& report, bool grouped) {
       table.rows.push_back(std::move(cells));
     }
   }
+  if (most > most_rows)
+    table.caption += fmt::format(", the first {} of {} groups", most_rows, most);
   return table;
 }
 

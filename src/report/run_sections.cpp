@@ -125,6 +125,8 @@ Table measures_table(const Report& report, const std::vector<Measure>& measures)
     table.rows.push_back(std::move(cells));
     if (table.rows.size() == most_rows) break;
   }
+  if (groups.size() > most_rows)
+    table.caption += fmt::format(", the first {} of {} groups", most_rows, groups.size());
   return table;
 }
 

@@ -146,6 +146,10 @@ std::string row_text(const Groups::Row& row, const std::vector<double>& values) 
                             number_text(values.back()));
 }
 
+std::string count_text(const std::vector<double>& values) {
+  return fmt::format("n = {}", values.size());
+}
+
 double label_width(const Groups& groups) {
   double widest = 40;
   for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i)
@@ -179,7 +183,10 @@ std::string violin_plot(const Groups& groups, const std::string& id) {
   const Axis axis = linear_axis(low, high, 6);
   const double bottom = top + row_height * static_cast<double>(rows);
   Svg svg(id, width, bottom + 24, groups.metric + " by group", violin_description(groups));
-  const Place place{label_width(groups) + 66, width - 24};
+  double count_width = 0;
+  for (const auto& row : values)
+    count_width = std::max(count_width, text_width(count_text(row)));
+  const Place place{label_width(groups) + count_width + 26, width - 24};
   for (const Tick& tick : axis.ticks) {
     const double x = place.x(axis.share(tick.value));
     svg.line(x, top, x, bottom, "grid");
@@ -194,8 +201,9 @@ std::string violin_plot(const Groups& groups, const std::string& id) {
       shares.push_back(axis.share(value));
     draw_row(svg, place, middle, shares);
     svg.close_group();
-    svg.text(place.left - 60, middle + 4, "end", fitting_text(groups.rows[i].label, 200));
-    svg.text(place.left - 8, middle + 4, "end", fmt::format("n = {}", values[i].size()), "faint");
+    const double label_end = place.left - count_width - 18;
+    svg.text(label_end, middle + 4, "end", fitting_text(groups.rows[i].label, 200));
+    svg.text(place.left - 8, middle + 4, "end", count_text(values[i]), "faint");
   }
   return svg.finish();
 }

@@ -43,6 +43,25 @@ json answered(const Answer& answer) {
 
 }  // namespace
 
+TEST_CASE("cli: a column that is called as a fact of hosts is that fact") {
+  const Sabath sabath;
+  const fs::path file = sabath.folder() / "table.csv";
+  write_text(file, "host,gpu,kernel,acc\na,H200,6.1,1\nb,H200,6.1,1\nc,A100,6.2,2\n");
+  REQUIRE(sabath({"import",
+                  file.string(),
+                  "--recipe",
+                  "t",
+                  "--facets",
+                  "host,gpu,kernel",
+                  "--metrics",
+                  "acc"})
+              .status == 0);
+  const std::string by = GENERATE("gpu", "kernel");
+  const json groups = answered(sabath({"compare", "recipe=t", "--by", by, "--json"}));
+  REQUIRE(groups["groups"].size() == 2);
+  CHECK(groups["metrics"][0]["split"]["factors"][0]["eta_squared"] == 1);
+}
+
 TEST_CASE("cli: the published table has three classes of result, which the host explains") {
   const Sabath sabath;
   const Answer imported = import_published(sabath);
