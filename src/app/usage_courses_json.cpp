@@ -38,26 +38,37 @@ class Samples {
     const auto t_s = number_in(sample, "t_s");
     if (!t_s) return;
     const double at = begin_s_ + *t_s;
-    const auto cpu_s = number_in(sample, "cpu_s");
-    const double joules = processor_joules(sample);
-    const double seconds = *t_s - before_s_;
-    if (seconds > 0) {
-      const double middle = at - seconds / 2;
-      if (cpu_s) add(busy_cpus, middle, (*cpu_s - cpu_s_) / seconds);
-      const double watts = gpu_watts(sample) + (joules - joules_) / seconds;
-      if (watts > 0) add(power, middle, watts);
+    if (const auto cpu_s = number_in(sample, "cpu_s")) {
+      if (const auto rate = cpu_s_.rate(*t_s, *cpu_s))
+        add(busy_cpus, begin_s_ + rate->at, rate->value);
     }
+    take_power(sample, *t_s);
     // Between stages and behind the last one there is nothing that could have memory.
     if (const auto rss = number_in(sample, "rss_bytes"); rss && *rss > 0)
       add(memory, at, *rss / mebibyte);
     take_gpus(sample, at);
     before_s_ = *t_s;
-    cpu_s_ = cpu_s.value_or(cpu_s_);
-    joules_ = joules;
   }
   double end_s() const { return begin_s_ + before_s_; }
 
  private:
+  struct Rate {
+    double at = 0;  ///< the middle of the time that it is of
+    double value = 0;
+  };
+  /// What only grows, from zero on; not every sample has it.
+  struct Counter {
+    double t_s = 0;
+    double value = 0;
+
+    std::optional<Rate> rate(double now_s, double now) {
+      const Counter before = *this;
+      *this = {now_s, now};
+      if (!(now_s > before.t_s)) return std::nullopt;
+      return Rate{(before.t_s + now_s) / 2, (now - before.value) / (now_s - before.t_s)};
+    }
+  };
+
   static constexpr double mebibyte = 1024.0 * 1024;
   static constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
@@ -66,16 +77,28 @@ class Samples {
   }
 
   /// GPUs' energy is told by their power.
-  static double processor_joules(const json& sample) {
-    double joules = 0;
+  static std::optional<double> processor_joules(const json& sample) {
+    std::optional<double> joules;
     const auto found = sample.find("energy_j");
     if (found == sample.end() || !found->is_object()) return joules;
     for (const auto& [device, value] : found->items()) {
       const bool whole = device.find('/') == std::string::npos || device.ends_with("/dram");
       if (whole && device.starts_with("package") && value.is_number())
-        joules += value.get<double>();
+        joules = joules.value_or(0) + value.get<double>();
     }
     return joules;
+  }
+
+  void take_power(const json& sample, double t_s) {
+    double watts = gpu_watts(sample);
+    double at = t_s;
+    if (const auto joules = processor_joules(sample)) {
+      if (const auto rate = joules_.rate(t_s, *joules)) {
+        watts += rate->value;
+        at = rate->at;
+      }
+    }
+    if (watts > 0) add(power, begin_s_ + at, watts);
   }
 
   static double gpu_watts(const json& sample) {
@@ -100,8 +123,8 @@ class Samples {
   std::map<std::string, report::Course>& courses_;
   double begin_s_;
   double before_s_ = 0;
-  double cpu_s_ = 0;
-  double joules_ = 0;
+  Counter cpu_s_{};
+  Counter joules_{};
 };
 
 /// Files of samples, those of further steps behind the first: "samples-node.jsonl",

@@ -29,6 +29,10 @@ struct Range {
   bool empty() const { return !(low <= high); }
 };
 
+bool is_over_time(const Chart& chart) {
+  return chart.x.ends_with("[s]");
+}
+
 Range values_of(const Chart& chart, bool second) {
   Range range;
   for (const Curve& curve : chart.curves) {
@@ -197,7 +201,10 @@ Frame frame_of(const Chart& chart, double top) {
   frame.x = linear_axis(x.low, x.high, 7, false);
   const Range y = values_of(chart, false);
   const Range second = values_of(chart, true);
-  if (!y.empty()) frame.y = fitting_axis(y.low, y.high);
+  // What is used over time is seen from zero on.
+  const bool is_usage = is_over_time(chart);
+  if (!y.empty())
+    frame.y = is_usage ? linear_axis(std::min(y.low, 0.0), y.high) : fitting_axis(y.low, y.high);
   // Times are seen from zero on: else a change of a percent looks like a doubling.
   if (!second.empty()) frame.second = linear_axis(std::min(second.low, 0.0), second.high);
   return frame;
@@ -205,7 +212,7 @@ Frame frame_of(const Chart& chart, double top) {
 
 /// "step 12", "1.5 s"
 std::string place_text(const Chart& chart, double place) {
-  return chart.x.ends_with("[s]") ? number_text(place) + " s" : chart.x + " " + number_text(place);
+  return is_over_time(chart) ? number_text(place) + " s" : chart.x + " " + number_text(place);
 }
 
 std::string end_text(const Chart& chart, const Curve& curve) {

@@ -49,3 +49,16 @@ TEST_CASE("text plot: a plot has its extremes beside it and its places beneath")
         "1 |                *\n"
         "   1          4 step\n");
 }
+
+TEST_CASE(
+    "text plot: how far two runs are apart, a line for each metric, blank where they are equal") {
+  Course course = course_of({std::nan(""), std::nan(""), -16, -12, -8});
+  const std::vector<report::DifferenceCourse> courses{{"train/loss", "step", course},
+                                                      {"a\x1b[31m", "step", course}};
+  const std::string text = report::difference_text(courses, PlotLetters::ascii);
+  CHECK(text ==
+        "relative difference  over steps    least  greatest\n"
+        "train/loss             _=#       1.0e-16   1.0e-08\n"
+        "a\\x1b[31m              _=#       1.0e-16   1.0e-08\n\n");
+  CHECK(report::difference_text({}, PlotLetters::ascii).empty());
+}
