@@ -147,8 +147,11 @@ std::vector<std::string> forbidden(const std::vector<RunRow>& runs,
   std::vector<std::string> found;
   for (const std::string& key : keys) {
     const bool is_parameter = key != "data";
-    if (allowed.contains(key) || (is_parameter && allowed.contains("parameters"))) continue;
-    const auto values = catalog.values_of(runs, key);
+    if (allowed.contains(key) || allowed.contains("param." + key) ||
+        (is_parameter && allowed.contains("parameters")))
+      continue;
+    // A parameter may be called like something else.
+    const auto values = catalog.values_of(runs, is_parameter ? "param." + key : key);
     if (!values || !varies(*values)) continue;
     found.push_back(is_parameter ? "parameter " + key : key);
   }
@@ -279,6 +282,152 @@ std::string definitions_text(const std::map<std::string, Definition>& definition
   return text;
 }
 
+/// The values of metrics, once it is known that the runs may be compared.
+compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
+                                   const spec::RunRecord& record,
+                                   const GroupsRequest& request,
+                                   const catalog::Catalog& catalog,
+                                   spec::GroupComparison& told) {
+  std::vector<spec::MetricSpec> declared;
+  if (!record.recipe_text.empty()) {
+    declared = spec::parse_recipe(record.recipe_text, record.run_id + ":/recipe").metrics;
+  }
+  check_sources(runs, declared);
+  compare::GroupsToCompare groups;
+  groups.runs = runs.size();
+  groups.metrics = metrics_of(runs, spec::with_derived(declared), catalog);
+  groups.require = required_rung(runs, request, record, told.required);
+  groups.tolerance = request.tolerance;
+  groups.reference = request.reference;
+  return groups;
+}
+
+/// What is known of the runs before their values, in what was found of these.
+void complete(spec::GroupComparison& comparison, const spec::GroupComparison& told) {
+  comparison.recipe = told.recipe;
+  comparison.imported = told.imported;
+  comparison.left_out = told.left_out;
+  comparison.required = told.required;
+}
+
+/// The record of a run, if all may be compared; else `told` says why not.
+std::optional<spec::RunRecord> comparable(const std::vector<RunRow>& runs,
+                                          const std::set<std::string>& allowed,
+                                          const catalog::Catalog& catalog,
+                                          spec::GroupComparison& told) {
+  auto definitions = definitions_of(runs, catalog);
+  spec::RunRecord record = std::move(definitions.begin()->second.record);
+  told.recipe = record.recipe_name;
+  if (definitions.size() > 1 && !allowed.contains("recipe")) {
+    definitions.begin()->second.record = record;
+    told = not_comparable(std::move(told),
+                          fmt::format("the runs are of {} definitions: {}; --across recipe "
+                                      "compares them nevertheless",
+                                      definitions.size(),
+                                      definitions_text(definitions)));
+    return std::nullopt;
+  }
+  const std::vector<std::string> differing = forbidden(runs, record, allowed, catalog);
+  if (differing.empty()) return record;
+  told = not_comparable(std::move(told),
+                        fmt::format("{} differs, which affects the result; group by it, or "
+                                    "compare --across it",
+                                    fmt::join(differing, ", ")));
+  return std::nullopt;
+}
+
+// ---- two sides
+
+/// Which of the complete runs are on side B.
+std::vector<std::uint32_t> sides_of(const std::vector<RunRow>& runs, const std::vector<RunRow>& b) {
+  std::set<std::string> of_b;
+  for (const RunRow& run : b)
+    of_b.insert(run.id);
+  std::vector<std::uint32_t> sides;
+  for (const RunRow& run : runs)
+    sides.push_back(of_b.contains(run.id) ? 1 : 0);
+  return sides;
+}
+
+void refuse_on_both(const std::vector<RunRow>& a, const std::vector<RunRow>& b) {
+  std::set<std::string> of_a;
+  for (const RunRow& run : a)
+    of_a.insert(run.id);
+  for (const RunRow& run : b) {
+    if (!of_a.contains(run.id)) continue;
+    throw Error(ErrorKind::usage,
+                run.id + ": is on both sides",
+                "two groups that share a run say nothing of one another");
+  }
+}
+
+/// The runs of one side.
+std::vector<RunRow> side(const std::vector<RunRow>& runs,
+                         const std::vector<std::uint32_t>& sides,
+                         std::uint32_t wanted) {
+  std::vector<RunRow> own;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (sides[i] == wanted) own.push_back(runs[i]);
+  }
+  return own;
+}
+
+std::set<std::string> distinct_values(const std::vector<RunRow>& runs,
+                                      const std::string& key,
+                                      const catalog::Catalog& catalog) {
+  const auto values = catalog.values_of(runs, key);
+  return values ? std::set<std::string>(values->begin(), values->end()) : std::set<std::string>{};
+}
+
+compare::SpeedPlaces places_of(const std::vector<RunRow>& runs, const catalog::Catalog& catalog) {
+  compare::SpeedPlaces places;
+  places.nodes = distinct_values(runs, "host", catalog);
+  places.models = distinct_values(runs, "cpu", catalog);
+  for (const std::string& gpu : distinct_values(runs, "gpu", catalog)) {
+    if (!gpu.empty()) places.models.insert(gpu);
+  }
+  return places;
+}
+
+/// A run's whole time, where sabath saw it.
+compare::RunValues total_times(const std::vector<RunRow>& runs) {
+  compare::RunValues times;
+  times.name = compare::total_time_name;
+  times.unit = "s";
+  times.better = spec::Better::lower;
+  times.performance = true;
+  times.judged = false;
+  for (const RunRow& run : runs) {
+    const bool is_known = run.state == spec::RunState::ok && run.wall_s > 0;
+    times.values.push_back(is_known ? std::optional(run.wall_s) : std::nullopt);
+  }
+  return times;
+}
+
+/// What all runs of a side have and none of the other: it may be the cause of a difference.
+void tell_what_parts(const std::vector<RunRow>& a,
+                     const std::vector<RunRow>& b,
+                     const spec::RunRecord& record,
+                     const catalog::Catalog& catalog,
+                     spec::GroupComparison& comparison) {
+  std::vector<std::string> keys{"host", "cpu", "gpu", "code", "environment"};
+  for (const auto& [name, value] : record.parameters)
+    keys.push_back("param." + name);
+  std::vector<std::string> parting;
+  for (const std::string& key : keys) {
+    const std::set<std::string> of_a = distinct_values(a, key, catalog);
+    const std::set<std::string> of_b = distinct_values(b, key, catalog);
+    const bool share = std::any_of(
+        of_a.begin(), of_a.end(), [&](const auto& value) { return of_b.contains(value); });
+    if (!of_a.empty() && !of_b.empty() && !share)
+      parting.push_back(key.starts_with("param.") ? key.substr(6) : key);
+  }
+  if (!parting.empty()) {
+    comparison.notes.push_back(
+        fmt::format("A and B have nothing in common in: {}", fmt::join(parting, ", ")));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
@@ -305,43 +454,55 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   }
   std::set<std::string> allowed = request.across;
   allowed.insert(request.by.begin(), request.by.end());
-  const auto definitions = definitions_of(runs, catalog);
-  const spec::RunRecord& record = definitions.begin()->second.record;
-  told.recipe = record.recipe_name;
-  if (definitions.size() > 1 && !allowed.contains("recipe")) {
-    return not_comparable(std::move(told),
-                          fmt::format("the runs are of {} definitions: {}; --across recipe "
-                                      "compares them nevertheless",
-                                      definitions.size(),
-                                      definitions_text(definitions)));
-  }
-  const std::vector<std::string> differing = forbidden(runs, record, allowed, catalog);
-  if (!differing.empty()) {
-    return not_comparable(std::move(told),
-                          fmt::format("{} differs, which affects the result; group by it, or "
-                                      "compare --across it",
-                                      fmt::join(differing, ", ")));
-  }
-  std::vector<spec::MetricSpec> declared;
-  if (!record.recipe_text.empty()) {
-    declared = spec::parse_recipe(record.recipe_text, record.run_id + ":/recipe").metrics;
-  }
-  check_sources(runs, declared);
-  compare::GroupsToCompare groups;
-  groups.runs = runs.size();
+  const auto record = comparable(runs, allowed, catalog, told);
+  if (!record) return told;
+  compare::GroupsToCompare groups = groups_of(runs, *record, request, catalog, told);
   for (const std::string& key : request.by) {
     groups.factors.push_back(factor_of(key, levels_of(runs, key, catalog)));
     shorten_digests(groups.factors.back());
   }
-  groups.metrics = metrics_of(runs, spec::with_derived(declared), catalog);
-  groups.require = required_rung(runs, request, record, told.required);
-  groups.tolerance = request.tolerance;
   spec::GroupComparison comparison = compare::compare_groups(groups);
-  comparison.recipe = told.recipe;
-  comparison.imported = told.imported;
-  comparison.left_out = told.left_out;
-  comparison.required = told.required;
-  tell_what_varies(runs, record, {request.by.begin(), request.by.end()}, catalog, comparison);
+  complete(comparison, told);
+  tell_what_varies(runs, *record, {request.by.begin(), request.by.end()}, catalog, comparison);
+  return comparison;
+}
+
+spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
+                                    const std::vector<RunRow>& b,
+                                    const GroupsRequest& request,
+                                    const catalog::Catalog& catalog) {
+  refuse_on_both(a, b);
+  spec::GroupComparison told;
+  told.by = {"side"};
+  std::vector<RunRow> all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  const std::vector<RunRow> runs = complete_runs(all, told);
+  const std::vector<std::uint32_t> sides = sides_of(runs, b);
+  const std::vector<RunRow> of_a = side(runs, sides, 0);
+  const std::vector<RunRow> of_b = side(runs, sides, 1);
+  if (of_a.empty() || of_b.empty()) {
+    told.reason = of_a.empty() == of_b.empty()
+                      ? "no run is complete"
+                      : fmt::format("no run of {} is complete", of_a.empty() ? "A" : "B");
+    return told;
+  }
+  const auto record = comparable(runs, request.across, catalog, told);
+  if (!record) return told;
+  compare::GroupsToCompare groups = groups_of(runs, *record, request, catalog, told);
+  groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
+  groups.metrics.push_back(total_times(runs));
+  groups.two_sides = true;
+  groups.speed_margin =
+      compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));
+  const bool one_against_many = std::min(of_a.size(), of_b.size()) == 1 && runs.size() > 2;
+  if (one_against_many && !groups.require)
+    told.required = "prediction interval, for one run against references";
+  spec::GroupComparison comparison = compare::compare_groups(groups);
+  complete(comparison, told);
+  if (request.reference)
+    comparison.reference = *request.reference == compare::ReferenceSide::a ? "a" : "b";
+  tell_what_parts(of_a, of_b, *record, catalog, comparison);
+  tell_what_varies(runs, *record, {}, catalog, comparison);
   return comparison;
 }
 

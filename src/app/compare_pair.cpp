@@ -1,5 +1,6 @@
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_pair.hpp>
+#include <sabath/app/perturbation.hpp>
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
@@ -106,11 +107,99 @@ compare::Side side_of(const LoadedRun& run) {
   return side;
 }
 
+// ---- perturbed reruns
+
+/// How many parameters, but for the one that numbers perturbations, have other values.
+std::size_t other_parameters(const spec::RunRecord& a,
+                             const spec::RunRecord& b,
+                             const std::string& perturbation) {
+  std::size_t count = 0;
+  for (const auto& [name, value] : a.parameters) {
+    const auto other = b.parameters.find(name);
+    if (name != perturbation && (other == b.parameters.end() || other->second != value)) ++count;
+  }
+  return count;
+}
+
+bool is_perturbed(const spec::RunRecord& record, const std::string& perturbation) {
+  const auto value = record.parameters.find(perturbation);
+  return value != record.parameters.end() && value->second != spec::ParameterValue(std::int64_t{0});
+}
+
+compare::ReferenceSide reference_among(const LoadedRun& a,
+                                       const LoadedRun& b,
+                                       const LoadedRun& rerun,
+                                       const std::string& perturbation) {
+  const auto unlike = [&](const LoadedRun& run) {
+    return other_parameters(run.record(), rerun.record(), perturbation) +
+           (is_perturbed(run.record(), perturbation) ? 1 : 0);
+  };
+  return unlike(b) < unlike(a) ? compare::ReferenceSide::b : compare::ReferenceSide::a;
+}
+
+void check_rerun(const LoadedRun& reference,
+                 const LoadedRun& rerun,
+                 const std::string& perturbation) {
+  const spec::RunRecord& record = rerun.record();
+  const spec::RunRecord& of = reference.record();
+  std::string problem;
+  if (!is_perturbed(record, perturbation)) {
+    problem = "is not perturbed";
+  } else if (record.state != spec::RunState::ok || record.task != of.task) {
+    problem = "is not complete, or of another task";
+  } else if (record.recipe_definition != of.recipe_definition) {
+    problem = "is of another recipe than " + of.run_id;
+  } else if (record.seed.value != of.seed.value) {
+    problem = "has another seed than " + of.run_id;
+  } else if (other_parameters(of, record, perturbation) > 0) {
+    problem = "has other parameters than " + of.run_id;
+  }
+  if (problem.empty()) return;
+  throw Error(ErrorKind::usage,
+              record.run_id + ": " + problem + ": it shows no envelope",
+              "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' with the parameters and the "
+              "seed of the reference");
+}
+
+/// Loads the reruns and says which side they are of.
+std::vector<LoadedRun> load_reruns(const LoadedRun& a,
+                                   const LoadedRun& b,
+                                   const std::vector<fs::path>& perturbed,
+                                   const spec::Recipe& recipe,
+                                   compare::Options& options) {
+  constexpr std::size_t fewest = 3;
+  if (perturbed.size() < fewest) {
+    throw Error(ErrorKind::usage,
+                "--envelope: an envelope wants at least 3 perturbed reruns, there are " +
+                    std::to_string(perturbed.size()),
+                "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' makes five");
+  }
+  const std::string perturbation = perturbation_parameter("1ulp");
+  if (recipe.parameter(perturbation) == nullptr) {
+    throw Error(
+        ErrorKind::usage,
+        "--envelope: the recipe " + recipe.name + " has no parameter '" + perturbation + "'",
+        "'sabath help run' says what a code that can be perturbed has");
+  }
+  std::vector<LoadedRun> reruns;
+  for (const fs::path& path : perturbed)
+    reruns.push_back(load(path));
+  if (!options.reference) options.reference = reference_among(a, b, reruns.front(), perturbation);
+  const LoadedRun& reference = *options.reference == compare::ReferenceSide::a ? a : b;
+  for (const LoadedRun& rerun : reruns) {
+    check_rerun(reference, rerun, perturbation);
+    check_series(rerun);
+    check_outputs(rerun);
+  }
+  return reruns;
+}
+
 }  // namespace
 
 spec::Comparison compare_pair(const fs::path& run_a,
                               const fs::path& run_b,
-                              const compare::Options& options) {
+                              compare::Options options,
+                              const std::vector<fs::path>& perturbed) {
   const LoadedRun a = load(run_a);
   const LoadedRun b = load(run_b);
   for (const LoadedRun* run : {&a, &b}) {
@@ -121,6 +210,13 @@ spec::Comparison compare_pair(const fs::path& run_a,
   const spec::Recipe recipe = spec::parse_recipe(a.record().recipe_text, a.files.record().string());
   const compare::Rules rules{
       spec::with_derived(a.current.declared), recipe.compare, recipe.require};
+  if (perturbed.empty()) return compare::compare_runs(side_of(a), side_of(b), rules, options);
+  const std::vector<LoadedRun> reruns = load_reruns(a, b, perturbed, recipe, options);
+  std::vector<compare::Side> sides;
+  for (const LoadedRun& rerun : reruns)
+    sides.push_back(side_of(rerun));
+  for (const compare::Side& side : sides)
+    options.envelope.push_back(&side);
   return compare::compare_runs(side_of(a), side_of(b), rules, options);
 }
 

@@ -133,9 +133,12 @@ std::optional<std::vector<std::string>> Catalog::values_of(const std::vector<Run
   Database& database = state_->database;
   return database.guarded([&]() -> std::optional<std::vector<std::string>> {
     choose(database, runs, state_->chosen);
-    const Key* key = find_key(name);
+    constexpr std::string_view of_parameter = "param.";
+    const bool is_parameter = name.starts_with(of_parameter);
+    const Key* key = is_parameter ? nullptr : find_key(name);
     auto& statement = database.statement(std::string(key != nullptr ? key->sql : named_value));
-    if (key == nullptr) statement.bind(1, std::string(name));
+    if (key == nullptr)
+      statement.bind(1, std::string(name.substr(is_parameter ? of_parameter.size() : 0)));
     std::vector<std::string> values(runs.size());
     bool is_there = key != nullptr;
     while (statement.executeStep()) {

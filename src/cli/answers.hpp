@@ -8,6 +8,7 @@
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
@@ -65,6 +66,7 @@ std::string json_answer(const catalog::CatalogStats& stats);
 std::string json_answer(const spec::Collection& collection);
 std::string json_answer(const spec::Comparison& comparison);
 std::string json_answer(const spec::GroupComparison& comparison);
+std::string json_answer(const spec::Explanation& explanation);
 std::string json_answer(const app::ImportReport& report);
 std::string json_answer(const WrittenReport& report);
 std::string json_answer(const spec::HostFacts& facts);

@@ -196,6 +196,10 @@ std::string json_answer(const spec::GroupComparison& comparison) {
   return base::pretty_json(spec::to_json(comparison));
 }
 
+std::string json_answer(const spec::Explanation& explanation) {
+  return base::pretty_json(spec::to_json(explanation));
+}
+
 std::string json_answer(const app::ImportReport& report) {
   return base::pretty_json({{"schema", 1},
                             {"id", report.id},

@@ -30,6 +30,7 @@ void setup_cancel(CLI::App& app, Action& action);
 void setup_collect(CLI::App& app, Action& action);
 void setup_compare(CLI::App& app, Action& action);
 void setup_report(CLI::App& app, Action& action);
+void setup_explain(CLI::App& app, Action& action);
 void setup_repro(CLI::App& app, Action& action);
 void setup_import(CLI::App& app, Action& action);
 void setup_probe(CLI::App& app, Action& action);

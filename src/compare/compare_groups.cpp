@@ -1,4 +1,6 @@
+#include "group_statistics.hpp"
 #include "number_format.hpp"
+#include "performance.hpp"
 #include "tolerance.hpp"
 
 #include <sabath/compare/compare_groups.hpp>
@@ -151,9 +153,11 @@ spec::MetricGroups describe(const GroupsToCompare& request,
   result.classes = classes_of(result.rows);
   const auto is_uniform = [](const spec::GroupRow& row) { return row.distinct <= 1; };
   const auto is_repeated = [](const spec::GroupRow& row) { return row.values.size() > 1; };
-  result.identical_within = std::all_of(result.rows.begin(), result.rows.end(), is_uniform) &&
+  // That no run has a number is no agreement.
+  result.identical_within = !finite.empty() &&
+                            std::all_of(result.rows.begin(), result.rows.end(), is_uniform) &&
                             std::any_of(result.rows.begin(), result.rows.end(), is_repeated);
-  result.identical_across = result.distinct == 1 && all.size() > 1;
+  result.identical_across = result.distinct == 1 && all.size() > 1 && !finite.empty();
   result.split = split_variance(finite, factors_for(request, runs));
   return result;
 }
@@ -288,6 +292,37 @@ void judge_equivalence(const GroupsToCompare& request,
                   reason));
 }
 
+/// The side that is held against the other, as one run against references; nothing: both are
+/// groups.
+std::optional<std::size_t> single_side(const GroupsToCompare& request, const Grouping& grouping) {
+  if (!request.two_sides || grouping.groups.size() != 2) return std::nullopt;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    if (grouping.groups[side].runs == 1 && grouping.groups[1 - side].runs > 1) return side;
+  }
+  return std::nullopt;
+}
+
+void judge_single(const GroupsToCompare& request, std::size_t single, spec::MetricGroups& metric) {
+  const bool is_reference =
+      request.reference && static_cast<std::size_t>(*request.reference) == single;
+  if (is_reference) {
+    set(metric, Verdict::inconclusive, "the reference is one run, which shows no spread");
+    return;
+  }
+  const spec::GroupRow& one = metric.rows[single];
+  const spec::GroupRow& references = metric.rows[1 - single];
+  if (one.finite == 0 || references.finite < references.values.size() + references.missing) {
+    set(metric, Verdict::inconclusive, "a run has no finite value");
+    return;
+  }
+  const PredictionVerdict found = judge_prediction(one.mean, moments_of(references));
+  if (found.interval) {
+    metric.prediction_low = found.interval->low;
+    metric.prediction_high = found.interval->high;
+  }
+  set(metric, found.verdict, found.reason);
+}
+
 /// What needs no test, if it is so.
 bool judge_plainly(const GroupsToCompare& request,
                    const RunValues& values,
@@ -295,7 +330,11 @@ bool judge_plainly(const GroupsToCompare& request,
                    spec::MetricGroups& metric) {
   const std::uint64_t without = without_value(metric, request.runs);
   if (without == request.runs) {
-    set(metric, Verdict::inconclusive, "no run has a finite value");
+    const bool none = std::all_of(
+        metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.values.empty(); });
+    set(metric,
+        Verdict::inconclusive,
+        none ? "no run reported it" : "every run's value is NaN or infinite");
   } else if (grouping.groups.size() < 2) {
     set(metric,
         Verdict::inconclusive,
@@ -304,6 +343,8 @@ bool judge_plainly(const GroupsToCompare& request,
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs));
+  } else if (const auto single = single_side(request, grouping)) {
+    judge_single(request, *single, metric);
   } else if (grouping.groups.size() > most_tested_groups) {
     set(metric,
         Verdict::inconclusive,
@@ -362,6 +403,50 @@ void judge(const GroupsToCompare& request,
   }
 }
 
+// ---- two sides
+
+/// The finite values of a row.
+std::vector<double> numbers_of(const spec::GroupRow& row) {
+  return finite_of(row.values);
+}
+
+/// All statistics of judged metrics; what they say of means is adjusted for how many there are.
+void add_statistics(const GroupsToCompare& request, spec::GroupComparison& comparison) {
+  std::vector<double> p;
+  std::vector<spec::GroupStatistics*> tested;
+  for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
+    spec::MetricGroups& metric = comparison.metrics[i];
+    if (metric.performance || metric.rows.size() != 2) continue;
+    metric.statistics = group_statistics(numbers_of(metric.rows[0]),
+                                         numbers_of(metric.rows[1]),
+                                         request.metrics[i].margin,
+                                         request.alpha);
+    if (!metric.judged || !metric.statistics->welch_p) continue;
+    tested.push_back(&*metric.statistics);
+    p.push_back(*metric.statistics->welch_p);
+  }
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t i = 0; i < tested.size(); ++i)
+    tested[i]->welch_p_adjusted = adjusted[i];
+}
+
+void add_performance(const GroupsToCompare& request, spec::GroupComparison& comparison) {
+  for (const spec::MetricGroups& metric : comparison.metrics) {
+    if (!metric.performance || metric.rows.size() != 2) continue;
+    comparison.performance.push_back(performance_row(metric.name,
+                                                     metric.unit,
+                                                     metric.better,
+                                                     numbers_of(metric.rows[0]),
+                                                     numbers_of(metric.rows[1]),
+                                                     request.speed_margin,
+                                                     request.reference));
+  }
+  sort_rows(comparison.performance);
+  Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
+  comparison.performance_verdict = judgement.verdict;
+  comparison.performance_reason = std::move(judgement.reason);
+}
+
 /// Of runs that agree to the bit in all judged metrics.
 std::uint64_t joint_classes(const GroupsToCompare& request) {
   std::set<std::vector<std::pair<bool, std::uint64_t>>> classes;
@@ -408,6 +493,10 @@ spec::GroupComparison compare_groups(const GroupsToCompare& request) {
   comparison.classes = joint_classes(request);
   conclude(comparison);
   comparison.groups = std::move(grouping.groups);
+  if (request.two_sides) {
+    add_statistics(request, comparison);
+    add_performance(request, comparison);
+  }
   return comparison;
 }
 

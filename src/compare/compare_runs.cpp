@@ -1,3 +1,4 @@
+#include "envelope_rung.hpp"
 #include "likely_cause.hpp"
 #include "metric_pairs.hpp"
 #include "output_pairs.hpp"
@@ -64,12 +65,16 @@ spec::Comparison compare_runs(const Side& a,
   const StageOrder stages(a.record, b.record);
   Findings metrics = compare_metrics(a, b, rules, options, stages);
   Findings outputs = compare_outputs(a, b, rules, options, stages);
-  comparison.performance = performance_rows(a, b, rules);
+  add_envelope(a, b, options, metrics, outputs);
+  if (options.reference) comparison.reference = *options.reference == ReferenceSide::a ? "a" : "b";
+  if (!options.envelope.empty()) comparison.envelope_runs = options.envelope.size();
+  comparison.performance = performance_rows(a, b, rules, options);
   set_performance(comparison, judge_performance(a, b, comparison.performance));
 
   const std::vector<const Finding*> judged = judged_of(metrics, outputs);
   comparison.strongest = strongest_of_all(judged);
-  if (const Finding* first = first_divergent(metrics.items, outputs.items, stages)) {
+  const Finding* first = first_divergent(metrics.items, outputs.items, stages);
+  if (first != nullptr) {
     comparison.first_divergence = first->item.first_bitwise;
     comparison.first_divergence_in = first->item.name;
     comparison.likely_cause =
@@ -78,7 +83,7 @@ spec::Comparison compare_runs(const Side& a,
   std::vector<std::string> not_evaluated = metrics.not_evaluated;
   not_evaluated.insert(
       not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());
-  set_result(comparison, judge(a, b, judged, not_evaluated, required));
+  set_result(comparison, judge(a, b, judged, not_evaluated, required, first));
   comparison.metrics = items_of(std::move(metrics));
   comparison.outputs = items_of(std::move(outputs));
   return comparison;

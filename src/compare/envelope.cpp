@@ -45,10 +45,18 @@ std::optional<std::size_t> first_outside(const Envelope& envelope,
                                          std::span<const double> values,
                                          double factor,
                                          double floor) {
+  return first_outside(
+      envelope, values, factor, std::vector<double>(envelope.reference.size(), floor));
+}
+
+std::optional<std::size_t> first_outside(const Envelope& envelope,
+                                         std::span<const double> values,
+                                         double factor,
+                                         std::span<const double> floors) {
   const std::size_t common = std::min(values.size(), envelope.reference.size());
   for (std::size_t t = 0; t < common; ++t) {
     // The product first where it is none: no width, whatever the factor.
-    const double room = envelope.width[t] == 0 ? floor : factor * envelope.width[t] + floor;
+    const double room = envelope.width[t] == 0 ? floors[t] : factor * envelope.width[t] + floors[t];
     if (!(distance(values[t], envelope.reference[t]) <= room)) return t;
   }
   if (values.size() != envelope.reference.size()) return common;

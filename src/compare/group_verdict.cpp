@@ -40,6 +40,10 @@ GroupVerdict judge_groups(const Moments& a,
                           std::optional<double> margin,
                           double alpha,
                           bool find_runs_needed) {
+  if (a.n == 0 || b.n == 0) {
+    return decided(spec::Verdict::inconclusive,
+                   fmt::format("a group has no finite value ({})", counts(a, b)));
+  }
   if (a.n < 2 || b.n < 2) {
     return decided(spec::Verdict::inconclusive,
                    fmt::format("a group of one run shows no spread ({})", counts(a, b)));
@@ -83,6 +87,7 @@ GroupVerdict judge_groups(const Moments& a,
         "different (p = {:.3g}) and not within {} ({})", result.welch->p, *margin, counts(a, b));
   } else {
     result.reason = undecided_text(a, b, result);
+    if (*margin == 0) result.reason += "; values that vary are never within a margin of zero";
     if (!find_runs_needed) return result;
     result.runs_needed = runs_to_decide({result.welch->difference, *margin, a.sd(), b.sd()}, alpha);
     result.reason += "; " + needed_text(result.runs_needed);

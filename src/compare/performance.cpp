@@ -82,40 +82,19 @@ std::vector<double> accelerator_joules(const spec::RunRecord& record) {
 
 // ---- where they ran
 
-struct Margin {
-  double value = 0;
-  const char* why = "";
-};
-
-std::set<std::string> models_of(const spec::RunRecord& record) {
-  std::set<std::string> models;
+SpeedPlaces places_of(const spec::RunRecord& record) {
+  SpeedPlaces places;
   for (const spec::HostFacts& host : record.hosts) {
-    models.insert(host.cpu.model);
+    places.nodes.insert(host.node);
+    places.models.insert(host.cpu.model);
     for (const spec::GpuFacts& gpu : host.gpus)
-      models.insert(gpu.name);
+      places.models.insert(gpu.name);
   }
-  return models;
+  return places;
 }
 
-std::set<std::string> nodes_of(const spec::RunRecord& record) {
-  std::set<std::string> nodes;
-  for (const spec::HostFacts& host : record.hosts)
-    nodes.insert(host.node);
-  return nodes;
-}
-
-Margin margin_between(const spec::RunRecord& a, const spec::RunRecord& b) {
-  const auto is_known = [](const std::set<std::string>& names) {
-    return !names.empty() && !names.contains("");
-  };
-  const std::set<std::string> models = models_of(a);
-  const bool same_models = is_known(models) && models == models_of(b);
-  const std::set<std::string> nodes = nodes_of(a);
-  const bool same_nodes = same_models && is_known(nodes) && nodes == nodes_of(b);
-  return {speed_margin(same_nodes, same_models),
-          same_nodes    ? "on the same nodes"
-          : same_models ? "on devices of the same model"
-                        : "on devices of different models"};
+SpeedMargin margin_between(const spec::RunRecord& a, const spec::RunRecord& b) {
+  return speed_margin_between(places_of(a), places_of(b));
 }
 
 // ---- rows
@@ -150,21 +129,37 @@ PerformanceRow row_of(std::string name,
   return row;
 }
 
-/// What a run tells just once is not judged; what only one side tells is never forgotten.
+Interval turned_over(const Interval& interval) {
+  return {1 / interval.high, 1 / interval.low};
+}
+
+SpeedVerdict judged_speed(const std::vector<double>& a,
+                          const std::vector<double>& b,
+                          spec::Better better,
+                          double margin,
+                          std::optional<ReferenceSide> reference) {
+  if (!reference) return judge_speed_of_peers(a, b, better, margin);
+  if (*reference == ReferenceSide::a) return judge_speed(a, b, better, margin);
+  SpeedVerdict verdict = judge_speed(b, a, better, margin);
+  if (verdict.interval) verdict.interval = turned_over(*verdict.interval);
+  return verdict;
+}
+
 void judge_row(PerformanceRow& row,
                const std::vector<double>& a,
                const std::vector<double>& b,
-               double margin) {
+               double margin,
+               std::optional<ReferenceSide> reference) {
   if (a.empty() && b.empty()) {
     row.reason = "no value after the warm-up";
     return;
   }
-  if (a.size() <= 1 && b.size() <= 1 && !a.empty() && !b.empty()) {
-    row.reason = "one value of each run shows no spread";
+  if (a.size() == 1 && b.size() == 1) {
+    row.reason = "one value of each shows no spread";
     return;
   }
   row.margin = margin;
-  const SpeedVerdict speed = judge_speed_of_peers(a, b, row.better, margin);
+  const SpeedVerdict speed = judged_speed(a, b, row.better, margin, reference);
   row.verdict = speed.verdict;
   row.reason =
       a.empty() || b.empty() ? fmt::format("only in {}", a.empty() ? "B" : "A") : speed.reason;
@@ -187,7 +182,7 @@ std::string reused_stages(const Side& a, const Side& b) {
 
 PerformanceRow total_time(const Side& a, const Side& b) {
   PerformanceRow row =
-      row_of("total time", "s", spec::Better::lower, {a.record.wall_s}, {b.record.wall_s});
+      row_of(total_time_name, "s", spec::Better::lower, {a.record.wall_s}, {b.record.wall_s});
   row.kind = PerformanceKind::whole_run;
   row.reason = reused_stages(a, b);
   return row;
@@ -203,10 +198,11 @@ void add_energy(const Side& a, const Side& b, std::vector<PerformanceRow>& rows)
     rows.back().reason = fmt::format("only in {}", of_a.empty() ? "B" : "A");
 }
 
-PerformanceKind kind_of(const spec::MetricSpec& metric) {
-  if (!metric.performance) return PerformanceKind::quality;
-  return metric.name.starts_with(spec::seconds_to_target("")) ? PerformanceKind::time_to_quality
-                                                              : PerformanceKind::speed;
+/// Of "stage/metric".
+PerformanceKind kind_of(const std::string& name) {
+  if (name == total_time_name) return PerformanceKind::whole_run;
+  const bool to_target = name.find("/" + spec::seconds_to_target("")) != std::string::npos;
+  return to_target ? PerformanceKind::time_to_quality : PerformanceKind::speed;
 }
 
 /// Total time, speeds, times to targets, quality, energy; within these as declared, what is derived
@@ -218,9 +214,31 @@ int order_of(const PerformanceRow& row) {
 
 }  // namespace
 
-std::vector<PerformanceRow> performance_rows(const Side& a, const Side& b, const Rules& rules) {
-  const double margin = margin_between(a.record, b.record).value;
-  std::vector<PerformanceRow> rows;
+PerformanceRow performance_row(const std::string& name,
+                               const std::string& unit,
+                               spec::Better better,
+                               const std::vector<double>& a,
+                               const std::vector<double>& b,
+                               const SpeedMargin& margin,
+                               std::optional<ReferenceSide> reference) {
+  PerformanceRow row = row_of(name, unit, better, a, b);
+  row.kind = kind_of(name);
+  judge_row(row, a, b, margin.value, reference);
+  return row;
+}
+
+void sort_rows(std::vector<PerformanceRow>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
+    return order_of(x) < order_of(y);
+  });
+}
+
+std::vector<PerformanceRow> performance_rows(const Side& a,
+                                             const Side& b,
+                                             const Rules& rules,
+                                             const Options& options) {
+  const SpeedMargin margin = margin_between(a.record, b.record);
+  std::vector<PerformanceRow> rows{total_time(a, b)};
   for (const spec::MetricSpec& metric : rules.metrics) {
     if (!metric.performance && !is_validation_loss(metric)) continue;
     std::set<std::string> streams;
@@ -230,30 +248,40 @@ std::vector<PerformanceRow> performance_rows(const Side& a, const Side& b, const
       }
     }
     for (const std::string& stream : streams) {
-      const auto values = metric.performance ? values_of : last_value_of;
-      const std::vector<double> of_a = values(a, stream, metric);
-      const std::vector<double> of_b = values(b, stream, metric);
-      PerformanceRow& row = rows.emplace_back(
-          row_of(stream + "/" + metric.name, metric.unit, metric.better, of_a, of_b));
-      row.kind = kind_of(metric);
-      if (metric.performance) judge_row(row, of_a, of_b, margin);
+      const std::string name = stream + "/" + metric.name;
+      if (metric.performance) {
+        rows.push_back(performance_row(name,
+                                       metric.unit,
+                                       metric.better,
+                                       values_of(a, stream, metric),
+                                       values_of(b, stream, metric),
+                                       margin,
+                                       options.reference));
+        continue;
+      }
+      rows.push_back(row_of(name,
+                            metric.unit,
+                            metric.better,
+                            last_value_of(a, stream, metric),
+                            last_value_of(b, stream, metric)));
+      rows.back().kind = PerformanceKind::quality;
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
-    return order_of(x) < order_of(y);
-  });
-  rows.insert(rows.begin(), total_time(a, b));
+  sort_rows(rows);
   add_energy(a, b, rows);
   return rows;
 }
 
 Judgement judge_performance(const Side& a, const Side& b, const std::vector<PerformanceRow>& rows) {
   if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
+  return judge_rows(rows, margin_between(a.record, b.record));
+}
+
+Judgement judge_rows(const std::vector<PerformanceRow>& rows, const SpeedMargin& margin) {
   std::map<spec::Verdict, std::vector<const PerformanceRow*>> judged;
   for (const PerformanceRow& row : rows) {
     if (row.verdict) judged[*row.verdict].push_back(&row);
   }
-  const Margin margin = margin_between(a.record, b.record);
   for (const spec::Verdict bad : {spec::Verdict::fail, spec::Verdict::inconclusive}) {
     const auto found = judged.find(bad);
     if (found == judged.end()) continue;

@@ -2,6 +2,7 @@
 
 #include "verdict.hpp"
 
+#include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/compare_runs.hpp>
 
 #include <string>
@@ -15,12 +16,29 @@ namespace sabath::compare {
 /// targets, the last value of validation losses, and the energy of GPUs.
 std::vector<spec::PerformanceRow> performance_rows(const Side& a,
                                                    const Side& b,
-                                                   const Rules& rules);
+                                                   const Rules& rules,
+                                                   const Options& options);
 
 /// FAIL where a row fails, else INCONCLUSIVE where one is, or none is judged; runs that are not
 /// complete are never judged.
 Judgement judge_performance(const Side& a,
                             const Side& b,
                             const std::vector<spec::PerformanceRow>& rows);
+
+/// One row of two groups of values. What each side has just once is told and not judged; what only
+/// one side has is never forgotten.
+spec::PerformanceRow performance_row(const std::string& name,
+                                     const std::string& unit,
+                                     spec::Better better,
+                                     const std::vector<double>& a,
+                                     const std::vector<double>& b,
+                                     const SpeedMargin& margin,
+                                     std::optional<ReferenceSide> reference);
+
+/// The same of groups of runs: a value of each run.
+Judgement judge_rows(const std::vector<spec::PerformanceRow>& rows, const SpeedMargin& margin);
+
+/// The order of a table: total time, speeds, times to targets, quality.
+void sort_rows(std::vector<spec::PerformanceRow>& rows);
 
 }  // namespace sabath::compare

@@ -102,34 +102,73 @@ double value_of(std::int64_t order) {
                                           : std::numeric_limits<std::int64_t>::min() - order);
 }
 
-/// How many differences of sorted values are no greater than `limit`.
-std::uint64_t differences_up_to(const std::vector<double>& a,
-                                const std::vector<double>& b,
-                                double limit) {
-  std::uint64_t count = 0;
+/// How the differences of sorted values lie about a limit.
+struct Passed {
+  std::uint64_t count = 0;      ///< no greater than it
+  double greatest = -HUGE_VAL;  ///< of these
+  double next = HUGE_VAL;       ///< the least of all others
+};
+
+Passed pass(const std::vector<double>& a, const std::vector<double>& b, double limit) {
+  Passed passed;
   std::size_t i = 0;
   for (const double of_b : b) {  // the greater it is, the more of a stay below
     while (i < a.size() && a[i] - of_b <= limit)
       ++i;
-    count += i;
+    passed.count += i;
+    if (i > 0) passed.greatest = std::max(passed.greatest, a[i - 1] - of_b);
+    if (i < a.size()) passed.next = std::min(passed.next, a[i] - of_b);
   }
-  return count;
+  return passed;
 }
 
-/// The k-th smallest (from 1) of all differences a_i - b_j: rounding keeps their order, so it is
-/// found by halving.
+/// The k-th smallest (from 1) of the differences in (low, high], which are not many.
+double kth_between(const std::vector<double>& a,
+                   const std::vector<double>& b,
+                   double low,
+                   double high,
+                   std::uint64_t k) {
+  std::vector<double> differences;
+  std::size_t i = 0;
+  for (const double of_b : b) {
+    while (i < a.size() && a[i] - of_b <= low)
+      ++i;
+    for (std::size_t j = i; j < a.size() && a[j] - of_b <= high; ++j)
+      differences.push_back(a[j] - of_b);
+  }
+  const auto at = differences.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(differences.begin(), at, differences.end());
+  return *at;
+}
+
+/// The k-th smallest (from 1) of all differences a_i - b_j: rounding keeps their order. What lies
+/// between a lower bound and a higher one is narrowed by how many differences each has, in turn by
+/// interpolation, beyond it, and by halves, so that it also ends where many are equal.
 double kth_difference(const std::vector<double>& a, const std::vector<double>& b, std::uint64_t k) {
-  std::int64_t low = order_of(a.front() - b.back());
+  std::int64_t low = order_of(a.front() - b.back()) - 1;
   std::int64_t high = order_of(a.back() - b.front());
-  while (low < high) {
-    const std::int64_t middle = std::midpoint(low, high);
-    if (differences_up_to(a, b, value_of(middle)) >= k) {
-      high = middle;
+  std::uint64_t to_low = 0;  // so many are no greater: fewer than k
+  std::uint64_t to_high = std::uint64_t{a.size()} * b.size();
+  for (unsigned turn = 0; low + 1 < high; ++turn) {
+    if (to_high - to_low <= a.size() + b.size())
+      return kth_between(a, b, value_of(low), value_of(high), k - to_low);
+    const double from = value_of(low);
+    const double width = value_of(high) - from;
+    double share = (static_cast<double>(k - to_low) - 0.5) / static_cast<double>(to_high - to_low);
+    if (turn % 3 == 1) share = share < 0.5 ? 2 * share : 2 * share - 1;
+    const bool halves = turn % 3 == 2 || !std::isfinite(width) || !std::isfinite(from);
+    const std::int64_t middle = std::clamp(
+        halves ? std::midpoint(low, high) : order_of(from + share * width), low + 1, high - 1);
+    const Passed passed = pass(a, b, value_of(middle));
+    if (passed.count >= k) {
+      high = order_of(passed.greatest);
+      to_high = passed.count;
     } else {
-      low = middle + 1;
+      low = order_of(passed.next) - 1;
+      to_low = passed.count;
     }
   }
-  return value_of(low);
+  return value_of(high);
 }
 
 /// How many differences at each end an interval for the shift leaves out: the greatest k with
@@ -155,6 +194,20 @@ std::uint64_t left_out(std::size_t n, std::size_t m, double alpha) {
     ++k;
   }
   return k;
+}
+
+bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+/// Of sorted values.
+std::optional<Interval> interval_of_sorted(const std::vector<double>& a,
+                                           const std::vector<double>& b,
+                                           double alpha) {
+  const std::uint64_t k = left_out(a.size(), b.size(), alpha);
+  if (k == 0) return std::nullopt;
+  const std::uint64_t pairs = std::uint64_t{a.size()} * b.size();
+  return Interval{kth_difference(a, b, k), kth_difference(a, b, pairs + 1 - k)};
 }
 
 /// The widest gap between two distribution functions, times n m, which is a whole number; and after
@@ -280,11 +333,7 @@ std::optional<RankTest> kolmogorov_smirnov(std::span<const double> a, std::span<
 std::optional<Shift> hodges_lehmann(std::span<const double> a,
                                     std::span<const double> b,
                                     double alpha) {
-  const auto is_finite = [](double value) { return std::isfinite(value); };
-  if (a.empty() || b.empty() || !std::all_of(a.begin(), a.end(), is_finite) ||
-      !std::all_of(b.begin(), b.end(), is_finite)) {
-    return std::nullopt;
-  }
+  if (a.empty() || b.empty() || !all_finite(a) || !all_finite(b)) return std::nullopt;
   const std::vector<double> of_a = sorted(a);
   const std::vector<double> of_b = sorted(b);
   const std::uint64_t pairs = std::uint64_t{a.size()} * b.size();
@@ -292,10 +341,15 @@ std::optional<Shift> hodges_lehmann(std::span<const double> a,
   const double upper = pairs % 2 == 1 ? lower : kth_difference(of_a, of_b, pairs / 2 + 1);
   Shift shift;
   shift.estimate = lower + (upper - lower) / 2;
-  if (const std::uint64_t k = left_out(a.size(), b.size(), alpha); k > 0) {
-    shift.interval = {kth_difference(of_a, of_b, k), kth_difference(of_a, of_b, pairs + 1 - k)};
-  }
+  shift.interval = interval_of_sorted(of_a, of_b, alpha);
   return shift;
+}
+
+std::optional<Interval> shift_interval(std::span<const double> a,
+                                       std::span<const double> b,
+                                       double alpha) {
+  if (a.empty() || b.empty() || !all_finite(a) || !all_finite(b)) return std::nullopt;
+  return interval_of_sorted(sorted(a), sorted(b), alpha);
 }
 
 }  // namespace sabath::compare

@@ -1,8 +1,11 @@
 #include "series_pair.hpp"
 
+#include "number_format.hpp"
 #include "tally.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/series_sink.hpp>
+#include <sabath/compare/envelope.hpp>
 
 #include <fmt/format.h>
 
@@ -159,7 +162,67 @@ std::pair<std::int64_t, std::int64_t> when(const Pair& pair) {
   return {last - 1, pair.key.index};
 }
 
+/// The values of a rerun in the places of the reference's rows.
+std::vector<double> values_by_row(const std::vector<Key>& reference, const spec::Series& rerun) {
+  const std::vector<Key> keys = keys_of(rerun);
+  const auto same = [](const Key& a, const Key& b) { return a.identity() == b.identity(); };
+  if (!std::equal(reference.begin(), reference.end(), keys.begin(), keys.end(), same)) {
+    throw base::Error(
+        base::ErrorKind::usage,
+        fmt::format("a perturbed rerun has other steps of {}/{} than its reference ({} and {})",
+                    rerun.stream,
+                    rerun.name,
+                    keys.size(),
+                    reference.size()),
+        "reruns are made with the same parameters and seed, and --perturb");
+  }
+  std::vector<double> values(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    values[reference[i].row] = rerun.value[keys[i].row];
+  return values;
+}
+
 }  // namespace
+
+std::optional<spec::Divergence> first_outside_envelope(
+    const spec::Series& reference,
+    const spec::Series& other,
+    const std::vector<const spec::Series*>& reruns,
+    const spec::Tolerance& tolerance,
+    bool reference_is_a) {
+  const std::vector<Pair> pairs = align(reference, other).pairs;
+  const std::vector<Key> keys = keys_of(reference);
+  std::vector<double> of_reference;
+  std::vector<double> of_other;
+  std::vector<double> floors;
+  for (const Pair& pair : pairs) {
+    of_reference.push_back(reference.value[pair.key.row]);
+    of_other.push_back(other.value[pair.row_b]);
+    const double largest = std::max(std::abs(of_reference.back()), std::abs(of_other.back()));
+    floors.push_back(std::isfinite(largest) ? *tolerance.absolute + *tolerance.relative * largest
+                                            : 0);
+  }
+  std::vector<std::vector<double>> of_reruns;
+  for (const spec::Series* rerun : reruns) {
+    const std::vector<double> by_row = values_by_row(keys, *rerun);
+    std::vector<double>& values = of_reruns.emplace_back();
+    for (const Pair& pair : pairs)
+      values.push_back(by_row[pair.key.row]);
+  }
+  const auto at = first_outside(make_envelope(of_reference, of_reruns), of_other, 10, floors);
+  if (!at) return std::nullopt;
+  const double a = reference_is_a ? of_reference[*at] : of_other[*at];
+  const double b = reference_is_a ? of_other[*at] : of_reference[*at];
+  const Difference difference =
+      Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
+  const bool show_rank = has_ranks(reference) || has_ranks(other);
+  return spec::Divergence{place_text(pairs[*at].key, pairs[*at].epoch, show_rank),
+                          pairs[*at].key.index,
+                          a,
+                          b,
+                          difference.relative,
+                          difference.ulps};
+}
 
 Finding compare_series(const spec::Series* a,
                        const spec::Series* b,

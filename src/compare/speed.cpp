@@ -20,11 +20,39 @@ std::vector<double> logarithms(std::span<const double> values) {
   return logs;
 }
 
+/// The verdict of an interval that is known.
+void judge_interval(SpeedVerdict& result, double margin) {
+  result.verdict = spec::Verdict::inconclusive;
+  result.faster = result.interval->high < 1 - margin;
+  const bool within = result.interval->low > 1 - margin && result.interval->high < 1 + margin;
+  if (result.interval->low > 1 + margin) {
+    result.verdict = spec::Verdict::fail;
+  } else if (within || result.faster) {
+    result.verdict = spec::Verdict::pass;
+  }
+  result.reason = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may be lost",
+                              result.interval->low,
+                              result.interval->high,
+                              100 * margin);
+}
+
 }  // namespace
 
 double speed_margin(bool same_node, bool same_device_model) {
   if (same_node) return 0.05;
   return same_device_model ? 0.10 : 0.25;
+}
+
+SpeedMargin speed_margin_between(const SpeedPlaces& a, const SpeedPlaces& b) {
+  const auto is_known = [](const std::set<std::string>& names) {
+    return !names.empty() && !names.contains("");
+  };
+  const bool same_models = is_known(a.models) && a.models == b.models;
+  const bool same_nodes = same_models && is_known(a.nodes) && a.nodes == b.nodes;
+  return {speed_margin(same_nodes, same_models),
+          same_nodes    ? "on the same nodes"
+          : same_models ? "on devices of the same model"
+                        : "on devices of different models"};
 }
 
 SpeedVerdict judge_speed(std::span<const double> reference,
@@ -48,25 +76,15 @@ SpeedVerdict judge_speed(std::span<const double> reference,
     result.reason = "a ratio wants values above zero on both sides";
     return result;
   }
-  const auto shift = turned ? hodges_lehmann(of_reference, of_values, alpha)
-                            : hodges_lehmann(of_values, of_reference, alpha);
-  if (!shift->interval) {
+  const auto shift = turned ? shift_interval(of_reference, of_values, alpha)
+                            : shift_interval(of_values, of_reference, alpha);
+  if (!shift) {
     result.reason = fmt::format(
         "too few values for an interval (n = {} and {})", reference.size(), values.size());
     return result;
   }
-  result.interval = Interval{std::exp(shift->interval->low), std::exp(shift->interval->high)};
-  result.faster = result.interval->high < 1 - margin;
-  const bool within = result.interval->low > 1 - margin && result.interval->high < 1 + margin;
-  if (result.interval->low > 1 + margin) {
-    result.verdict = spec::Verdict::fail;
-  } else if (within || result.faster) {
-    result.verdict = spec::Verdict::pass;
-  }
-  result.reason = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may be lost",
-                              result.interval->low,
-                              result.interval->high,
-                              100 * margin);
+  result.interval = Interval{std::exp(shift->low), std::exp(shift->high)};
+  judge_interval(result, margin);
   return result;
 }
 
@@ -77,7 +95,9 @@ SpeedVerdict judge_speed_of_peers(std::span<const double> a,
                                   double alpha) {
   SpeedVerdict forth = judge_speed(a, b, better, margin, alpha);
   if (!forth.interval) return forth;
-  const SpeedVerdict back = judge_speed(b, a, better, margin, alpha);
+  SpeedVerdict back = forth;
+  back.interval = Interval{1 / forth.interval->high, 1 / forth.interval->low};
+  judge_interval(back, margin);
   const bool slower = forth.verdict == spec::Verdict::fail;
   const bool faster = back.verdict == spec::Verdict::fail;
   const std::string lies = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may lie between",

@@ -20,6 +20,12 @@ std::string values_text(const spec::Divergence& at) {
 /// How an item breaks the rung, with the first place where it does.
 std::string breach(const spec::ItemComparison& item, spec::Rung required) {
   if (!item.structure.empty()) return fmt::format("{}: {}", item.name, item.structure);
+  if (item.first_envelope) {
+    return fmt::format("{} leaves the envelope of perturbed reruns at {} ({})",
+                       item.name,
+                       item.first_envelope->where,
+                       values_text(*item.first_envelope));
+  }
   switch (required) {
     case spec::Rung::bitwise:
       return fmt::format("{} is not equal to the bit at {} ({})",
@@ -44,7 +50,9 @@ std::string breach(const spec::ItemComparison& item, spec::Rung required) {
 }
 
 std::string required_text(const Requirement& required) {
-  return fmt::format("required by {}: {}", required.from, spec::to_string(required.rung));
+  return fmt::format("required by {}: {}",
+                     required.from,
+                     required.or_envelope ? "envelope" : spec::to_string(required.rung));
 }
 
 /// Why a run must not be judged, if so.
@@ -58,21 +66,43 @@ std::optional<std::string> unfinished(const spec::RunRecord& record) {
   return std::nullopt;
 }
 
-std::string pass_reason(const std::vector<const Finding*>& judged, const Requirement& required) {
-  const spec::Rung strongest = *strongest_of_all(judged);
+/// "bitwise until step 3 (epoch 1) of train/loss, tolerance holds: ".
+std::string until_text(const Finding* first, std::string_view strongest) {
+  if (first == nullptr || !first->item.first_bitwise) return {};
+  return fmt::format("bitwise until {} of {}, {} holds: ",
+                     first->item.first_bitwise->where,
+                     first->item.name,
+                     strongest);
+}
+
+std::string pass_reason(const std::vector<const Finding*>& judged,
+                        const Requirement& required,
+                        const Finding* first) {
+  const std::optional<spec::Rung> strongest = strongest_of_all(judged);
   const std::string subject =
       judged.size() == 1 ? judged.front()->item.name : fmt::format("all {} results", judged.size());
   const char* verb = judged.size() == 1 ? "is" : "are";
-  switch (strongest) {
+  if (!strongest) {
+    return until_text(first, "the envelope") +
+           fmt::format("{} {} within the envelope of perturbed reruns ({})",
+                       subject,
+                       verb,
+                       required_text(required));
+  }
+  switch (*strongest) {
     case spec::Rung::bitwise:
       return fmt::format("{} {} equal to the bit ({})", subject, verb, required_text(required));
     case spec::Rung::ulp:
-      return fmt::format(
-          "{} {} equal within ULP, not to the bit ({})", subject, verb, required_text(required));
+      return until_text(first, spec::to_string(*strongest)) +
+             fmt::format("{} {} equal within ULP, not to the bit ({})",
+                         subject,
+                         verb,
+                         required_text(required));
     case spec::Rung::tolerance:
       break;
   }
-  return fmt::format("{} {} equal within tolerance ({})", subject, verb, required_text(required));
+  return until_text(first, spec::to_string(*strongest)) +
+         fmt::format("{} {} equal within tolerance ({})", subject, verb, required_text(required));
 }
 
 }  // namespace
@@ -94,13 +124,14 @@ Requirement required_rung(const Side& a,
                           const Rules& rules,
                           const Options& options,
                           spec::Repetition repetition) {
-  if (options.require) return {*options.require, "--require"};
-  if (rules.require) return {*rules.require, "the recipe"};
+  if (options.require) return {*options.require, "--require", false};
+  if (!options.envelope.empty()) return {spec::Rung::tolerance, "--envelope", true};
+  if (rules.require) return {*rules.require, "the recipe", false};
   const bool deterministic = a.record.deterministic && b.record.deterministic;
   if (repetition == spec::Repetition::repeat && deterministic) {
-    return {spec::Rung::bitwise, "a repeat of a deterministic recipe"};
+    return {spec::Rung::bitwise, "a repeat of a deterministic recipe", false};
   }
-  return {spec::Rung::tolerance, "default"};
+  return {spec::Rung::tolerance, "default", false};
 }
 
 Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
@@ -131,11 +162,13 @@ Judgement judge(const Side& a,
                 const Side& b,
                 const std::vector<const Finding*>& judged,
                 const std::vector<std::string>& not_evaluated,
-                const Requirement& required) {
+                const Requirement& required,
+                const Finding* first_divergent) {
   if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
   std::vector<const Finding*> broken;
   for (const Finding* finding : judged) {
-    if (!holds(finding->item, required.rung)) broken.push_back(finding);
+    const bool is_within = required.or_envelope && finding->item.within_envelope == true;
+    if (!holds(finding->item, required.rung) && !is_within) broken.push_back(finding);
   }
   if (!broken.empty()) {
     std::string reason = breach(broken.front()->item, required.rung);
@@ -149,7 +182,7 @@ Judgement judge(const Side& a,
     return {spec::Verdict::inconclusive,
             "nothing to judge: neither a declared result metric nor an output"};
   }
-  return {spec::Verdict::pass, pass_reason(judged, required)};
+  return {spec::Verdict::pass, pass_reason(judged, required, first_divergent)};
 }
 
 }  // namespace sabath::compare

@@ -14,6 +14,7 @@ namespace sabath::compare {
 struct Requirement {
   spec::Rung rung = spec::Rung::tolerance;
   std::string from{};
+  bool or_envelope = false;  ///< what does not hold it may lie within the envelope instead
 };
 
 Requirement required_rung(const Side& a,
@@ -42,6 +43,7 @@ Judgement judge(const Side& a,
                 const Side& b,
                 const std::vector<const Finding*>& judged,
                 const std::vector<std::string>& not_evaluated,
-                const Requirement& required);
+                const Requirement& required,
+                const Finding* first_divergent = nullptr);
 
 }  // namespace sabath::compare

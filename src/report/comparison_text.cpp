@@ -1,4 +1,5 @@
 #include "labelled_lines.hpp"
+#include "performance_table.hpp"
 
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -85,7 +86,9 @@ void add_item(TextTable& table, const ItemComparison& item) {
              item.max_relative == 0 ? "0" : fmt::format("{:.1e}", item.max_relative),
              holds(item, Rung::bitwise),
              holds(item, Rung::ulp),
-             holds(item, Rung::tolerance) + " (" + tolerance_text(item.tolerance) + ")"});
+             holds(item, Rung::tolerance) + " (" + tolerance_text(item.tolerance) + ")" +
+                 (item.within_envelope ? *item.within_envelope ? ", envelope yes" : ", envelope no"
+                                       : "")});
 }
 
 bool is_equal_to_the_bit(const ItemComparison& item) {
@@ -162,40 +165,6 @@ std::string differences_text(const Comparison& comparison) {
   return table.text() + "\n";
 }
 
-std::string variation_text(const std::optional<double>& cv) {
-  return cv && std::isfinite(*cv) ? fmt::format("{:.1f} %", 100 * *cv) : "-";
-}
-
-std::string verdict_text(const spec::PerformanceRow& row) {
-  if (row.verdict) return std::string(spec::to_string(*row.verdict));
-  return row.reason.empty() ? "not judged" : "not judged: " + row.reason;
-}
-
-/// A table of its own, and what it says apart from RESULT.
-std::string performance_text(const Comparison& comparison) {
-  if (comparison.performance.empty()) return "";
-  TextTable table({{"performance", Align::left},
-                   {"A", Align::right},
-                   {"B", Align::right},
-                   {"ratio", Align::right},
-                   {"interval", Align::left},
-                   {"CV", Align::left},
-                   {"n", Align::left},
-                   {"verdict", Align::left}});
-  for (const spec::PerformanceRow& row : comparison.performance) {
-    table.add(
-        {row.name + (row.unit.empty() ? "" : " [" + row.unit + "]"),
-         number_text(row.median_a),
-         number_text(row.median_b),
-         row.ratio ? fmt::format("{:.3g}", *row.ratio) : "-",
-         row.ratio_low ? fmt::format("[{:.3g}, {:.3g}]", *row.ratio_low, *row.ratio_high) : "-",
-         variation_text(row.cv_a) + ", " + variation_text(row.cv_b),
-         fmt::format("{}, {}", row.n_a, row.n_b),
-         verdict_text(row)});
-  }
-  return table.text() + "medians; ratio of B to A, turned so that above 1 B is worse\n\n";
-}
-
 }  // namespace
 
 std::string number_text(double value) {
@@ -213,8 +182,9 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
                        explain(comparison.repetition),
                        facets.empty() ? "" : " (differs: " + facets + ")"));
   head.gap();
-  std::string text = head.text() + differences_text(comparison) + items_text(comparison) + courses +
-                     performance_text(comparison);
+  std::string text =
+      head.text() + differences_text(comparison) + items_text(comparison) + courses +
+      (comparison.performance.empty() ? "" : performance_table(comparison.performance) + "\n");
   LabelledLines foot(13);
   if (comparison.first_divergence) {
     foot.add(

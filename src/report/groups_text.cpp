@@ -1,3 +1,5 @@
+#include "performance_table.hpp"
+
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
 
@@ -207,7 +209,58 @@ std::string identity_text(const MetricGroups& metric) {
       metric.distinct == 1 ? "" : "s");
 }
 
-std::string metric_text(const GroupComparison& comparison, const MetricGroups& metric) {
+std::string optional_number(const std::optional<double>& value) {
+  return value ? number_text(*value) : "-";
+}
+
+std::string interval_text(const std::optional<double>& low, const std::optional<double>& high) {
+  return low && high ? fmt::format("[{}, {}]", number_text(*low), number_text(*high)) : "-";
+}
+
+std::string statistics_text(const MetricGroups& metric) {
+  if (!metric.statistics) return {};
+  const spec::GroupStatistics& all = *metric.statistics;
+  TextTable table({{"statistic", Align::left},
+                   {"value", Align::right},
+                   {"p", Align::right},
+                   {"interval", Align::left}});
+  const auto add = [&](const std::string& name,
+                       const std::optional<double>& value,
+                       const std::optional<double>& p,
+                       const std::string& interval = "") {
+    if (value || p) table.add({name, optional_number(value), optional_number(p), interval});
+  };
+  add("difference of means, A - B", all.difference, std::nullopt);
+  add("Welch's t", all.welch_t, all.welch_p);
+  add("  adjusted by Holm", std::nullopt, all.welch_p_adjusted);
+  add("TOST, margin", all.tost_margin, all.tost_p, interval_text(all.tost_low, all.tost_high));
+  add("Hedges' g", all.hedges_g, std::nullopt);
+  add("Cliff's delta", all.cliffs_delta, std::nullopt);
+  add(std::string("Mann-Whitney U") + (all.mann_whitney_exact ? ", exact" : ""),
+      all.mann_whitney_u,
+      all.mann_whitney_p);
+  add(std::string("Kolmogorov-Smirnov D") + (all.kolmogorov_smirnov_exact ? ", exact" : ""),
+      all.kolmogorov_smirnov_d,
+      all.kolmogorov_smirnov_p);
+  add("Hodges-Lehmann shift",
+      all.hodges_lehmann,
+      std::nullopt,
+      interval_text(all.hodges_lehmann_low, all.hodges_lehmann_high));
+  if (all.bootstrap_low) {
+    add(fmt::format("BCa bootstrap of the difference, seed {}", *all.bootstrap_seed),
+        all.difference,
+        std::nullopt,
+        interval_text(all.bootstrap_low, all.bootstrap_high));
+  }
+  std::string text = table.text();
+  for (const std::string& note : all.notes)
+    text += "note        " + printable(note) + "\n";
+  return text;
+}
+
+std::string metric_text(const GroupComparison& comparison,
+                        const MetricGroups& metric,
+                        bool statistics) {
   std::string title = printable(metric.name);
   if (!metric.unit.empty() && metric.unit != "1") title += " [" + printable(metric.unit) + "]";
   if (metric.performance) title += ", median (not judged)";
@@ -217,6 +270,7 @@ std::string metric_text(const GroupComparison& comparison, const MetricGroups& m
   text += variance_text(metric);
   text += classes_text(comparison, metric);
   if (metric.rows.size() > 1) text += heat_map(comparison, metric);
+  if (statistics) text += statistics_text(metric);
   if (metric.judged) {
     text += fmt::format(
         "result      {}: {}\n", spec::to_string(metric.verdict), printable(metric.reason));
@@ -224,15 +278,52 @@ std::string metric_text(const GroupComparison& comparison, const MetricGroups& m
   return text;
 }
 
+/// "A           study=x: 5 runs (the reference)".
+std::string side_text(const GroupComparison& comparison,
+                      std::size_t side,
+                      const std::optional<std::string>& selection) {
+  if (!selection) return {};
+  const bool is_reference = comparison.reference == (side == 0 ? "a" : "b");
+  const std::uint64_t runs =
+      side < comparison.groups.size() ? comparison.groups[side].runs : std::uint64_t{0};
+  return fmt::format("{}           {}: {} run{}{}\n",
+                     side == 0 ? 'A' : 'B',
+                     printable(*selection),
+                     runs,
+                     runs == 1 ? "" : "s",
+                     is_reference ? " (the reference)" : "");
+}
+
+std::string rcp_text(const GroupComparison& comparison) {
+  if (!comparison.rcp) return {};
+  const spec::RcpFinding& rcp = *comparison.rcp;
+  return fmt::format(
+      "\nRCP         {} of {}, as the {} reads it: batch {}, {} reference runs, mean {} epochs, "
+      "at least {}\n            {}: {}\n            seeds {}: {}\n",
+      printable(rcp.metric),
+      "B against A",
+      rcp.reading,
+      rcp.batch_size,
+      rcp.reference_runs,
+      number_text(rcp.reference_mean),
+      number_text(rcp.minimum),
+      spec::to_string(rcp.verdict),
+      printable(rcp.reason),
+      spec::to_string(rcp.seeds),
+      printable(rcp.seeds_reason));
+}
+
 }  // namespace
 
-std::string groups_text(const GroupComparison& comparison) {
+std::string groups_text(const GroupComparison& comparison, bool statistics) {
+  const std::string recipe = comparison.recipe.empty() ? "(none)" : comparison.recipe;
   std::string text = fmt::format("recipe      {}: {} run{}",
-                                 printable(comparison.recipe),
+                                 printable(recipe),
                                  comparison.runs,
                                  comparison.runs == 1 ? "" : "s");
   if (comparison.imported > 0) text += fmt::format(", {} of them imported", comparison.imported);
   text += "\n";
+  text += side_text(comparison, 0, comparison.a) + side_text(comparison, 1, comparison.b);
   for (const spec::LeftOut& left_out : comparison.left_out)
     text += fmt::format("left out    {} ({})\n", left_out.runs, printable(left_out.reason));
   for (const std::string& note : comparison.notes)
@@ -247,8 +338,18 @@ std::string groups_text(const GroupComparison& comparison) {
                         comparison.classes);
     text += "required    " + printable(comparison.required) + "\n";
   }
-  for (const MetricGroups& metric : comparison.metrics)
-    text += metric_text(comparison, metric);
+  // Of two sides performance has a table of its own.
+  for (const MetricGroups& metric : comparison.metrics) {
+    if (comparison.performance.empty() || !metric.performance)
+      text += metric_text(comparison, metric, statistics);
+  }
+  if (!comparison.performance.empty()) text += "\n" + performance_table(comparison.performance);
+  text += rcp_text(comparison);
+  if (comparison.performance_verdict) {
+    text += fmt::format("\nPERFORMANCE {}: {}",
+                        spec::to_string(*comparison.performance_verdict),
+                        printable(comparison.performance_reason));
+  }
   return text + fmt::format("\nRESULT      {}: {}\n",
                             spec::to_string(comparison.result),
                             printable(comparison.reason));

@@ -1,3 +1,5 @@
+#include "comparison_json.hpp"
+
 #include "document_json.hpp"
 #include "metric_json.hpp"
 
@@ -42,6 +44,8 @@ static void describe(FieldWriter& io, const ItemComparison& item) {
   io("first_bitwise", item.first_bitwise);
   io("first_ulp", item.first_ulp);
   io("first_tolerance", item.first_tolerance);
+  io("within_envelope", item.within_envelope);
+  io("first_envelope", item.first_envelope);
   io("first_beyond_1e-6", item.growth[0]);
   io("first_beyond_1e-4", item.growth[1]);
   io("first_beyond_1e-2", item.growth[2]);
@@ -49,7 +53,7 @@ static void describe(FieldWriter& io, const ItemComparison& item) {
   io("judged", item.judged);
 }
 
-static void describe(FieldWriter& io, const PerformanceRow& row) {
+void describe(FieldWriter& io, const PerformanceRow& row) {
   io("name", row.name);
   io("unit", row.unit);
   io("median_a", row.median_a);
@@ -86,6 +90,8 @@ static void describe(FieldWriter& io, const Comparison& comparison) {
   io("likely_cause", comparison.likely_cause);
   io("performance_verdict", comparison.performance_verdict);
   io("performance_reason", comparison.performance_reason);
+  io("reference", comparison.reference);
+  io("envelope_runs", comparison.envelope_runs);
 }
 
 nlohmann::ordered_json to_json(const Comparison& comparison) {

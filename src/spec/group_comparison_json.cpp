@@ -1,3 +1,4 @@
+#include "comparison_json.hpp"
 #include "document_json.hpp"
 
 #include <sabath/spec/group_comparison.hpp>
@@ -60,6 +61,34 @@ static void describe(FieldWriter& io, const ResultClass& one) {
   io("groups", one.groups);
 }
 
+static void describe(FieldWriter& io, const GroupStatistics& statistics) {
+  io("difference", statistics.difference);
+  io("welch_t", statistics.welch_t);
+  io("welch_freedom", statistics.welch_freedom);
+  io("welch_p", statistics.welch_p);
+  io("welch_p_adjusted", statistics.welch_p_adjusted);
+  io("tost_margin", statistics.tost_margin);
+  io("tost_p", statistics.tost_p);
+  io("tost_low", statistics.tost_low);
+  io("tost_high", statistics.tost_high);
+  io("hedges_g", statistics.hedges_g);
+  io("cliffs_delta", statistics.cliffs_delta);
+  io("mann_whitney_u", statistics.mann_whitney_u);
+  io("mann_whitney_p", statistics.mann_whitney_p);
+  io("mann_whitney_exact", statistics.mann_whitney_exact);
+  io("kolmogorov_smirnov_d", statistics.kolmogorov_smirnov_d);
+  io("kolmogorov_smirnov_p", statistics.kolmogorov_smirnov_p);
+  io("kolmogorov_smirnov_exact", statistics.kolmogorov_smirnov_exact);
+  io("hodges_lehmann", statistics.hodges_lehmann);
+  io("hodges_lehmann_low", statistics.hodges_lehmann_low);
+  io("hodges_lehmann_high", statistics.hodges_lehmann_high);
+  io("bootstrap_low", statistics.bootstrap_low);
+  io("bootstrap_high", statistics.bootstrap_high);
+  io("bootstrap_seed", statistics.bootstrap_seed);
+  io("bootstrap_resamples", statistics.bootstrap_resamples);
+  io("notes", statistics.notes);
+}
+
 static void describe(FieldWriter& io, const MetricGroups& metric) {
   io("name", metric.name);
   io("unit", metric.unit);
@@ -75,6 +104,25 @@ static void describe(FieldWriter& io, const MetricGroups& metric) {
   io("verdict", metric.verdict);
   io("reason", metric.reason);
   io("runs_needed", metric.runs_needed);
+  io("prediction_low", metric.prediction_low);
+  io("prediction_high", metric.prediction_high);
+  io("statistics", metric.statistics);
+}
+
+static void describe(FieldWriter& io, const RcpFinding& rcp) {
+  io("reading", rcp.reading);
+  io("metric", rcp.metric);
+  io("batch_size", rcp.batch_size);
+  io("reference_runs", rcp.reference_runs);
+  io("reference_mean", rcp.reference_mean);
+  io("minimum", rcp.minimum);
+  io("mean", rcp.mean);
+  io("scale", rcp.scale);
+  io("interpolated", rcp.interpolated);
+  io("verdict", rcp.verdict);
+  io("reason", rcp.reason);
+  io("seeds", rcp.seeds);
+  io("seeds_reason", rcp.seeds_reason);
 }
 
 static void describe(FieldWriter& io, const LeftOut& left_out) {
@@ -95,6 +143,13 @@ static void describe(FieldWriter& io, const GroupComparison& comparison) {
   io("classes", comparison.classes);
   io("result", comparison.result);
   io("reason", comparison.reason);
+  io("a", comparison.a);
+  io("b", comparison.b);
+  io("reference", comparison.reference);
+  io("performance", comparison.performance);
+  io("performance_verdict", comparison.performance_verdict);
+  io("performance_reason", comparison.performance_reason);
+  io("rcp", comparison.rcp);
 }
 
 nlohmann::ordered_json to_json(const GroupComparison& comparison) {

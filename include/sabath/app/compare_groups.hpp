@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/catalog/catalog.hpp>
+#include <sabath/compare/speed.hpp>
 #include <sabath/spec/group_comparison.hpp>
 
 #include <optional>
@@ -17,6 +18,7 @@ struct GroupsRequest {
   std::set<std::string> across{};  ///< as compare::Options::across; what is in `by` may differ too
   std::optional<spec::Rung> require{};
   spec::Tolerance tolerance{};
+  std::optional<compare::ReferenceSide> reference{};  ///< of two sides; else they are peers
 };
 
 /// Groups of runs by the last values of their metrics (of those of performance the medians). Runs
@@ -24,6 +26,8 @@ struct GroupsRequest {
 /// or different parameters that affect the result are NOT-COMPARABLE, unless `by` or `across` has
 /// these. A rung is required where `require` says so, or where all runs are known to have one seed
 /// (the recipe's, else tolerance); else the groups are held against the recipe's margins.
+///
+/// A parameter that is called like something else runs can be grouped by is "param.NAME".
 ///
 /// Reads the catalog and one record of each recipe document; all records only for a facet's item.
 /// Throws Error{usage} for a key that no run has.
@@ -36,5 +40,13 @@ spec::GroupComparison compare_groups(const std::vector<catalog::RunRow>& runs,
 std::vector<std::string> levels_of(const std::vector<catalog::RunRow>& runs,
                                    const std::string& key,
                                    const catalog::Catalog& catalog);
+
+/// Two selections as the groups A and B: the same, with all statistics and PERFORMANCE. One run
+/// against several is held against their prediction interval. `request.by` is not looked at. Throws
+/// Error{usage} for a run that is on both sides.
+spec::GroupComparison compare_sides(const std::vector<catalog::RunRow>& a,
+                                    const std::vector<catalog::RunRow>& b,
+                                    const GroupsRequest& request,
+                                    const catalog::Catalog& catalog);
 
 }  // namespace sabath::app

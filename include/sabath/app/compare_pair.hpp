@@ -4,14 +4,20 @@
 #include <sabath/spec/comparison.hpp>
 
 #include <filesystem>
+#include <vector>
 
 namespace sabath::app {
 
 /// Reads two finished runs and compares them. Outputs are checked against their digests before they
 /// are believed. Throws Error{not_found} when a run directory, a record or an output is gone,
 /// Error{integrity} when one was changed.
+///
+/// `perturbed` are reruns of one of the two, the reference: where `options.reference` does not say
+/// which, it is the one whose parameters are those of the reruns. Throws Error{usage} for a rerun
+/// that is not perturbed, or has another recipe, seed or other data than the reference.
 spec::Comparison compare_pair(const std::filesystem::path& run_a,
                               const std::filesystem::path& run_b,
-                              const compare::Options& options);
+                              compare::Options options,
+                              const std::vector<std::filesystem::path>& perturbed = {});
 
 }  // namespace sabath::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/compare/speed.hpp>
 #include <sabath/compare/variance_split.hpp>
 #include <sabath/spec/group_comparison.hpp>
 
@@ -27,6 +28,9 @@ struct RunValues {
   std::vector<std::optional<double>> values{};  ///< of each run; nothing: it has not the metric
 };
 
+/// The name of the row that is a run's whole time.
+inline constexpr const char* total_time_name = "total time";
+
 struct GroupsToCompare {
   std::vector<NamedFactor> factors{};
   std::vector<RunValues> metrics{};
@@ -35,6 +39,12 @@ struct GroupsToCompare {
   std::optional<spec::Rung> require{};
   spec::Tolerance tolerance{};  ///< asked for, instead of the recipe's
   double alpha = 0.05;
+  /// There is one factor, whose levels are the sides A and B. Then metrics of performance are
+  /// judged too, all statistics are made, and a side of one run is held against the other as
+  /// references.
+  bool two_sides = false;
+  std::optional<ReferenceSide> reference{};
+  SpeedMargin speed_margin{};
 };
 
 /// Groups, metrics, classes and verdicts; the rest (recipe, notes ...) is the caller's to fill in.

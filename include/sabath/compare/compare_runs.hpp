@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/compare/speed.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -34,6 +35,10 @@ struct Options {
   std::set<std::string> across{};  ///< facets or parameters that may differ although they affect
                                    ///< the result; "recipe", "data"
   spec::Tolerance tolerance{};     ///< overrides the recipe's
+  std::optional<ReferenceSide> reference{};  ///< what the other is held against; else peers
+  /// At least three reruns of the reference (of A without one), each perturbed in the last place:
+  /// then the envelope is what is required, unless `require` says more. Not owned.
+  std::vector<const Side*> envelope{};
 };
 
 /// What of a recipe a comparison needs (of side A's; equal by definition on both sides).

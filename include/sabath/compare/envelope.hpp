@@ -29,6 +29,12 @@ std::optional<std::size_t> first_outside(const Envelope& envelope,
                                          double factor = 10,
                                          double floor = 0);
 
+/// The same with a floor for each step: as many as the reference has.
+std::optional<std::size_t> first_outside(const Envelope& envelope,
+                                         std::span<const double> values,
+                                         double factor,
+                                         std::span<const double> floors);
+
 /// The share of predictions that differ (churn). Throws Error{usage} where there are not as many on
 /// each side, or none.
 double churn(std::span<const std::string> a, std::span<const std::string> b);

@@ -5,6 +5,7 @@
 #include <sabath/spec/metric.hpp>
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -20,6 +21,23 @@ struct SpeedVerdict {
   std::optional<Interval> interval{};  ///< of the ratio: Hodges and Lehmann's of the logarithms
   bool faster = false;                 ///< wholly below 1 - margin
 };
+
+/// Which of two sides the other is held against; without one they are peers.
+enum class ReferenceSide { a, b };
+
+/// What a ratio may differ from 1 by, and why: "on the same nodes".
+struct SpeedMargin {
+  double value = 0;
+  std::string why{};
+};
+
+/// Where two sides ran: the names of their nodes, and the models of their CPUs and GPUs. An empty
+/// name, or none, is not known.
+struct SpeedPlaces {
+  std::set<std::string> nodes{};
+  std::set<std::string> models{};
+};
+SpeedMargin speed_margin_between(const SpeedPlaces& a, const SpeedPlaces& b);
 
 /// What a ratio may differ from 1 by: 5 % on one node, 10 % on one device model, else 25 %.
 double speed_margin(bool same_node, bool same_device_model);

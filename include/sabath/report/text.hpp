@@ -3,6 +3,7 @@
 #include <sabath/report/text_plot.hpp>
 #include <sabath/spec/collection.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -19,8 +20,11 @@ namespace sabath::report {
 /// `courses` is a text to stand before what is found (difference_text).
 std::string comparison_text(const spec::Comparison& comparison, const std::string& courses = {});
 /// For each metric the table of groups, the split of its variance, its classes, and a heat map of
-/// groups by repeats; of many groups the first forty.
-std::string groups_text(const spec::GroupComparison& comparison);
+/// groups by repeats; of many groups the first forty. With `statistics` what all tests say of two
+/// sides.
+std::string groups_text(const spec::GroupComparison& comparison, bool statistics = false);
+/// What was made, how it came out, and the cause.
+std::string explanation_text(const spec::Explanation& explanation);
 struct RecordView {
   bool libraries = false;  ///< list all that were loaded
   std::size_t columns = 100;

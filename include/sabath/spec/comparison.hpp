@@ -57,10 +57,14 @@ struct ItemComparison {
   double max_relative = 0;
   double max_absolute = 0;
   Tolerance tolerance{};                        ///< the one that was applied, defaults filled in
-  std::optional<Rung> strongest{};              ///< nothing when not even tolerance holds
+  std::optional<Rung> strongest{};              ///< nothing when none holds
   std::optional<Divergence> first_bitwise{};    ///< first that differs at all
   std::optional<Divergence> first_ulp{};        ///< first beyond k ULP
   std::optional<Divergence> first_tolerance{};  ///< first beyond the tolerance
+  /// Of what is beyond its tolerance, where there are perturbed reruns: does it lie within their
+  /// envelope, a rung below the tolerance?
+  std::optional<bool> within_envelope{};
+  std::optional<Divergence> first_envelope{};  ///< first outside of it
   /// First beyond 1e-6, 1e-4 and 1e-2 relative, where there is one.
   std::array<std::optional<Divergence>, 3> growth{};
   bool comes_back = false;  ///< equal again at the last compared value after a difference
@@ -116,7 +120,9 @@ struct Comparison {
   std::string likely_cause{};         ///< the earliest rung of the cascade that differs, in words
   /// Apart from `result`: FAIL where one side is slower than its margin allows, PASS where none is.
   Verdict performance_verdict = Verdict::inconclusive;
-  std::string performance_reason{};  ///< one sentence
+  std::string performance_reason{};              ///< one sentence
+  std::optional<std::string> reference{};        ///< "a" or "b"; nothing: they are peers
+  std::optional<std::uint64_t> envelope_runs{};  ///< perturbed reruns of the reference
 
   bool operator==(const Comparison&) const = default;
 };

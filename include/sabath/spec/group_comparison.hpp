@@ -82,6 +82,57 @@ struct ResultClass {
   bool operator==(const ResultClass&) const = default;
 };
 
+/// What tests say of two groups of runs, A and B; nothing where one cannot be made, and `notes` say
+/// why.
+struct GroupStatistics {
+  double difference = 0;  ///< mean of A - mean of B
+  std::optional<double> welch_t{};
+  std::optional<double> welch_freedom{};
+  std::optional<double> welch_p{};
+  std::optional<double> welch_p_adjusted{};  ///< by Holm, over the judged metrics
+  std::optional<double> tost_margin{};       ///< the metric's, else two standard deviations
+  std::optional<double> tost_p{};
+  std::optional<double> tost_low{};  ///< of the difference, at 90 %
+  std::optional<double> tost_high{};
+  std::optional<double> hedges_g{};
+  std::optional<double> cliffs_delta{};
+  std::optional<double> mann_whitney_u{};
+  std::optional<double> mann_whitney_p{};
+  bool mann_whitney_exact = false;
+  std::optional<double> kolmogorov_smirnov_d{};
+  std::optional<double> kolmogorov_smirnov_p{};
+  bool kolmogorov_smirnov_exact = false;
+  std::optional<double> hodges_lehmann{};
+  std::optional<double> hodges_lehmann_low{};  ///< at 95 %
+  std::optional<double> hodges_lehmann_high{};
+  std::optional<double> bootstrap_low{};  ///< BCa, of the difference of the means, at 95 %
+  std::optional<double> bootstrap_high{};
+  std::optional<std::uint64_t> bootstrap_seed{};
+  std::optional<std::uint64_t> bootstrap_resamples{};
+  std::vector<std::string> notes{};
+
+  bool operator==(const GroupStatistics&) const = default;
+};
+
+/// MLPerf's reference convergence points: did B converge no faster than A lets it?
+struct RcpFinding {
+  std::string reading{};  ///< "code" or "policy"
+  std::string metric{};
+  std::uint64_t batch_size = 0;
+  std::uint64_t reference_runs = 0;
+  double reference_mean = 0;  ///< epochs
+  double minimum = 0;         ///< the least mean of epochs that a submission may have
+  double mean = 0;            ///< of the submission
+  double scale = 1;           ///< its time is multiplied by that
+  bool interpolated = false;
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason{};
+  Verdict seeds = Verdict::inconclusive;
+  std::string seeds_reason{};
+
+  bool operator==(const RcpFinding&) const = default;
+};
+
 struct MetricGroups {
   std::string name{};  ///< "train/accuracy"
   std::string unit{};
@@ -97,6 +148,9 @@ struct MetricGroups {
   Verdict verdict = Verdict::inconclusive;
   std::string reason{};
   std::optional<std::uint64_t> runs_needed{};  ///< a group
+  std::optional<double> prediction_low{};      ///< where one run more of the references would lie
+  std::optional<double> prediction_high{};
+  std::optional<GroupStatistics> statistics{};  ///< of two sides
 
   bool operator==(const MetricGroups&) const = default;
 };
@@ -109,7 +163,7 @@ struct LeftOut {
   bool operator==(const LeftOut&) const = default;
 };
 
-/// `compare SELECTION --by FACTOR,...`
+/// `compare SELECTION --by FACTOR,...`, or of two selections: then `by` is "side", with A and B.
 struct GroupComparison {
   std::string recipe{};
   std::vector<std::string> by{};
@@ -123,6 +177,14 @@ struct GroupComparison {
   std::uint64_t classes = 0;  ///< of runs that agree to the bit in all judged metrics
   Verdict result = Verdict::inconclusive;
   std::string reason{};
+  // of two selections
+  std::optional<std::string> a{};  ///< as they were asked for
+  std::optional<std::string> b{};
+  std::optional<std::string> reference{};  ///< "a" or "b"; nothing: they are peers
+  std::vector<PerformanceRow> performance{};
+  std::optional<Verdict> performance_verdict{};
+  std::string performance_reason{};
+  std::optional<RcpFinding> rcp{};
 
   bool operator==(const GroupComparison&) const = default;
 };

@@ -6,6 +6,7 @@
 #include <sabath/app/compare_groups.hpp>
 #include <sabath/app/compare_pair.hpp>
 #include <sabath/app/difference_courses.hpp>
+#include <sabath/app/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -17,6 +18,9 @@
 namespace sabath::cli {
 namespace {
 
+using base::Error;
+using base::ErrorKind;
+
 struct CompareOptions {
   std::string a{};
   std::string b{};
@@ -25,46 +29,117 @@ struct CompareOptions {
   std::vector<std::string> by{};
   std::optional<double> rtol{};
   std::optional<double> atol{};
+  std::string reference{};
+  std::string envelope{};
+  std::string rcp{};
+  bool statistics = false;
 };
 
-int compare_selection(const CompareOptions& options, Workspace& workspace) {
-  if (!options.b.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      "--by groups the runs of one selection, and there are two",
-                      "such as 'sabath compare recipe=NAME --by host'");
-  }
-  const auto runs = workspace.catalog().select(options.a, workspace.clock().now());
-  if (runs.empty()) {
-    throw base::Error(base::ErrorKind::not_found,
-                      "selection '" + base::printable(options.a) + "': no run matches",
-                      "'sabath list runs' shows what there is");
-  }
+std::vector<catalog::RunRow> runs_of(const std::string& selection, Workspace& workspace) {
+  auto runs = workspace.catalog().select(selection, workspace.clock().now());
+  if (!runs.empty()) return runs;
+  throw Error(ErrorKind::not_found,
+              "selection '" + base::printable(selection) + "': no run matches",
+              "'sabath list runs' shows what there is");
+}
+
+std::optional<compare::ReferenceSide> reference_of(const CompareOptions& options) {
+  if (options.reference.empty()) return std::nullopt;
+  return options.reference == "a" ? compare::ReferenceSide::a : compare::ReferenceSide::b;
+}
+
+app::GroupsRequest groups_request(const CompareOptions& options) {
   app::GroupsRequest request;
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   request.tolerance = {options.atol, options.rtol, {}};
-  const spec::GroupComparison comparison = app::compare_groups(runs, request, workspace.catalog());
+  request.reference = reference_of(options);
+  return request;
+}
+
+int answer(const spec::GroupComparison& comparison,
+           const CompareOptions& options,
+           Workspace& workspace) {
   workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::groups_text(comparison));
+                                            : report::groups_text(comparison, options.statistics));
+  return exit_status(comparison.result);
+}
+
+/// One selection: groups, or its spread.
+int compare_selection(const CompareOptions& options, Workspace& workspace) {
+  if (!options.b.empty()) {
+    throw Error(ErrorKind::usage,
+                "--by groups the runs of one selection, and there are two",
+                "such as 'sabath compare recipe=NAME --by host'");
+  }
+  const auto runs = runs_of(options.a, workspace);
+  return answer(
+      app::compare_groups(runs, groups_request(options), workspace.catalog()), options, workspace);
+}
+
+/// With --rcp that is what RESULT is about; where means lie is shown besides.
+void judge_by_rcp(spec::GroupComparison& comparison) {
+  const spec::RcpFinding& rcp = *comparison.rcp;
+  const bool seeds = rcp.verdict != spec::Verdict::fail && rcp.seeds != spec::Verdict::pass;
+  comparison.result = seeds ? rcp.seeds : rcp.verdict;
+  comparison.reason = seeds ? "seeds: " + rcp.seeds_reason : rcp.metric + ": " + rcp.reason;
+}
+
+int compare_sides(const CompareOptions& options,
+                  const std::vector<catalog::RunRow>& a,
+                  const std::vector<catalog::RunRow>& b,
+                  Workspace& workspace) {
+  if (!options.envelope.empty()) {
+    throw Error(ErrorKind::usage,
+                "--envelope: holds one run against another, and there are " +
+                    std::to_string(a.size()) + " and " + std::to_string(b.size()));
+  }
+  spec::GroupComparison comparison =
+      app::compare_sides(a, b, groups_request(options), workspace.catalog());
+  comparison.a = options.a;
+  comparison.b = options.b;
+  if (!options.rcp.empty()) {
+    const auto reading =
+        options.rcp == "code" ? compare::RcpReading::code : compare::RcpReading::policy;
+    comparison.rcp = app::rcp_of_sides(a, b, reading);
+    judge_by_rcp(comparison);
+  }
+  return answer(comparison, options, workspace);
+}
+
+int compare_two(const CompareOptions& options,
+                const catalog::RunRow& a,
+                const catalog::RunRow& b,
+                Workspace& workspace) {
+  compare::Options how;
+  if (!options.require.empty()) how.require = spec::parse_rung(options.require);
+  how.across = {options.across.begin(), options.across.end()};
+  how.tolerance = {options.atol, options.rtol, {}};
+  how.reference = reference_of(options);
+  std::vector<std::filesystem::path> reruns;
+  if (!options.envelope.empty()) {
+    for (const catalog::RunRow& run : runs_of(options.envelope, workspace)) {
+      if (run.id != a.id && run.id != b.id) reruns.emplace_back(run.directory);
+    }
+  }
+  const spec::Comparison comparison = app::compare_pair(a.directory, b.directory, how, reruns);
+  const auto courses = [&] {
+    return report::difference_text(app::difference_courses(a.directory, b.directory),
+                                   report::letters_of_locale());
+  };
+  workspace.answer(workspace.options().json ? json_answer(comparison)
+                                            : report::comparison_text(comparison, courses()));
   return exit_status(comparison.result);
 }
 
 int run_compare(const CompareOptions& options, Workspace& workspace) {
   if (!options.by.empty() || options.b.empty()) return compare_selection(options, workspace);
-  compare::Options how;
-  if (!options.require.empty()) how.require = spec::parse_rung(options.require);
-  how.across = {options.across.begin(), options.across.end()};
-  how.tolerance = {options.atol, options.rtol, {}};
-  const std::string a = workspace.one_run(options.a).directory;
-  const std::string b = workspace.one_run(options.b).directory;
-  const spec::Comparison comparison = app::compare_pair(a, b, how);
-  const auto courses = [&] {
-    return report::difference_text(app::difference_courses(a, b), report::letters_of_locale());
-  };
-  workspace.answer(workspace.options().json ? json_answer(comparison)
-                                            : report::comparison_text(comparison, courses()));
-  return exit_status(comparison.result);
+  const auto a = runs_of(options.a, workspace);
+  const auto b = runs_of(options.b, workspace);
+  if (a.size() == 1 && b.size() == 1 && options.rcp.empty())
+    return compare_two(options, a.front(), b.front(), workspace);
+  return compare_sides(options, a, b, workspace);
 }
 
 }  // namespace
@@ -75,7 +150,7 @@ void setup_compare(CLI::App& app, Action& action) {
       "compare", "say whether two runs, or groups of runs, agree, and where not");
   command->add_option("a", options->a, "a run (id, unique prefix, @last), or a selection of many")
       ->required();
-  command->add_option("b", options->b, "another run");
+  command->add_option("b", options->b, "another run, or another selection");
   command
       ->add_option(
           "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
@@ -92,6 +167,22 @@ void setup_compare(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--atol", options->atol, "absolute tolerance, instead of the recipe's")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--reference",
+                   options->reference,
+                   "a or b: which side the other is held against; without it they are peers")
+      ->check(CLI::IsMember({"a", "b"}));
+  command->add_option("--envelope",
+                      options->envelope,
+                      "a selection of perturbed reruns of one run, by which the other is judged");
+  command
+      ->add_option("--rcp",
+                   options->rcp,
+                   "code or policy: MLPerf's reference convergence points, of A for B")
+      ->check(CLI::IsMember({"code", "policy"}));
+  command->add_flag("--statistics",
+                    options->statistics,
+                    "of two selections: what all tests say, for each metric");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_compare(*options, workspace); };
   });

@@ -69,8 +69,9 @@ int run_once(const RunOptions& options, const app::RunRequest& request, Workspac
 void refuse_beside_resume(const RunOptions& options) {
   const bool more = !options.recipe.empty() || !options.set.empty() || options.seed ||
                     options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
-                    !options.variant.empty() || !options.task.empty() || options.offline ||
-                    asks_for_study(options) || !options.on.empty() || options.pack;
+                    !options.variant.empty() || !options.perturb.empty() || !options.task.empty() ||
+                    options.offline || asks_for_study(options) || !options.on.empty() ||
+                    options.pack;
   if (!more) return;
   throw base::Error(base::ErrorKind::usage,
                     "--resume: goes on with a study as it was asked for; only --jobs, --retry, "
@@ -197,6 +198,10 @@ void setup_run(CLI::App& app, Action& action) {
       "--seed", options->seed, "the seed of every run; without it each draws its own");
   command->add_option("--repeat", options->repeat, "so many runs of each")
       ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--perturb",
+                      options->perturb,
+                      "1ulp: change the code's initial state by one unit in the last place, "
+                      "otherwise in each of --repeat runs");
   command->add_option("--tag", options->tags, "a word to find the runs by")
       ->allow_extra_args(false);
   command->add_option(

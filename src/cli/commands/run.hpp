@@ -20,6 +20,7 @@ struct RunOptions {
   std::vector<std::string> set{};
   std::optional<std::uint64_t> seed{};
   std::optional<int> repeat{};
+  std::string perturb{};  ///< "1ulp"
   std::vector<std::string> tags{};
   bool fresh = false;
   bool dry_run = false;

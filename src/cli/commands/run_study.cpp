@@ -3,6 +3,7 @@
 #include "run.hpp"
 
 #include <sabath/app/expand_study.hpp>
+#include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
@@ -127,6 +128,7 @@ std::vector<std::string> arguments_of(const RunOptions& options, const app::RunR
   add("--seeds", options.seeds);
   add("--seed", options.seed ? std::to_string(*options.seed) : "");
   add("--repeat", options.repeat ? std::to_string(*options.repeat) : "");
+  add("--perturb", options.perturb);
   add("--variant", options.variant);
   add("--task", options.task);
   return argv;
@@ -134,7 +136,7 @@ std::vector<std::string> arguments_of(const RunOptions& options, const app::RunR
 
 bool asks_for_study(const RunOptions& options) {
   return !options.sweep.empty() || !options.seeds.empty() || !options.study.empty() ||
-         options.repeat.value_or(1) > 1;
+         !options.perturb.empty() || options.repeat.value_or(1) > 1;
 }
 
 std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::RunRequest& request) {
@@ -153,7 +155,11 @@ std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::Ru
     }
   }
   if (options.seed) study.seeds.clear();
-  if (options.repeat) study.repeat = *options.repeat;
+  if (!options.perturb.empty()) {
+    study.matrix.merge(app::perturbed_runs(request, options.perturb, options.repeat.value_or(1)));
+  } else if (options.repeat) {
+    study.repeat = *options.repeat;
+  }
   return app::expand_study(request.recipe, study, request.set, options.seed);
 }
 

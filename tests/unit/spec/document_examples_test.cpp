@@ -5,6 +5,7 @@
 #include <sabath/base/json_reader.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/configuration.hpp>
+#include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/scheduler.hpp>
@@ -76,6 +77,18 @@ TEST_CASE("formats: the schema of a comparison has exactly the keys that are wri
   CHECK(problems(schema, to_json(spec::Comparison{})) == Texts{});
 }
 
+TEST_CASE("formats: the schema of an explanation has exactly the keys that are written") {
+  spec::Explanation explanation;
+  explanation.changes = {{"seed", "1", "2"}};
+  explanation.impossible = {"host: another machine cannot be made here"};
+  explanation.hybrids = {{{"seed"}, "tiny-1", true, spec::Verdict::fail, "why"}};
+  explanation.cause = {"seed"};
+  SchemaChecker schema("explanation");
+  CHECK(problems(schema, to_json(explanation)) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(spec::Explanation{})) == Texts{});
+}
+
 TEST_CASE("formats: the schema of a comparison of groups has exactly the keys that are written") {
   spec::FactorShare share{"host", 2, 1, 1, 1, 1, 0.5, 0.4, 0.5, 3, 0.1};
   spec::MetricGroups metric;
@@ -85,6 +98,31 @@ TEST_CASE("formats: the schema of a comparison of groups has exactly the keys th
   metric.split.variance_between = metric.split.variance_within = metric.split.icc = 0.5;
   metric.split.factors = {share};
   metric.runs_needed = 7;
+  metric.prediction_low = metric.prediction_high = 1;
+  spec::GroupStatistics& all = metric.statistics.emplace();
+  for (auto* value : {&all.welch_t,
+                      &all.welch_freedom,
+                      &all.welch_p,
+                      &all.welch_p_adjusted,
+                      &all.tost_margin,
+                      &all.tost_p,
+                      &all.tost_low,
+                      &all.tost_high,
+                      &all.hedges_g,
+                      &all.cliffs_delta,
+                      &all.mann_whitney_u,
+                      &all.mann_whitney_p,
+                      &all.kolmogorov_smirnov_d,
+                      &all.kolmogorov_smirnov_p,
+                      &all.hodges_lehmann,
+                      &all.hodges_lehmann_low,
+                      &all.hodges_lehmann_high,
+                      &all.bootstrap_low,
+                      &all.bootstrap_high}) {
+    *value = 0.5;
+  }
+  all.bootstrap_seed = all.bootstrap_resamples = 1;
+  all.notes = {"why not"};
   spec::GroupComparison comparison;
   comparison.recipe = "tiny";
   comparison.by = {"host"};
@@ -92,6 +130,12 @@ TEST_CASE("formats: the schema of a comparison of groups has exactly the keys th
   comparison.notes = {"varies besides: seed (3)"};
   comparison.groups = {{{"node1"}, 3}};
   comparison.metrics = {metric};
+  comparison.a = "study=x";
+  comparison.b = "study=y";
+  comparison.reference = "b";
+  comparison.performance = test::full_comparison().performance;
+  comparison.performance_verdict = spec::Verdict::pass;
+  comparison.rcp.emplace().reading = "code";
   SchemaChecker schema("group-comparison");
   CHECK(problems(schema, to_json(comparison)) == Texts{});
   CHECK(schema.unused() == Names{});

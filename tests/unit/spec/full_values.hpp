@@ -381,6 +381,8 @@ inline spec::Comparison full_comparison() {
   item.first_bitwise = divergence;
   item.first_ulp = divergence;
   item.first_tolerance = divergence;
+  item.within_envelope = false;
+  item.first_envelope = divergence;
   for (auto& growth : item.growth)
     growth = divergence;
   spec::Comparison comparison;
@@ -406,6 +408,8 @@ inline spec::Comparison full_comparison() {
   row.margin = 0.05;
   row.verdict = spec::Verdict::fail;
   row.reason = "A is slower: the ratio lies in [0.75, 0.875], 5 % may lie between";
+  comparison.reference = "a";
+  comparison.envelope_runs = 5;
   comparison.performance_verdict = spec::Verdict::fail;
   comparison.performance_reason = "one/epoch_time: " + row.reason + " (on the same nodes)";
   comparison.strongest = spec::Rung::tolerance;

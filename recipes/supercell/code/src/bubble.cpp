@@ -1,5 +1,7 @@
 #include "bubble.h"
 
+#include "random.h"
+
 #include <array>
 #include <cmath>
 
@@ -20,6 +22,18 @@ std::vector<Trajectory> standard_trajectories(int training) {
   trajectories.push_back({{5700, 2700, 2300, 2.7}, Role::validation});
   trajectories.push_back({{7000, 3000, 2500, 3.2}, Role::held_out});
   return trajectories;
+}
+
+static void perturb(Solver& solver, int number) {
+  const Grid& grid = solver.settings().grid;
+  Random random(static_cast<std::uint64_t>(number), 0);
+  for (std::size_t k = 0; k < grid.cells_z; ++k) {
+    for (std::size_t i = 0; i < grid.cells_x; ++i) {
+      double& value = solver.state()[density].at(i, k);
+      const double towards = random.below(2) == 0 ? -HUGE_VAL : HUGE_VAL;
+      if (value != 0.0) value = std::nextafter(value, towards);  // next to zero is no rounding
+    }
+  }
 }
 
 void set_bubble(Solver& solver, const Bubble& bubble) {
@@ -45,6 +59,7 @@ void set_bubble(Solver& solver, const Bubble& bubble) {
         solver.state()[q].at(i, k) = 0.0;
     }
   }
+  if (bubble.perturbation > 0) perturb(solver, bubble.perturbation);
 }
 
 }  // namespace supercell

@@ -19,6 +19,7 @@ struct Options {
   double interval = 0.7;
   int training = most_training_bubbles;
   int threads = 1;
+  int perturbation = 0;
 };
 
 bool read_options(int count, const char* const* words, Options& options) {
@@ -35,6 +36,10 @@ bool read_options(int count, const char* const* words, Options& options) {
                1,
                "bubbles to train on, beside two others",
                most_training_bubbles);
+  line.integer("perturbation",
+               options.perturbation,
+               0,
+               "which change of the initial states by one unit in the last place; 0: none");
   line.integer("threads", options.threads, 1, "threads; any number gives the same bits", 256);
   return line.parse(count, words);
 }
@@ -48,6 +53,8 @@ int run(const Options& options) {
   dataset.experiment.interval = options.interval;
   dataset.experiment.check(stencil_radius);
   dataset.trajectories = standard_trajectories(options.training);
+  for (Trajectory& trajectory : dataset.trajectories)
+    trajectory.bubble.perturbation = options.perturbation;
   H5Writer file(options.out);
   Workers workers(options.threads);
 

@@ -212,6 +212,39 @@ TEST_CASE("solver: the number of threads does not change a bit") {
   }
 }
 
+TEST_CASE(
+    "solver: a perturbation moves each density by one unit in the last place, in its own way") {
+  Workers workers(1);
+  const auto densities = [&](int number) {
+    SolverSettings settings;
+    settings.grid = small_experiment(11).grid;
+    Solver solver(settings, workers);
+    Bubble perturbed = bubble;
+    perturbed.perturbation = number;
+    set_bubble(solver, perturbed);
+    std::vector<double> values;
+    for (std::size_t k = 0; k < settings.grid.cells_z; ++k) {
+      for (std::size_t i = 0; i < settings.grid.cells_x; ++i)
+        values.push_back(solver.state()[density].at(i, k));
+    }
+    return values;
+  };
+  const std::vector<double> plain = densities(0);
+  const std::vector<double> one = densities(1);
+  CHECK(one != densities(2));
+  CHECK(one == densities(1));
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (plain[i] == 0.0) {
+      CHECK(one[i] == 0.0);
+    } else {
+      moved += 1;
+      CHECK((one[i] == std::nextafter(plain[i], 1.0) || one[i] == std::nextafter(plain[i], -1.0)));
+    }
+  }
+  CHECK(moved > 100);
+}
+
 TEST_CASE("solver: grids that do not fit are refused") {
   Experiment experiment;
   CHECK_NOTHROW(experiment.check(2));

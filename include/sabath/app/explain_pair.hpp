@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sabath/app/plan_run.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/compare/compare_runs.hpp>
+#include <sabath/spec/explanation.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Which of several changes are needed to make something happen: a set of which none can be left
+/// out, found by trying halves, quarters and so on, and what is left without them (delta debugging:
+/// A. Zeller, R. Hildebrandt, IEEE Trans. Softw. Eng. 28, 2002). `happens` is asked once for each
+/// set, never for none or all, for which no and yes are taken for granted; nothing as its answer
+/// (it cannot be known) ends the search, and what is known by then is returned.
+struct SmallestChange {
+  std::set<std::size_t> changes{};
+  bool is_smallest = true;  ///< false: the search was ended before
+};
+using Happens = std::function<std::optional<bool>(const std::set<std::size_t>& changes)>;
+SmallestChange smallest_change(std::size_t count, const Happens& happens);
+
+/// How hybrids are made and judged, and when to stop.
+struct ExplainRequest {
+  std::filesystem::path a{};
+  std::filesystem::path b{};
+  compare::Options options{};  ///< as for `compare`; what differs between A and B may differ
+  std::size_t budget = 16;     ///< so many runs are made at most
+  bool offline = false;
+};
+
+/// What `explain_pair` needs of the rest.
+struct ExplainTools {
+  /// Makes a run, until it is over.
+  std::function<std::filesystem::path(const RunRequest& request)> run{};
+  /// The newest complete run with a tag; nothing where there is none.
+  std::function<std::optional<std::filesystem::path>(const std::string& tag)> find{};
+  /// Is there still time for another run?
+  std::function<bool()> has_time{};
+  std::filesystem::path work{};  ///< a folder for the code of runs; exists
+};
+
+/// Which of the differences between two runs is why they do not agree: makes runs of A with some of
+/// what B had (parameters, seed, data, code, environment, cores), each once, tagged so that they
+/// are found again, and holds them against A. First A itself is done again, and A with all of B's:
+/// without the first being the same and the second being different nothing can be said.
+spec::Explanation explain_pair(const ExplainRequest& request,
+                               const ExplainTools& tools,
+                               base::Observer& observer);
+
+}  // namespace sabath::app

@@ -1,0 +1,437 @@
+#include <sabath/app/compare_pair.hpp>
+#include <sabath/app/explain_pair.hpp>
+#include <sabath/app/repeat_run.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using Set = std::set<std::size_t>;
+
+// ---- the search
+
+std::vector<Set> split(const Set& all, std::size_t parts) {
+  std::vector<Set> result(parts);
+  std::size_t i = 0;
+  for (const std::size_t change : all)
+    result[i++ * parts / all.size()].insert(change);
+  return result;
+}
+
+Set without(const Set& all, const Set& part) {
+  Set rest;
+  std::set_difference(
+      all.begin(), all.end(), part.begin(), part.end(), std::inserter(rest, rest.end()));
+  return rest;
+}
+
+/// The first of these sets with which it happens; nothing: with none. `ended` where it is not
+/// known.
+std::optional<Set> first_with(const std::vector<Set>& sets, const Happens& happens, bool& ended) {
+  for (const Set& set : sets) {
+    const auto answer = happens(set);
+    if (!answer) ended = true;
+    if (ended) return std::nullopt;
+    if (*answer) return set;
+  }
+  return std::nullopt;
+}
+
+// ---- what differs
+
+/// A change, and how a request for A gets it from B.
+struct Part {
+  spec::Change change{};
+  std::function<void(RunRequest& request)> apply{};
+};
+
+struct Sides {
+  spec::RunRecord a{};
+  spec::RunRecord b{};
+  RunRequest request_a{};  ///< what does A again
+  RunRequest request_b{};
+};
+
+void take_input(RunRequest& request, const RunRequest& from, const std::string& role) {
+  const auto same = [&](const spec::PlannedInput& input) { return input.role == role; };
+  const auto source = std::find_if(from.inputs.begin(), from.inputs.end(), same);
+  const auto target = std::find_if(request.inputs.begin(), request.inputs.end(), same);
+  if (source == from.inputs.end() || target == request.inputs.end()) return;
+  *target = *source;
+  request.recipe.datasets[role] = source->asset;
+}
+
+/// The recipe's document and folder; values of parameters stay.
+void take_code(RunRequest& request, const RunRequest& from) {
+  const spec::EnvironmentSpec environment = request.recipe.environment;
+  const bool same_environment = environment == from.recipe.environment;
+  request.recipe = from.recipe;
+  request.original = from.original;
+  if (!same_environment) request.recipe.environment = environment;
+}
+
+void take_environment(RunRequest& request, const RunRequest& from) {
+  request.variant = from.variant;
+  request.recipe.environment = from.recipe.environment;
+}
+
+/// Gathers what differs, each thing once.
+class Parts {
+ public:
+  explicit Parts(const Sides& sides) : sides_(sides) {}
+
+  void add(const spec::FacetDifference& difference) {
+    const RunRequest& from = sides_.request_b;
+    if (difference.facet == "parameters") return add_parameter(difference);
+    if (difference.facet == "seed" || is_seed(difference)) {
+      return add_part(
+          "seed", difference, [&from](RunRequest& request) { request.seed = from.seed; });
+    }
+    if (difference.facet == "data") {
+      const std::string role = difference.item;
+      return add_part("data " + role, difference, [&from, role](RunRequest& request) {
+        take_input(request, from, role);
+      });
+    }
+    if (difference.facet == "code" || difference.facet == "recipe") {
+      return add_part(
+          "code", difference, [&from](RunRequest& request) { take_code(request, from); });
+    }
+    if (difference.facet == "environment") return add_environment(difference);
+    if (difference.facet == "launch" && (difference.item == "cpus" || difference.item == "gpus")) {
+      return add_part(
+          "cores", difference, [&from](RunRequest& request) { request.place = from.place; });
+    }
+    add_impossible(difference);
+  }
+
+  /// What only follows from another change is none of its own.
+  void finish() {
+    if (has("code") && environment_) environment_.reset();
+    if (environment_) {
+      impossible_.insert(fmt::format(
+          "environment: {} ('{}' in A, '{}' in B): the recipes ask for the same one, it was built "
+          "otherwise",
+          environment_->item,
+          environment_->a,
+          environment_->b));
+    }
+  }
+
+  const std::vector<Part>& parts() const { return parts_; }
+  std::vector<std::string> impossible() const { return {impossible_.begin(), impossible_.end()}; }
+
+ private:
+  static bool is_seed(const spec::FacetDifference& difference) {
+    return difference.facet == "determinism" &&
+           (difference.item == "sample_order" || difference.item.starts_with("seed."));
+  }
+
+  bool has(const std::string& name) const {
+    return std::any_of(
+        parts_.begin(), parts_.end(), [&](const Part& part) { return part.change.name == name; });
+  }
+
+  void add_part(const std::string& name,
+                const spec::FacetDifference& difference,
+                std::function<void(RunRequest&)> apply) {
+    if (has(name)) return;
+    parts_.push_back({{name, difference.a, difference.b}, std::move(apply)});
+  }
+
+  void add_parameter(const spec::FacetDifference& difference) {
+    const auto value = sides_.b.parameters.find(difference.item);
+    if (value == sides_.b.parameters.end()) return add_impossible(difference);
+    const std::string name = difference.item;
+    const std::string text = spec::to_string(value->second);
+    add_part("parameter " + name, difference, [name, text](RunRequest& request) {
+      request.set[name] = text;
+    });
+  }
+
+  void add_environment(const spec::FacetDifference& difference) {
+    const RunRequest& from = sides_.request_b;
+    const bool asked = sides_.request_a.variant != from.variant ||
+                       !(sides_.request_a.recipe.environment == from.recipe.environment);
+    if (asked) {
+      return add_part("environment", difference, [&from](RunRequest& request) {
+        take_environment(request, from);
+      });
+    }
+    if (!environment_) environment_ = difference;
+  }
+
+  void add_impossible(const spec::FacetDifference& difference) {
+    const std::string& facet = difference.facet;
+    if (facet == "libraries" || facet == "determinism") return;  // they follow from the others
+    const char* const why = facet == "host"     ? "another machine cannot be made here"
+                            : facet == "launch" ? "it is how the run was started"
+                                                : "no run can be asked for with that";
+    impossible_.insert(facet + ": " + why);
+  }
+
+  const Sides& sides_;
+  std::vector<Part> parts_{};
+  std::set<std::string> impossible_{};
+  std::optional<spec::FacetDifference> environment_{};
+};
+
+// ---- hybrids
+
+/// That differs between A and B: it may differ between A and what is made of both.
+std::set<std::string> allowed_differences(const std::vector<Part>& parts) {
+  std::set<std::string> across;
+  for (const Part& part : parts) {
+    const std::string& name = part.change.name;
+    if (name.starts_with("parameter "))
+      across.insert(name.substr(std::string("parameter ").size()));
+    if (name.starts_with("data ")) across.insert("data");
+    if (name == "code") across.insert("recipe");
+  }
+  return across;
+}
+
+class Hybrids {
+ public:
+  Hybrids(const ExplainRequest& request,
+          const ExplainTools& tools,
+          const Sides& sides,
+          const std::vector<Part>& parts,
+          base::Observer& observer,
+          spec::Explanation& told)
+      : request_(request),
+        tools_(tools),
+        sides_(sides),
+        parts_(parts),
+        observer_(observer),
+        told_(told) {}
+
+  /// Does A with these changes not agree with A? Nothing where that run cannot be made any more.
+  std::optional<bool> differs(const Set& changes) {
+    const auto known = known_.find(changes);
+    if (known != known_.end()) return known->second;
+    const auto answer = make(changes);
+    known_.emplace(changes, answer);
+    return answer;
+  }
+
+  const std::string& why_ended() const { return why_ended_; }
+
+ private:
+  /// The same for the same runs and changes: what an earlier call made is found by it.
+  std::string tag(const Set& changes) const {
+    std::string text = sides_.a.run_id + "\n" + sides_.b.run_id + "\n";
+    for (const std::size_t change : changes)
+      text += parts_[change].change.name + "\n";
+    return "hybrid-" + base::sha256_of(text).hex.substr(0, 16);
+  }
+
+  std::string words(const Set& changes) const {
+    std::vector<std::string> names;
+    for (const std::size_t change : changes)
+      names.push_back(parts_[change].change.name);
+    return names.empty() ? "A again" : fmt::format("A with B's {}", fmt::join(names, ", "));
+  }
+
+  std::optional<fs::path> made(const Set& changes, spec::Hybrid& hybrid) {
+    if (auto found = tools_.find(tag(changes))) {
+      hybrid.reused = true;
+      return found;
+    }
+    if (made_ >= request_.budget) {
+      why_ended_ = fmt::format("the budget of {} runs is spent", request_.budget);
+      return std::nullopt;
+    }
+    if (!tools_.has_time()) {
+      why_ended_ = "the time is spent";
+      return std::nullopt;
+    }
+    ++made_;
+    observer_.note(fmt::format("run {} of at most {}: {}", made_, request_.budget, words(changes)));
+    RunRequest request = sides_.request_a;
+    for (const std::size_t change : changes)
+      parts_[change].apply(request);
+    request.tags = {"explain", tag(changes)};
+    request.repeats.clear();
+    request.offline = request_.offline;
+    request.again = {"explain", sides_.a.run_id, sides_.b.run_id};
+    return tools_.run(request);
+  }
+
+  std::optional<bool> make(const Set& changes) {
+    spec::Hybrid hybrid;
+    for (const std::size_t change : changes)
+      hybrid.changes.push_back(parts_[change].change.name);
+    const auto directory = made(changes, hybrid);
+    if (!directory) return std::nullopt;
+    hybrid.run = directory->filename().string();
+    compare::Options options = request_.options;
+    options.across.merge(allowed_differences(parts_));
+    const spec::Comparison comparison = compare_pair(request_.a, *directory, options);
+    hybrid.verdict = comparison.result;
+    hybrid.reason = comparison.reason;
+    told_.hybrids.push_back(hybrid);
+    if (hybrid.verdict == spec::Verdict::pass) return false;
+    if (hybrid.verdict == spec::Verdict::fail) return true;
+    why_ended_ =
+        fmt::format("{} is {}: {}", words(changes), spec::to_string(hybrid.verdict), hybrid.reason);
+    return std::nullopt;
+  }
+
+  const ExplainRequest& request_;
+  const ExplainTools& tools_;
+  const Sides& sides_;
+  const std::vector<Part>& parts_;
+  base::Observer& observer_;
+  spec::Explanation& told_;
+  std::map<Set, std::optional<bool>> known_{};
+  std::size_t made_ = 0;
+  std::string why_ended_{};
+};
+
+Sides read_sides(const ExplainRequest& request,
+                 const ExplainTools& tools,
+                 base::Observer& observer) {
+  Sides sides;
+  const auto read = [&](const fs::path& run, const char* name, spec::RunRecord& record) {
+    const fs::path folder = tools.work / name;
+    base::make_directories(folder);
+    RunRequest again = repeat_run(run, folder, observer);  // refuses what cannot be done again
+    const RunFiles files(run);
+    record = *files.read_record();
+    again.place = files.read_plan().place;
+    return again;
+  };
+  sides.request_a = read(request.a, "a", sides.a);
+  sides.request_b = read(request.b, "b", sides.b);
+  return sides;
+}
+
+std::vector<std::string> names_of(const std::vector<Part>& parts, const Set& changes) {
+  std::vector<std::string> names;
+  for (const std::size_t change : changes)
+    names.push_back(parts[change].change.name);
+  return names;
+}
+
+void search(Hybrids& hybrids, const std::vector<Part>& parts, spec::Explanation& told) {
+  Set all;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    all.insert(i);
+  const auto again = hybrids.differs({});
+  if (!again || *again) {
+    told.reason = again ? "A done again here does not agree with A: the cause is none of what can "
+                          "be changed here"
+                        : hybrids.why_ended();
+    return;
+  }
+  const auto with_all = hybrids.differs(all);
+  if (!with_all || !*with_all) {
+    told.reason = with_all
+                      ? "A with all of B's that can be made here agrees with A: the cause lies "
+                        "in what cannot be made"
+                      : hybrids.why_ended();
+    return;
+  }
+  const SmallestChange found =
+      smallest_change(parts.size(), [&](const Set& changes) { return hybrids.differs(changes); });
+  const std::vector<std::string> names = names_of(parts, found.changes);
+  if (!found.is_smallest) {
+    told.reason =
+        fmt::format("{}; the cause is among: {}", hybrids.why_ended(), fmt::join(names, ", "));
+    return;
+  }
+  told.cause = names;
+  told.reason = names.size() == 1
+                    ? names.front() + " alone makes them differ"
+                    : fmt::format("only together {} make them differ", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+SmallestChange smallest_change(std::size_t count, const Happens& happens) {
+  SmallestChange found;
+  for (std::size_t i = 0; i < count; ++i)
+    found.changes.insert(i);
+  bool ended = false;
+  for (std::size_t parts = 2; found.changes.size() > 1;) {
+    const std::vector<Set> pieces = split(found.changes, parts);
+    if (const auto piece = first_with(pieces, happens, ended)) {
+      found.changes = *piece;
+      parts = 2;
+      continue;
+    }
+    std::vector<Set> rests;
+    if (parts > 2) {  // of two halves each is the other's rest
+      for (const Set& piece : pieces)
+        rests.push_back(without(found.changes, piece));
+    }
+    const auto rest = ended ? std::nullopt : first_with(rests, happens, ended);
+    if (ended) {
+      found.is_smallest = false;
+      return found;
+    }
+    if (rest) {
+      found.changes = *rest;
+      parts = std::max<std::size_t>(parts - 1, 2);
+    } else if (parts < found.changes.size()) {
+      parts = std::min(2 * parts, found.changes.size());
+    } else {
+      return found;
+    }
+  }
+  return found;
+}
+
+spec::Explanation explain_pair(const ExplainRequest& request,
+                               const ExplainTools& tools,
+                               base::Observer& observer) {
+  spec::Explanation told;
+  const Sides sides = read_sides(request, tools, observer);
+  told.a = sides.a.run_id;
+  told.b = sides.b.run_id;
+  compare::Options all = request.options;
+  all.across.merge(std::set<std::string>{"recipe", "data", "parameters"});
+  const spec::Comparison comparison = compare_pair(request.a, request.b, all);
+  told.verdict = comparison.result;
+  told.verdict_reason = comparison.reason;
+  Parts parts(sides);
+  for (const spec::FacetDifference& difference : comparison.differences)
+    parts.add(difference);
+  parts.finish();
+  for (const Part& part : parts.parts())
+    told.changes.push_back(part.change);
+  told.impossible = parts.impossible();
+  if (comparison.result != spec::Verdict::fail) {
+    told.reason = comparison.result == spec::Verdict::pass
+                      ? "A and B agree: there is nothing to explain"
+                      : "only runs that were found to differ can be explained";
+    return told;
+  }
+  if (parts.parts().empty()) {
+    told.reason =
+        told.impossible.empty()
+            ? "nothing is recorded in which they differ: the code itself is not repeatable"
+            : "nothing in which they differ can be changed here";
+    return told;
+  }
+  // All are held against A in one way, A done again too.
+  ExplainRequest judged = request;
+  judged.options.require = comparison.required;
+  Hybrids hybrids(judged, tools, sides, parts.parts(), observer, told);
+  search(hybrids, parts.parts(), told);
+  return told;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,217 @@
+#include "envelope_rung.hpp"
+
+#include "number_format.hpp"
+#include "series_pair.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/compare/envelope.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sabath::compare {
+namespace {
+
+using base::ArrayInfo;
+using base::ArrayType;
+using base::Error;
+using base::ErrorKind;
+
+/// So many elements of each run are in memory at a time.
+constexpr std::uint64_t block_elements = 1 << 16;
+
+/// The reference, what is held against it, and the reruns.
+struct Sides {
+  const Side& reference;
+  const Side& other;
+  const std::vector<const Side*>& reruns;
+  bool reference_is_a = true;
+};
+
+bool is_held(const Finding& finding) {
+  return !finding.item.strongest && finding.item.structure.empty();
+}
+
+void settle(Finding& finding, std::optional<spec::Divergence> outside) {
+  finding.item.within_envelope = !outside.has_value();
+  finding.item.first_envelope = std::move(outside);
+}
+
+// ---- metrics
+
+const spec::Series* series_of(const Side& side, const Finding& finding) {
+  for (const spec::Series& series : side.series) {
+    if (series.stream == finding.stage && series.stream + "/" + series.name == finding.item.name)
+      return &series;
+  }
+  return nullptr;
+}
+
+void hold_series(const Sides& sides, Finding& finding) {
+  const spec::Series* reference = series_of(sides.reference, finding);
+  const spec::Series* other = series_of(sides.other, finding);
+  if (reference == nullptr || other == nullptr) return;
+  std::vector<const spec::Series*> reruns;
+  for (const Side* side : sides.reruns) {
+    const spec::Series* series = series_of(*side, finding);
+    if (series == nullptr) {
+      throw Error(ErrorKind::usage,
+                  side->record.run_id + ": a perturbed rerun without " + finding.item.name);
+    }
+    reruns.push_back(series);
+  }
+  settle(finding,
+         first_outside_envelope(
+             *reference, *other, reruns, finding.item.tolerance, sides.reference_is_a));
+}
+
+// ---- arrays
+
+template <class T>
+void widen(const std::vector<std::byte>& bytes, std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T value{};
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    values[i] = static_cast<double>(value);
+  }
+}
+
+/// As doubles; nothing for types that have no plain numbers.
+std::optional<std::vector<double>> read_numbers(base::ArraySource& source,
+                                                const ArrayInfo& info,
+                                                std::uint64_t first,
+                                                std::uint64_t count) {
+  std::vector<std::byte> bytes(count * base::size_of(info.type));
+  std::vector<double> values(count);
+  if (info.type == ArrayType::float64) {
+    source.read(info, first, count, bytes);
+    widen<double>(bytes, values);
+  } else if (info.type == ArrayType::float32) {
+    source.read(info, first, count, bytes);
+    widen<float>(bytes, values);
+  } else {
+    return std::nullopt;
+  }
+  return values;
+}
+
+/// An array of one run's output, ready to be read.
+struct OpenArray {
+  std::unique_ptr<base::ArraySource> source{};
+  ArrayInfo info{};
+};
+
+/// Nothing where the run has no such array, or its content is not there.
+std::optional<OpenArray> open_array(const Side& side, const std::string& item) {
+  for (const auto& [name, output] : side.outputs) {
+    if (!item.starts_with(name + ":/") || !output.open) continue;
+    OpenArray found{output.open(), {}};
+    if (!found.source) return std::nullopt;
+    for (const ArrayInfo& info : found.source->list()) {
+      if (name + ":/" + info.path != item) continue;
+      found.info = info;
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string index_text(std::uint64_t position, const std::vector<std::uint64_t>& shape) {
+  std::vector<std::uint64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = shape[axis] == 0 ? 0 : position % shape[axis];
+    position = shape[axis] == 0 ? 0 : position / shape[axis];
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+class HeldArray {
+ public:
+  HeldArray(const Sides& sides, const spec::ItemComparison& item) : sides_(sides), item_(item) {}
+
+  /// False where it cannot be read.
+  bool open() {
+    const auto add = [&](const Side& side) {
+      auto array = open_array(side, item_.name);
+      if (!array) return false;
+      arrays_.push_back(std::move(*array));
+      return true;
+    };
+    if (!add(sides_.reference) || !add(sides_.other)) return false;
+    for (const Side* rerun : sides_.reruns) {
+      if (add(*rerun) && arrays_.back().info == arrays_.front().info) continue;
+      throw Error(ErrorKind::usage,
+                  rerun->record.run_id + ": a perturbed rerun has not the array " + item_.name +
+                      " as its reference has it");
+    }
+    const ArrayType type = arrays_.front().info.type;
+    return type == ArrayType::float64 || type == ArrayType::float32;
+  }
+
+  std::optional<spec::Divergence> first_outside() {
+    const std::uint64_t elements = arrays_.front().info.elements();
+    for (std::uint64_t from = 0; from < elements; from += block_elements) {
+      const std::uint64_t count = std::min(block_elements, elements - from);
+      if (auto outside = look(from, count)) return outside;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<spec::Divergence> look(std::uint64_t from, std::uint64_t count) {
+    std::vector<std::vector<double>> values;
+    for (OpenArray& array : arrays_)
+      values.push_back(*read_numbers(*array.source, array.info, from, count));
+    const std::vector<double> reference = std::move(values[0]);
+    const std::vector<double> other = std::move(values[1]);
+    values.erase(values.begin(), values.begin() + 2);
+    std::vector<double> floors(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double largest = std::max(std::abs(reference[i]), std::abs(other[i]));
+      const auto& tolerance = item_.tolerance;
+      floors[i] = std::isfinite(largest) ? *tolerance.absolute + *tolerance.relative * largest : 0;
+    }
+    const auto at = compare::first_outside(make_envelope(reference, values), other, 10, floors);
+    if (!at) return std::nullopt;
+    const double a = sides_.reference_is_a ? reference[*at] : other[*at];
+    const double b = sides_.reference_is_a ? other[*at] : reference[*at];
+    const Difference difference =
+        Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
+    return spec::Divergence{index_text(from + *at, arrays_.front().info.shape),
+                            static_cast<std::int64_t>(from + *at),
+                            a,
+                            b,
+                            difference.relative,
+                            difference.ulps};
+  }
+
+  const Sides& sides_;
+  const spec::ItemComparison& item_;
+  std::vector<OpenArray> arrays_{};  ///< reference, other, reruns
+};
+
+void hold_array(const Sides& sides, Finding& finding) {
+  HeldArray array(sides, finding.item);
+  if (array.open()) settle(finding, array.first_outside());
+}
+
+}  // namespace
+
+void add_envelope(
+    const Side& a, const Side& b, const Options& options, Findings& metrics, Findings& outputs) {
+  if (options.envelope.empty()) return;
+  const bool reference_is_a = options.reference != ReferenceSide::b;
+  const Sides sides{
+      reference_is_a ? a : b, reference_is_a ? b : a, options.envelope, reference_is_a};
+  for (Finding& finding : metrics.items) {
+    if (is_held(finding)) hold_series(sides, finding);
+  }
+  for (Finding& finding : outputs.items) {
+    if (is_held(finding)) hold_array(sides, finding);
+  }
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,39 @@
+#include "document_json.hpp"
+
+#include <sabath/spec/explanation.hpp>
+
+namespace sabath::spec {
+
+// As a comparison, it is only written.
+
+static void describe(FieldWriter& io, const Change& change) {
+  io("name", change.name);
+  io("a", change.a);
+  io("b", change.b);
+}
+
+static void describe(FieldWriter& io, const Hybrid& hybrid) {
+  io("changes", hybrid.changes);
+  io("run", hybrid.run);
+  io("reused", hybrid.reused);
+  io("verdict", hybrid.verdict);
+  io("reason", hybrid.reason);
+}
+
+static void describe(FieldWriter& io, const Explanation& explanation) {
+  io("a", explanation.a);
+  io("b", explanation.b);
+  io("verdict", explanation.verdict);
+  io("verdict_reason", explanation.verdict_reason);
+  io("changes", explanation.changes);
+  io("impossible", explanation.impossible);
+  io("hybrids", explanation.hybrids);
+  io("cause", explanation.cause);
+  io("reason", explanation.reason);
+}
+
+nlohmann::ordered_json to_json(const Explanation& explanation) {
+  return document_of(explanation);
+}
+
+}  // namespace sabath::spec

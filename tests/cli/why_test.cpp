@@ -1,0 +1,132 @@
+// `sabath compare` of two selections, perturbed runs and their envelope, and `sabath explain`.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// A loss that depends on the seed, on `mode`, and on the fifth digit on how it is perturbed.
+std::string recipe(const Sabath& sabath) {
+  return sabath.shell_recipe(
+      "why",
+      R"(shift=0; [ {param.mode} = odd ] && shift=5
+         echo "{{\"step\": 1, \"loss\": 1.{seed}0${{shift}}{param.perturb_1ulp}}}" >> $SABATH_METRICS)",
+      R"({"parameters": {"mode": {"type": "string", "default": "even", "affects": "execution"},
+                         "threads": {"type": "int", "default": 1, "affects": "execution"},
+                         "rate": {"type": "int", "default": 1},
+                         "perturb_1ulp": {"type": "int", "default": 0, "affects": "execution"}},
+          "metrics": {"loss": {"unit": "1", "better": "lower", "margin": 1.0}}})");
+}
+
+void run(const Sabath& sabath, const std::vector<std::string>& further) {
+  std::vector<std::string> words{"run", recipe(sabath)};
+  words.insert(words.end(), further.begin(), further.end());
+  const Answer answer = sabath(words);
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+}
+
+json answered(const Sabath& sabath, std::vector<std::string> words) {
+  words.push_back("--json");
+  const Answer answer = sabath(words);
+  INFO(answer.output + answer.errors);
+  json result = json::parse(answer.output);
+  result["status"] = answer.status;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("cli: two selections are compared as groups, from either side alike") {
+  const Sabath sabath;
+  run(sabath, {"--seeds", "1..4", "--tag", "x"});
+  run(sabath, {"--seeds", "5..8", "--tag", "y", "--set", "threads=2"});
+  const json forth = answered(sabath, {"compare", "tag=x", "tag=y"});
+  CHECK(forth["status"] == 0);
+  CHECK(forth["a"] == "tag=x");
+  CHECK(forth["groups"].size() == 2);
+  CHECK(forth["groups"][0]["runs"] == 4);
+  CHECK(forth["metrics"][0]["statistics"]["tost_margin"] == 1.0);
+  CHECK(forth["performance"][0]["name"] == "total time");
+  CHECK_THAT(forth["notes"][0].get<std::string>(), Contains("nothing in common in: threads"));
+  const json back = answered(sabath, {"compare", "tag=y", "tag=x"});
+  CHECK(back["status"] == 0);
+  CHECK(back["metrics"][0]["verdict"] == forth["metrics"][0]["verdict"]);
+  const Answer text = sabath({"compare", "tag=x", "tag=y", "--statistics", "--reference", "a"});
+  CHECK_THAT(text.output, Contains("tag=x: 4 runs (the reference)"));
+  CHECK_THAT(text.output, Contains("Mann-Whitney U, exact"));
+  CHECK_THAT(text.output, Contains("PERFORMANCE"));
+  // One run against four is too few for a prediction interval, against itself it is nonsense.
+  const json single = answered(sabath, {"compare", "@last", "tag=x"});
+  CHECK(single["status"] == 3);
+  CHECK_THAT(single["reason"].get<std::string>(), Contains("at least 5 references"));
+  const Answer both = sabath({"compare", "@last", "tag=y"});
+  CHECK(both.status == 2);
+  CHECK_THAT(both.errors, Contains("is on both sides"));
+  CHECK(sabath({"compare", "tag=x", "tag=none"}).status == 10);
+}
+
+TEST_CASE("cli: perturbed runs are made each in its own way and show an envelope") {
+  const Sabath sabath;
+  run(sabath, {"--seed", "1"});
+  run(sabath, {"--seed", "1", "--perturb", "1ulp", "--repeat", "4", "--tag", "nudged"});
+  run(sabath, {"--seed", "1", "--set", "threads=2"});
+  run(sabath, {"--seed", "1", "--set", "mode=odd"});
+  const json repeat = answered(sabath, {"compare", "@last~6", "@last~5"});
+  CHECK(repeat["repetition"] == "replicate");  // it does not count as a repeat
+  CHECK(repeat["differences"][0]["item"] == "perturb_1ulp");
+  const json within =
+      answered(sabath, {"compare", "@last~6", "@last~1", "--envelope", "tag=nudged"});
+  CHECK(within["status"] == 0);
+  CHECK(within["envelope_runs"] == 4);
+  // The perturbed runs are up to 4e-4 away; this one is 5e-3, on either side.
+  for (const auto& [a, b] : {std::pair("@last~6", "@last"), std::pair("@last", "@last~6")}) {
+    const json outside = answered(sabath, {"compare", a, b, "--envelope", "tag=nudged"});
+    CHECK(outside["status"] == 1);
+    CHECK(outside["reference"] == (std::string(a) == "@last~6" ? "a" : "b"));
+  }
+  const Answer few = sabath({"compare", "@last~6", "@last", "--envelope", "@last~1"});
+  CHECK(few.status == 2);
+  CHECK_THAT(few.errors, Contains("at least 3"));
+  CHECK_THAT(sabath({"run", recipe(sabath), "--perturb", "1ulp"}).errors, Contains("--seed"));
+}
+
+TEST_CASE("cli: explain makes hybrids and names the one change that matters, once") {
+  const Sabath sabath;
+  run(sabath, {"--seed", "1"});
+  run(sabath, {"--seed", "1", "--set", "mode=odd", "--set", "threads=2", "--set", "rate=2"});
+  const std::vector<std::string> words{"explain", "recipe=why,rate=1", "recipe=why,rate=2"};
+  const json found = answered(sabath, words);
+  CHECK(found["status"] == 0);
+  CHECK(found["cause"] == json{"parameter mode"});
+  CHECK(found["changes"].size() == 3);
+  CHECK(found["hybrids"][0]["verdict"] == "PASS");  // A again
+  CHECK(found["hybrids"][1]["verdict"] == "FAIL");  // with all of B's
+  const json again = answered(sabath, {"explain", found["a"], found["b"], "--budget", "0"});
+  CHECK(again["status"] == 0);
+  CHECK(again["cause"] == found["cause"]);
+  for (const json& hybrid : again["hybrids"])
+    CHECK(hybrid["reused"] == true);
+  const Answer text = sabath({"explain", found["a"], found["b"]});
+  CHECK_THAT(text.output, Contains("CAUSE") && Contains("parameter mode alone makes them differ"));
+}
+
+TEST_CASE("cli: explain says when there is nothing to explain, and when its budget is spent") {
+  const Sabath sabath;
+  run(sabath, {"--seed", "1"});
+  run(sabath, {"--seed", "1", "--set", "threads=2"});
+  const json same = answered(sabath, {"explain", "@last~1", "@last"});
+  CHECK(same["status"] == 0);
+  CHECK(same["hybrids"].empty());
+  CHECK_THAT(same["reason"].get<std::string>(), Contains("nothing to explain"));
+  run(sabath, {"--seed", "1", "--set", "mode=odd", "--set", "threads=2"});
+  const json spent = answered(sabath, {"explain", "@last~2", "@last", "--budget", "2"});
+  CHECK(spent["status"] == 3);
+  CHECK_THAT(spent["reason"].get<std::string>(), Contains("budget of 2 runs is spent"));
+  CHECK(sabath({"explain", "@last", "@last"}).status == 2);
+}

@@ -1,0 +1,167 @@
+#include "vectors.hpp"
+
+#include <sabath/compare/compare_groups.hpp>
+
+#include <limits>
+
+using namespace sabath::compare;
+using Catch::Contains;
+using sabath::spec::GroupComparison;
+using sabath::spec::Verdict;
+using sabath::test::close_to;
+using sabath::test::NormalValues;
+
+namespace {
+
+using Values = std::vector<double>;
+
+/// Two selections with one metric.
+GroupsToCompare sides(const Values& a, const Values& b, std::optional<double> margin = {}) {
+  GroupsToCompare request;
+  request.runs = a.size() + b.size();
+  NamedFactor factor{{"side", 2, {}}, {"A", "B"}};
+  factor.factor.levels.assign(a.size(), 0);
+  factor.factor.levels.resize(request.runs, 1);
+  request.factors = {factor};
+  RunValues metric;
+  metric.name = "train/loss";
+  metric.margin = margin;
+  metric.values.assign(a.begin(), a.end());
+  metric.values.insert(metric.values.end(), b.begin(), b.end());
+  request.metrics = {metric};
+  request.two_sides = true;
+  request.speed_margin = {0.05, "on the same nodes"};
+  return request;
+}
+
+GroupComparison compared(const Values& a, const Values& b, std::optional<double> margin = {}) {
+  return compare_groups(sides(a, b, margin));
+}
+
+}  // namespace
+
+TEST_CASE("sides: equivalent within the margin, with what all tests say") {
+  NormalValues normal(1);
+  const Values a = normal(25, 10, 1);
+  const Values b = normal(25, 10, 1);
+  const auto result = compared(a, b, 1.5);
+  CHECK(result.result == Verdict::pass);
+  REQUIRE(result.metrics[0].statistics);
+  const auto& all = *result.metrics[0].statistics;
+  const double difference = moments(a).mean - moments(b).mean;
+  CHECK(all.difference == close_to(difference));
+  CHECK(all.welch_p_adjusted == all.welch_p);  // of one metric
+  CHECK(all.tost_margin == 1.5);
+  CHECK(*all.tost_p < 0.05);
+  CHECK(all.mann_whitney_p);
+  CHECK(all.kolmogorov_smirnov_p);
+  CHECK(*all.hodges_lehmann_low < *all.hodges_lehmann);
+  CHECK(*all.bootstrap_low < difference);
+  CHECK(difference < *all.bootstrap_high);
+  CHECK(all.bootstrap_seed);
+  CHECK(all.notes.empty());
+}
+
+TEST_CASE("sides: exchanged they say the same") {
+  NormalValues normal(2);
+  for (int round = 0; round < 50; ++round) {
+    const Values a = normal(6, 10, 1);
+    const Values b = normal(5, 10 + round / 20.0, 2);
+    const auto forth = compared(a, b, 2.0);
+    const auto back = compared(b, a, 2.0);
+    CHECK(forth.result == back.result);
+    CHECK(forth.metrics[0].statistics->difference ==
+          close_to(-back.metrics[0].statistics->difference));
+    CHECK(*forth.metrics[0].statistics->welch_p == close_to(*back.metrics[0].statistics->welch_p));
+  }
+}
+
+TEST_CASE("sides: too few runs say how many would decide, and what tests are refused") {
+  const auto result = compared({1.0, 1.2, 0.9}, {1.1, 1.0, 1.25}, 0.3);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("runs a side would decide"));
+  CHECK(result.metrics[0].runs_needed);
+  CHECK_THAT(result.metrics[0].statistics->notes.at(0), Contains("Mann-Whitney"));
+  CHECK_THAT(result.metrics[0].statistics->notes.at(1), Contains("bootstrap"));
+}
+
+TEST_CASE("sides: a margin of zero is never met by values that vary") {
+  const auto result = compared({1.0, 1.2, 0.9}, {1.1, 1.0, 1.25}, 0.0);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("margin of zero"));
+  CHECK(compared({1, 1, 1}, {1, 1, 1}, 0.0).result == Verdict::pass);
+}
+
+TEST_CASE("sides: both variances zero: equal means pass, others fail") {
+  CHECK(compared({1, 1}, {1, 1, 1}, 0.5).result == Verdict::pass);
+  CHECK(compared({1, 1}, {2, 2, 2}, 0.5).result == Verdict::fail);
+}
+
+TEST_CASE("sides: one run is held against the others' prediction interval, on whichever side") {
+  const Values references{1.0, 1.1, 0.9, 1.05, 0.95, 1.02};
+  for (const bool first : {true, false}) {
+    const auto against = [&](double value) {
+      return first ? compared({value}, references) : compared(references, {value});
+    };
+    const auto near = against(1.08);
+    CHECK(near.result == Verdict::pass);
+    CHECK_THAT(near.reason, Contains("n = 6"));
+    REQUIRE(near.metrics[0].prediction_low);
+    CHECK(*near.metrics[0].prediction_low < 0.9);
+    CHECK(against(2).result == Verdict::fail);
+  }
+  CHECK_THAT(compared({1}, {1.1, 1.2, 1.0, 0.9}).reason, Contains("at least 5 references"));
+  GroupsToCompare turned = sides({1}, references);
+  turned.reference = ReferenceSide::a;
+  CHECK(compare_groups(turned).result == Verdict::inconclusive);
+}
+
+TEST_CASE("sides: NaN in all runs is no agreement, and a metric nobody has is told") {
+  constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+  const auto result = compared({nan_value, nan_value}, {nan_value, nan_value}, 1.0);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("NaN"));
+  CHECK_FALSE(result.metrics[0].identical_across);
+  CHECK_FALSE(result.metrics[0].identical_within);
+  CHECK_THAT(compared({nan_value, nan_value}, {1, 2}, 1.0).reason, Contains("no finite value"));
+  GroupsToCompare none = sides({1, 2}, {1, 2});
+  none.metrics[0].values.assign(4, std::nullopt);
+  CHECK_THAT(compare_groups(none).reason, Contains("no run reported it"));
+}
+
+TEST_CASE("sides: means of several metrics are adjusted for how many there are") {
+  NormalValues normal(7);
+  GroupsToCompare request = sides(normal(10, 1, 0.1), normal(10, 1.1, 0.1), 0.01);
+  request.metrics.push_back(request.metrics[0]);
+  request.metrics[1].name = "train/other";
+  const auto result = compare_groups(request);
+  CHECK(*result.metrics[0].statistics->welch_p_adjusted ==
+        close_to(std::min(1.0, 2 * *result.metrics[0].statistics->welch_p)));
+}
+
+TEST_CASE("sides: performance is judged over runs, apart from the result") {
+  NormalValues normal(3);
+  GroupsToCompare request = sides({1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1});
+  RunValues time;
+  time.name = total_time_name;
+  time.unit = "s";
+  time.better = sabath::spec::Better::lower;
+  time.performance = true;
+  time.judged = false;
+  const Values a = normal(6, 10, 0.1);
+  const Values b = normal(6, 13, 0.1);
+  time.values.assign(a.begin(), a.end());
+  time.values.insert(time.values.end(), b.begin(), b.end());
+  request.metrics.push_back(time);
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::pass);
+  CHECK(result.performance_verdict == Verdict::fail);
+  REQUIRE(result.performance.size() == 1);
+  CHECK(result.performance[0].kind == sabath::spec::PerformanceKind::whole_run);
+  CHECK(result.performance[0].n_a == 6);
+  CHECK_THAT(result.performance_reason, Contains("B is slower"));
+  request.reference = ReferenceSide::b;  // A is faster than the reference
+  const auto held = compare_groups(request);
+  CHECK(held.performance_verdict == Verdict::pass);
+  CHECK(*held.performance[0].ratio_low > 1);
+}
