@@ -1,23 +1,37 @@
+#include <sabath/app/batch_bundle.hpp>
 #include <sabath/app/submit_batch.hpp>
 
 namespace sabath::app {
 namespace {
 
+/// What goes there and comes back where the node sees none of our files.
+void move_files(const BatchFiles& files,
+                const spec::BatchPlan& plan,
+                const std::filesystem::path& program,
+                launch::BatchJob& job) {
+  const Bundle bundle = make_bundle(files, plan);
+  if (plan.site.program.empty()) job.inputs.push_back(program);
+  job.inputs.push_back(bundle.archive);
+  job.inputs.insert(job.inputs.end(), bundle.inputs.begin(), bundle.inputs.end());
+  job.outputs = {returned_name("{task}")};
+  job.argv = {"exec", "--bundle", bundle.archive.string()};
+}
+
 launch::BatchJob job_of(const BatchFiles& files,
                         const spec::BatchPlan& plan,
                         std::size_t step,
+                        const launch::Scheduler& scheduler,
                         const std::filesystem::path& program) {
   launch::BatchJob job;
   job.name = plan.batch_id;
   job.comment = comment_of(plan, step);
   job.script = files.script(step);
   job.log = files.log(step);
-  job.argv = {plan.site.program.empty() ? program.string() : plan.site.program,
-              "exec",
-              "--batch",
-              files.directory().string(),
-              "--task",
-              "{task}"};
+  job.argv = {"exec", "--batch", files.directory().string()};
+  if (scheduler.description().moves_files()) move_files(files, plan, program, job);
+  job.argv.insert(job.argv.begin(),
+                  plan.site.program.empty() ? program.string() : plan.site.program);
+  job.argv.insert(job.argv.end(), {"--task", "{task}"});
   if (plan.steps.size() > 1) job.argv.insert(job.argv.end(), {"--step", std::to_string(step)});
   job.tasks = plan.is_array() ? plan.tasks() : 0;
   job.resources = plan.steps.at(step - 1).resources;
@@ -43,7 +57,7 @@ spec::BatchJobs submit_batch(const BatchFiles& files,
     std::optional<std::string> id;
     if (look_first) id = scheduler.find(comment_of(plan, step), stop);
     if (!id) {
-      launch::BatchJob job = job_of(files, plan, step, program);
+      launch::BatchJob job = job_of(files, plan, step, scheduler, program);
       if (!jobs.jobs.empty()) job.after = jobs.jobs.back();
       id = scheduler.submit(job, stop);
     }

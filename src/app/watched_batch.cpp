@@ -1,5 +1,6 @@
 #include "watched_batch.hpp"
 
+#include <sabath/app/batch_bundle.hpp>
 #include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
@@ -208,6 +209,7 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     run.detail = seen.started ? "" : "starts on its node";
     return;
   }
+  if (desk_.scheduler().description().moves_files()) take_returned(files_, plan_, seen.task);
   if (take_outcome(seen, phase != JobPhase::unknown)) return;
   run.detail = said(at->view) + "; its files say nothing of that yet";
   if (!is_patience_over(at->since)) return;

@@ -45,14 +45,6 @@ std::string quoted_argument(const std::string& argument, const std::string& inde
   return result;
 }
 
-bool names_inputs(const std::vector<spec::Alternatives>& lines) {
-  return std::any_of(lines.begin(), lines.end(), [](const spec::Alternatives& line) {
-    return std::any_of(line.begin(), line.end(), [](const std::string& text) {
-      return text.find("{inputs}") != std::string::npos;
-    });
-  });
-}
-
 /// A path in, or of, a file that travels: beneath the folder where the job begins, without the
 /// folders that it was in.
 std::string as_it_arrives(const std::string& argument,
@@ -68,8 +60,7 @@ std::string as_it_arrives(const std::string& argument,
 
 std::string command_line(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
   const std::string index = job.tasks > 0 ? scheduler.node.index : "1";
-  const bool they_travel =
-      names_inputs(scheduler.submit.file) || names_inputs(scheduler.submit.options);
+  const bool they_travel = scheduler.moves_files();
   std::string line;
   for (const std::string& argument : job.argv) {
     const std::string there = they_travel ? as_it_arrives(argument, job.inputs) : argument;
@@ -147,11 +138,17 @@ void add_array(Values& values,
   if (!job.after.empty()) values["after_tasks"] = job.after;
 }
 
-void add_files(Values& values,
-               const std::string& name,
-               const std::vector<std::filesystem::path>& files) {
-  for (const auto& file : files)
-    values[name] += (values[name].empty() ? "" : ",") + file.string();
+void add_inputs(Values& values, const BatchJob& job) {
+  for (const auto& file : job.inputs)
+    values["inputs"] += (values["inputs"].empty() ? "" : ",") + file.string();
+}
+
+/// Their names in the folder where the job begins.
+void add_outputs(Values& values, const BatchJob& job, std::string_view index) {
+  std::string names;
+  for (const auto& file : job.outputs)
+    names += (names.empty() ? "" : ",") + with_task(file.string(), index);
+  if (!names.empty()) values["outputs"] = names;
 }
 
 void add_requests(Values& values,
@@ -238,10 +235,13 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   add_times(values, site, job.resources);
   add_array(values, scheduler, site, job);
   add_requests(values, scheduler, site);
-  add_files(values, "inputs", job.inputs);
-  add_files(values, "outputs", job.outputs);
+  add_inputs(values, job);
+  add_outputs(values, job, "1");
   check_words(scheduler, values);
-  if (job.tasks > 0) values["log"] = with_task(job.log.string(), scheduler.arrays.log);
+  if (job.tasks > 0) {
+    values["log"] = with_task(job.log.string(), scheduler.arrays.log);
+    add_outputs(values, job, scheduler.arrays.log);
+  }
   values["command"] = command_line(scheduler, job);
   return values;
 }

@@ -78,6 +78,11 @@ bool SchedulerDescription::has_dependencies() const {
   });
 }
 
+bool SchedulerDescription::moves_files() const {
+  const auto names = all_placeholders(submit);
+  return std::find(names.begin(), names.end(), "inputs") != names.end();
+}
+
 std::vector<std::string> SchedulerDescription::requests() const {
   std::set<std::string> requests;
   for (const std::string& each : all_placeholders(submit)) {

@@ -27,7 +27,8 @@ struct BatchJob {
   std::vector<std::string> argv{};
   std::size_t tasks = 0;  ///< of an array, with indices from 1; 0: a single job
   spec::Resources resources{};
-  /// Files and folders that go to the job and come back, where it sees no file of ours.
+  /// Files and folders that go to the job and come back, where it sees no file of ours; "{task}" in
+  /// an output is the task's index.
   std::vector<std::filesystem::path> inputs{};
   std::vector<std::filesystem::path> outputs{};
   /// The job whose end with success this one waits for, task by task; empty: none.

@@ -106,6 +106,8 @@ struct SchedulerDescription {
   bool has_arrays() const { return !arrays.task.empty(); }
   /// Can a job wait for another?
   bool has_dependencies() const;
+  /// Do files go to its jobs and come back, because they see none of ours?
+  bool moves_files() const;
   /// The names that a site's "request" may have.
   std::vector<std::string> requests() const;
 };

@@ -3,11 +3,13 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/batch_bundle.hpp>
 #include <sabath/app/batch_files.hpp>
 #include <sabath/app/execute_batch.hpp>
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/execute_rank.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +28,7 @@ using base::ErrorKind;
 struct ExecOptions {
   std::string run_directory{};
   std::string batch{};
+  std::string bundle{};
   std::size_t task = 0;
   std::size_t step = 1;
   std::vector<int> cpus{};
@@ -60,6 +63,31 @@ int execute_run(const ExecOptions& options, Workspace& workspace) {
   return exit_status(record.state);
 }
 
+int execute_task(const fs::path& batch, const ExecOptions& options, Workspace& workspace) {
+  const auto launchers = launch::builtin_launchers();
+  return app::execute_task(
+      {batch, options.task, options.step},
+      workspace.node_settings(),
+      {workspace.processes(), workspace.clock(), workspace.observer(), *launchers.front()},
+      workspace.stop());
+}
+
+/// Where the job begins, in a folder of its own. What comes back is there from the beginning, or a
+/// job that is ended early would have nothing to bring.
+int execute_bundle(const ExecOptions& options, Workspace& workspace) {
+  const fs::path here = fs::current_path();
+  const fs::path returned = here / app::returned_name(std::to_string(options.task));
+  base::make_directories(returned);
+  const fs::path batch = app::open_bundle(existing(options.bundle, "no such bundle"),
+                                          options.task,
+                                          here,
+                                          workspace.observer(),
+                                          workspace.stop());
+  const int status = execute_task(batch, options, workspace);
+  app::return_runs(batch, options.task, returned);
+  return status;
+}
+
 int run_exec(const ExecOptions& options, Workspace& workspace) {
   if (!options.stage.empty()) throw Error(ErrorKind::usage, "exec: takes one run directory");
   if (!options.run_directory.empty()) {
@@ -67,17 +95,14 @@ int run_exec(const ExecOptions& options, Workspace& workspace) {
       throw Error(ErrorKind::usage, "exec: a task of a batch has its own runs", "leave one out");
     return execute_run(options, workspace);
   }
+  if (!options.bundle.empty() && options.batch.empty() && options.task > 0)
+    return execute_bundle(options, workspace);
   if (options.batch.empty() || options.task == 0) {
     throw Error(ErrorKind::usage,
                 "exec: what is to be executed is not named",
                 "'sabath exec RUN_DIRECTORY', or 'sabath exec --batch FOLDER --task N'");
   }
-  const auto launchers = launch::builtin_launchers();
-  return app::execute_task(
-      {existing(options.batch, "no such batch"), options.task, options.step},
-      workspace.node_settings(),
-      {workspace.processes(), workspace.clock(), workspace.observer(), *launchers.front()},
-      workspace.stop());
+  return execute_task(existing(options.batch, "no such batch"), options, workspace);
 }
 
 /// Runs as the command line is read, since no thread may have been started, and ends without
@@ -97,6 +122,10 @@ void setup_exec(CLI::App& app, Action& action) {
       "exec", "execute the plan of a run directory (what launchers and job scripts start)");
   command->add_option("run_directory", options->run_directory, "a folder that 'sabath run' made");
   command->add_option("--batch", options->batch, "the folder of a batch that a scheduler executes");
+  command->add_option("--bundle",
+                      options->bundle,
+                      "an archive with the batch, on a node that sees none of its files: it is "
+                      "executed in this folder");
   command->add_option("--task", options->task, "which task of it, from 1: all of its runs")
       ->check(CLI::PositiveNumber);
   command->add_option("--step", options->step, "which of its steps, from 1")

@@ -1,0 +1,111 @@
+// Runs in a pool without a common file system. HTCondor is not to be had here: its tools are a
+// stand-in after their manuals.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A user with a site in such a pool.
+struct PoolUser {
+  PoolUser() {
+    const fs::path tools = sabath.folder() / "tools";
+    fs::create_directories(tools / "state");
+    fs::create_directories(sabath.folder() / "config/sites");
+    for (const char* tool : {"condor_submit", "condor_q", "condor_history", "condor_config_val"})
+      fs::create_symlink(SABATH_SOURCE_DIR "/tests/support/htcondor_stand_in.py", tools / tool);
+    auto& variables = sabath.environment();
+    variables["PATH"] = tools.string() + ":" + variables["PATH"];
+    variables["_CONDOR_STATE"] = (tools / "state").string();
+    variables["_CONDOR_HIDDEN"] = sabath.folder().string();
+    write_text(
+        sabath.folder() / "config/sites/pool.json",
+        R"({"schema": 1, "scheduler": "osg", "grace": "2s", "request": {"image": "docker://debian:12"}})");
+    write_text(sabath.folder() / "words", "pear\nfig\n");
+    sabath.asset("words",
+                 R"({"schema": 1, "kind": "dataset", "name": "words", "files": [
+        {"path": "words", "sources": ["file://)" +
+                     (sabath.folder() / "words").string() + R"("]}]})");
+  }
+
+  /// Of what travels: the data set, the recipe's own file, a metric and an output.
+  std::string recipe(const std::string& line) const {
+    const std::string folder = sabath.recipe(
+        "far",
+        json{{"schema", 1},
+             {"name", "far"},
+             {"environment", {{"layers", json::array()}}},
+             {"seed", {{"environment", {"SABATH_SEED"}}}},
+             {"datasets", {{"list", "words"}}},
+             {"metrics", {{"loss", {{"better", "lower"}}}}},
+             {"stages", {{{"name", "go"}, {"outputs", {"out"}}, {"run", {{"shell", line}}}}}}}
+            .dump());
+    fs::create_directories(fs::path(folder) / "code");
+    write_text(fs::path(folder) / "code/own", "mine\n");
+    return folder;
+  }
+
+  Sabath sabath{};
+};
+
+constexpr const char* line =
+    R"(sort {dataset.list}/words > {output}/out; cat {recipe}/code/own; echo "{{\"step\": 1, \"loss\": $SABATH_SEED}}" >> $SABATH_METRICS)";
+
+}  // namespace
+
+TEST_CASE("bundle: a study goes to nodes that see no file of ours, and comes back") {
+  const PoolUser user;
+  const Answer answer = user.sabath({"run", user.recipe(line), "--on", "pool", "--seeds", "1..3"});
+  INFO(answer.output);
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  for (const fs::path& run : user.sabath.run_directories()) {
+    const json record = json::parse(text_of(run / "record.json"));
+    CHECK(record["state"] == "ok");
+    CHECK(record["metrics"][0]["last"] == record["seed"]["value"]);
+    CHECK(text_of(run / "outputs/go/out") == "fig\npear\n");
+    CHECK(text_of(run / "attempts/1/go/stdout.log") == "mine\n");
+    CHECK(json::parse(text_of(run / "plan.json"))["cache_directory"] ==
+          user.sabath.cache().string());
+  }
+  const fs::path batch = user.sabath.run_directories().front().parent_path().parent_path();
+  for (const auto& entry : fs::recursive_directory_iterator(batch / "studies"))
+    CHECK_FALSE(entry.path().filename().string().starts_with("returned-"));
+  CHECK(user.sabath({"verify", "@last"}).status == 0);
+}
+
+TEST_CASE("bundle: a run that fails comes back with its record, and what is no file stays away") {
+  const PoolUser user;
+  const Answer answer =
+      user.sabath({"run", user.recipe("ln -s /etc/passwd {output}/out; exit 3"), "--on", "pool"});
+  INFO(answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output, Contains("exited with status 3"));
+  CHECK_FALSE(
+      fs::exists(fs::symlink_status(user.sabath.run_directories().back() / "outputs/go/out")));
+}
+
+TEST_CASE("bundle: an environment that is on this machine alone is refused") {
+  const PoolUser user;
+  const std::string folder = user.recipe(line);
+  json recipe = json::parse(text_of(fs::path(folder) / "recipe.json"));
+  recipe["environment"] = {{"layers",
+                            {{{"kind", "source"},
+                              {"path", "{recipe}/code"},
+                              {"build", "steps"},
+                              {"steps", json::array({json::array({"touch", "{prefix}/made"})})}}}}};
+  write_text(fs::path(folder) / "recipe.json", recipe.dump());
+  const Answer answer = user.sabath({"run", folder, "--on", "pool"});
+  INFO(answer.errors);
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains("see none of its files"));
+}
