@@ -205,10 +205,10 @@ void fill_stages(report::Report& report, const std::vector<RunFacts>& facts) {
       texts.begin(), texts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == texts.end()) return;
   if (texts.size() > 1) {
-    report.notes.push_back(
-        fmt::format("the runs have {} recipe documents; the stages are those of {} runs",
-                    texts.size(),
-                    most->second));
+    report.notes.push_back(fmt::format(
+        "the runs have {} recipe documents; the stages are those of the one that {} have",
+        texts.size(),
+        most->second));
   }
   const spec::Recipe recipe = spec::parse_recipe(most->first, "recipe");
   report.stages_of = recipe.name;

@@ -82,7 +82,12 @@ void fill_verdict(Report& report,
     }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    report.notes.push_back(std::string("the runs could not be compared: ") + error.what());
+    // Equal last values prove nothing about runs whose files were changed.
+    report.pair.reset();
+    report.groups.emplace();
+    report.groups->by = request.by;
+    report.groups->result = spec::Verdict::not_comparable;
+    report.groups->reason = std::string("the comparison failed: ") + error.what();
   }
 }
 

@@ -222,7 +222,7 @@ std::vector<std::size_t> shown_metrics(const Report& report) {
 std::string middle_text(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  const std::string middle = number_text(quantile(values, 0.5));
+  std::string middle = number_text(quantile(values, 0.5));
   if (values.front() == values.back()) return middle;
   return fmt::format(
       "{} ({} to {})", middle, number_text(values.front()), number_text(values.back()));

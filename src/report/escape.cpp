@@ -110,23 +110,26 @@ std::string markup_text(std::string_view text, std::size_t longest) {
 }
 
 std::string markdown_text(std::string_view text, std::size_t longest) {
-  constexpr std::string_view special = "\\`*_{}[]()#+-.!|~>$^=:@";
+  constexpr std::string_view always = "\\`*_{}[]|~$^@>#";
+  // These are markup only where a word begins.
+  constexpr std::string_view leading = "+-=.";
   const std::string plain = plain_text(text, longest);
   std::string safe;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const char c = plain[i];
-    // Within a word a point, a dash, or a colon is just that; and "https://" must not become a
-    // link.
-    const bool is_harmless =
-        (c == '.' || c == '-' || c == '=' || c == '+') && i > 0 && plain[i - 1] != ' ';
+    const bool is_leading = i == 0 || plain[i - 1] == ' ';
+    const std::string_view rest = std::string_view(plain).substr(i);
+    const std::string_view before = std::string_view(plain).substr(0, i);
+    // "https://" and "www." would become links.
+    const bool is_of_link = rest.starts_with("://") || (c == '.' && before.ends_with("www"));
     if (c == '&') {
       safe += "&amp;";
     } else if (c == '<') {
       safe += "&lt;";
-    } else if (special.find(c) != std::string_view::npos && !is_harmless) {
-      safe += '\\';
-      safe += c;
     } else {
+      if (always.find(c) != std::string_view::npos || is_of_link ||
+          (is_leading && leading.find(c) != std::string_view::npos))
+        safe += '\\';
       safe += c;
     }
   }

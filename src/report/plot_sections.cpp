@@ -17,7 +17,7 @@ std::string text_of(const Chart& chart) {
   std::string text;
   for (const Curve& curve : chart.curves) {
     if (curve.spread.size() < 2) continue;
-    text += (text.empty() ? "" : "\n") + curve.name + "\n" +
+    text += (text.empty() ? "" : "\n") + curve.name + " (* median, : lowest to highest)\n" +
             block_plot(curve.spread, chart.x, columns, rows);
   }
   return text;

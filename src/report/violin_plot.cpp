@@ -108,7 +108,8 @@ void draw_points(Svg& svg, const Place& place, double middle, const std::vector<
     const double x = place.x(shares[i]);
     stacked = x - before < 2 * radius ? stacked + 1 : 0;
     if (stacked == 0) before = x;
-    const double away = (stacked + 1) / 2 * radius * 1.6;
+    const int row = (stacked + 1) / 2;
+    const double away = row * radius * 1.6;
     const double wrapped = std::fmod(away, half - radius);
     svg.dot(x, middle + (stacked % 2 == 0 ? wrapped : -wrapped), radius, "point");
   }

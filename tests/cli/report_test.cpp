@@ -167,6 +167,11 @@ TEST_CASE("cli: runs that broke off, that say nothing, or nothing finite, are re
   CHECK_THAT(reported(sabath, "@last", "c.html"),
              Contains("<dt>Note</dt>") && Contains("series.h5"));
   check_page(sabath, "c.html");
+  // Nor do equal last values make two runs equal then.
+  REQUIRE(sabath({"run", courses_recipe(sabath), "--seed", "1"}).status == 0);
+  const json pair = json::parse(reported(sabath, "recipe=courses", "d.json"));
+  CHECK(pair["verdict"] == "NOT-COMPARABLE");
+  CHECK_THAT(pair["reason"].get<std::string>(), Contains("series.h5"));
 }
 
 TEST_CASE("cli: what cannot be reported is said before anything is written") {

@@ -32,7 +32,9 @@ TEST_CASE("escape: HTML has neither elements nor ends of attributes") {
 TEST_CASE("escape: Markdown has no markup, no HTML, no links, no cells") {
   CHECK(markdown_text("a|b *c* _d_ `e` <f>") == "a\\|b \\*c\\* \\_d\\_ \\`e\\` &lt;f\\>");
   CHECK(markdown_text("https://x.org/") == "https\\://x.org/");
-  CHECK(markdown_text("[x](y)") == "\\[x\\]\\(y\\)");
+  CHECK(markdown_text("www.x.org, a@b") == "www\\.x.org, a\\@b");
+  CHECK(markdown_text("![x](y)") == "!\\[x\\](y)");
+  CHECK(markdown_text("2 runs: 1.5 (of 3)") == "2 runs: 1.5 (of 3)");
   CHECK(markdown_text("# x") == "\\# x");
   CHECK(markdown_text("- x") == "\\- x");
   CHECK(markdown_text("0.5-rc1") == "0.5-rc1");
