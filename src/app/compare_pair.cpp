@@ -1,7 +1,9 @@
+#include "output_trees.hpp"
+
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_pair.hpp>
 #include <sabath/app/perturbation.hpp>
-#include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/arrays/array_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -51,11 +53,11 @@ LoadedRun load(const fs::path& directory) {
 }
 
 /// The outputs' bytes must still be those that the record speaks of: equal digests in two records
-/// prove nothing about what lies there now.
+/// prove nothing about what lies there now. Outputs that were removed are judged by the record.
 void check_outputs(const LoadedRun& run) {
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
-    if (base::digest_file(path) == output.digest) continue;
+    if (!fs::exists(fs::symlink_status(path)) || base::digest_file(path) == output.digest) continue;
     throw Error(ErrorKind::integrity,
                 path.string() + ": was changed after the run",
                 "its digest is no longer the one in the run's record");
@@ -100,9 +102,13 @@ compare::Side side_of(const LoadedRun& run) {
   compare::Side side{run.record(), run.series, {}};
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
-    const base::Digest digest = output.digest;
-    side.outputs[output.stage + "/" + output.path] = {
-        digest, output.size_bytes, [path] { return arrays::open_hdf5(path); }};
+    compare::OutputSide& made = side.outputs[output.stage + "/" + output.path];
+    made = {output.digest, output.size_bytes, {}, {}};
+    if (output.trees) {
+      made.trees = [files = run.files, output] { return read_trees(files, output); };
+    }
+    if (!fs::exists(path)) continue;
+    made.open = [path](const spec::OutputRule& rule) { return arrays::open_arrays(path, rule); };
   }
   return side;
 }

@@ -131,6 +131,11 @@ void hash_output(spec::OutputRecord& record,
   }
 }
 
+bool is_changed(const fs::path& file, const OutputStamps& stamps) {
+  struct stat now {};
+  return ::lstat(file.c_str(), &now) != 0 || has_changed(stamps.of(file), now);
+}
+
 bool is_in_cache(const spec::OutputRecord& record) {
   return record.kept == in_cache;
 }
@@ -164,9 +169,7 @@ void mark_changed(std::vector<spec::OutputRecord>& outputs,
   for (spec::OutputRecord& output : outputs) {
     if (output.kept) continue;
     const fs::path file = files.outputs(output.stage) / output.path;
-    struct stat now {};
-    const bool is_there = ::lstat(file.c_str(), &now) == 0;
-    if (!is_there || has_changed(stamps.of(file), now))
+    if (is_changed(file, stamps))
       output.kept = std::string(hashed_only) + "it was changed after it was hashed";
   }
 }

@@ -39,6 +39,9 @@ void hash_output(spec::OutputRecord& record,
                  base::Observer& observer,
                  const std::stop_token& stop);
 
+/// Is the file gone, or another than when it was hashed?
+bool is_changed(const std::filesystem::path& file, const OutputStamps& stamps);
+
 /// Puts an output of a cached stage into the cache, durably, unless it was changed since it was
 /// hashed; its record says so then. Throws Error{storage}.
 void keep_for_reuse(spec::OutputRecord& record,

@@ -1,5 +1,6 @@
 #include "stage_runner.hpp"
 
+#include "output_trees.hpp"
 #include "rank_files.hpp"
 #include "stage_retry.hpp"
 #include "stage_template.hpp"
@@ -417,6 +418,8 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage,
     }
     spec::OutputRecord output{stage.name, path, 0, {}, {}};
     hash_output(output, file, tools_.stamps, tools_.observer, stop);
+    keep_trees(output, files_, plan_.recipe_text, tools_.observer, stop);
+    if (is_changed(file, tools_.stamps)) output.trees.reset();  // of other values, perhaps
     result.outputs.push_back(std::move(output));
   }
 }

@@ -20,6 +20,11 @@ herr_t take_innermost(unsigned n, const H5E_error2_t* entry, void* data) noexcep
   return 0;
 }
 
+std::recursive_mutex& library_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
 /// "file write failed: time = ..., error message = 'No space left on device', buf = 0x..." is a
 /// page of HDF5's own affairs around the one thing that helps.
 std::string without_affairs(const std::string& text) {
@@ -32,7 +37,7 @@ std::string without_affairs(const std::string& text) {
 
 }  // namespace
 
-QuietErrors::QuietErrors() noexcept {
+QuietErrors::QuietErrors() noexcept : turn_(library_mutex()) {
   // Everything is closed explicitly. The clean-up that HDF5 would do at exit crashes over a file
   // that could not be written to its end (1.10.8), and with it the command's exit status.
   static const herr_t no_exit_handler = H5dont_atexit();

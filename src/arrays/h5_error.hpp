@@ -4,12 +4,14 @@
 
 #include <sabath/base/error.hpp>
 
+#include <mutex>
 #include <string>
 
 namespace sabath::arrays {
 
 /// While it lives, HDF5 does not print its errors on this thread. Every way into this module makes
-/// one before anything else, so that the first also takes away HDF5's exit handler in time.
+/// one before anything else, so that the first also takes away HDF5's exit handler in time; and no
+/// two threads are in the library at once, which not every build of it allows.
 class QuietErrors {
  public:
   QuietErrors() noexcept;
@@ -18,6 +20,7 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
 
  private:
+  std::unique_lock<std::recursive_mutex> turn_;
   H5E_auto2_t print_ = nullptr;
   void* data_ = nullptr;
 };

@@ -3,6 +3,8 @@
 #include "h5_error.hpp"
 #include "h5_type.hpp"
 
+#include <sabath/base/text_table.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,8 +22,9 @@ using ObjectInfo = H5O_info1_t;
 using ObjectInfo = H5O_info_t;
 #endif
 
-constexpr const char* inside_only = "only what is in the file itself can be compared";
-constexpr const char* inside_hint = "copy it into the file, for instance with h5copy or h5repack";
+constexpr const char* inside_only = ", and only what is in the file itself is compared";
+/// Of NetCDF-4: it names the libraries that wrote the file, and is no content.
+constexpr const char* netcdf_provenance = "_NCProperties";
 
 struct Link {
   std::string name{};
@@ -70,6 +73,8 @@ class Walk {
       pending_.pop_back();
       visit_group(path);
     }
+    for (Entry& entry : entries_)
+      require_plain_sources(entry);
     sort_entries();
     return std::move(entries_);
   }
@@ -128,25 +133,23 @@ class Walk {
       throw_hdf5(at(path), "cannot read the link");
     }
     if (link.type == H5L_TYPE_SOFT) return add_link(path, target.data());
-    refuse_link(link.type, target, path);
+    add_outside_link(link.type, target, path);
   }
 
-  [[noreturn]] void refuse_link(H5L_type_t type,
-                                const std::vector<char>& target,
-                                const std::string& path) const {
+  /// A link out of the file is never followed: it is told instead.
+  void add_outside_link(H5L_type_t type, const std::vector<char>& target, const std::string& path) {
     unsigned flags = 0;
     const char* file = nullptr;
     const char* object = nullptr;
+    std::string what = "a link of an unknown kind";
     if (type == H5L_TYPE_EXTERNAL &&
         H5Lunpack_elink_val(target.data(), target.size() - 1, &flags, &file, &object) >= 0) {
-      throw base::Error(
-          base::ErrorKind::integrity,
-          at(path) + ": is an external link to '" + object + "' in '" + file + "': " + inside_only,
-          inside_hint);
+      what = "an external link to '" + std::string(object) + "' in '" + file + "'";
     }
-    throw base::Error(base::ErrorKind::integrity,
-                      at(path) + ": is a link of an unknown kind: " + inside_only,
-                      inside_hint);
+    Entry entry;
+    entry.info = {path, base::ArrayType::opaque, {}, false};
+    entry.info.unreadable = base::printable("is " + what + inside_only);
+    entries_.push_back(std::move(entry));
   }
 
   void add_link(const std::string& path, const std::string& target) {
@@ -157,39 +160,110 @@ class Walk {
   }
 
   void add_dataset(hid_t dataset, const std::string& path) {
-    refuse_outside_storage(dataset, path);
     Entry entry;
     entry.info.path = path;
+    entry.info.unreadable = base::printable(why_unreadable(dataset, path));
     entry.object = "/" + path;
+    datasets_[entry.object] = entry.info.unreadable;
     add_leaves(entry,
                checked(H5Dget_type(dataset), H5Tclose, at(path), "cannot read its type"),
                checked(H5Dget_space(dataset), H5Sclose, at(path), "cannot read its shape"));
   }
 
-  void refuse_outside_storage(hid_t dataset, const std::string& path) const {
+  std::string why_unreadable(hid_t dataset, const std::string& path) {
     const H5Id plan =
         checked(H5Dget_create_plist(dataset), H5Pclose, at(path), "cannot read its layout");
+    const std::string file = outside_storage(plan, path);
+    return file.empty() ? missing_filter(dataset, plan.get())
+                        : "has its data outside, in '" + file + "'" + inside_only;
+  }
+
+  /// The file that holds a data set's values, where it is not this one.
+  std::string outside_storage(const H5Id& plan, const std::string& path) {
     if (H5Pget_external_count(plan.get()) > 0) {
       std::array<char, 1024> name{};
       H5Pget_external(plan.get(), 0, name.size() - 1, name.data(), nullptr, nullptr);
-      refuse_storage(path, name.data());
+      return name.data();
     }
     std::size_t sources = 0;
-    if (H5Pget_layout(plan.get()) != H5D_VIRTUAL) return;
+    if (H5Pget_layout(plan.get()) != H5D_VIRTUAL) return {};
     if (H5Pget_virtual_count(plan.get(), &sources) < 0) throw_hdf5(at(path), "cannot read");
     for (std::size_t i = 0; i < sources; ++i) {
       std::array<char, 1024> name{};
       if (H5Pget_virtual_filename(plan.get(), i, name.data(), name.size()) < 0) {
         throw_hdf5(at(path), "cannot read its layout");
       }
-      if (std::string(name.data()) != ".") refuse_storage(path, name.data());
+      if (std::string(name.data()) != ".") return name.data();
+      note_virtual_source(plan.get(), i, path);
+    }
+    return {};
+  }
+
+  void note_virtual_source(hid_t plan, std::size_t index, const std::string& path) {
+    const ssize_t length = H5Pget_virtual_dsetname(plan, index, nullptr, 0);
+    std::string name(static_cast<std::size_t>(std::max<ssize_t>(length, 0)) + 1, '\0');
+    if (length < 0 || H5Pget_virtual_dsetname(plan, index, name.data(), name.size()) < 0) {
+      throw_hdf5(at(path), "cannot read its layout");
+    }
+    name.pop_back();
+    virtual_sources_["/" + path].push_back(name.starts_with('/') ? name : "/" + name);
+  }
+
+  /// A virtual data set of this very file could lead out of it all the same, by links and by data
+  /// sets that lie elsewhere: its sources must be data sets that were met here, and lie here.
+  void require_plain_sources(Entry& entry) const {
+    const auto sources = virtual_sources_.find(entry.object);
+    if (sources == virtual_sources_.end() || !entry.attribute.empty()) return;
+    for (const std::string& source : sources->second) {
+      const auto met = datasets_.find(source);
+      const bool is_plain =
+          met != datasets_.end() && met->second.empty() && !virtual_sources_.contains(source);
+      if (is_plain || !entry.info.unreadable.empty()) continue;
+      entry.info.unreadable =
+          base::printable("is a view of '" + source + "', which is no plain data set of this file");
     }
   }
 
-  [[noreturn]] void refuse_storage(const std::string& path, const std::string& file) const {
-    throw base::Error(base::ErrorKind::integrity,
-                      at(path) + ": its data lie outside, in '" + file + "': " + inside_only,
-                      inside_hint);
+  /// h5py marks the filters of plug-ins as optional: whether one was applied stands in the chunks.
+  static bool is_skipped(hid_t dataset, int filter) {
+#if H5_VERSION_GE(1, 10, 5)
+    const H5Id space(H5Dget_space(dataset), H5Sclose);
+    hsize_t chunks = 0;
+    if (H5Dget_num_chunks(dataset, space.get(), &chunks) < 0) return false;
+    unsigned mask = 0;
+    haddr_t address = 0;
+    hsize_t size = 0;
+    std::array<hsize_t, H5S_MAX_RANK> offset{};
+    if (chunks == 0) return true;
+    return H5Dget_chunk_info(dataset, space.get(), 0, offset.data(), &mask, &address, &size) >= 0 &&
+           (mask >> static_cast<unsigned>(filter) & 1U) != 0;
+#else
+    return false;
+#endif
+  }
+
+  static std::string missing_filter(hid_t dataset, hid_t plan) {
+    const int filters = H5Pget_nfilters(plan);
+    for (int i = 0; i < filters; ++i) {
+      unsigned flags = 0;
+      unsigned config = 0;
+      std::size_t parameters = 0;
+      std::array<char, 256> name{};
+      const H5Z_filter_t filter = H5Pget_filter2(plan,
+                                                 static_cast<unsigned>(i),
+                                                 &flags,
+                                                 &parameters,
+                                                 nullptr,
+                                                 name.size() - 1,
+                                                 name.data(),
+                                                 &config);
+      if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+      if ((flags & H5Z_FLAG_OPTIONAL) != 0 && is_skipped(dataset, i)) continue;
+      return "is packed with filter " + std::to_string(filter) + " '" + name.data() +
+             "', which this HDF5 library does not have (HDF5_PLUGIN_PATH names the folder of its "
+             "plug-in)";
+    }
+    return {};
   }
 
   void add_attributes(hid_t object, const std::string& path) {
@@ -200,6 +274,7 @@ class Walk {
     if (names.failure) std::rethrow_exception(names.failure);
     if (status < 0) throw_hdf5(at(path), "cannot list its attributes");
     for (const std::string& name : names.items) {
+      if (path.empty() && name == netcdf_provenance) continue;
       Entry entry;
       entry.info.path = path + "@" + name;
       entry.info.is_attribute = true;
@@ -267,8 +342,10 @@ class Walk {
   hid_t file_;
   const std::string& place_;
   std::vector<Entry> entries_{};
-  std::vector<std::string> pending_{};       ///< paths of groups still to visit
-  std::map<haddr_t, std::string> groups_{};  ///< seen, with the name under which it was first
+  std::vector<std::string> pending_{};             ///< paths of groups still to visit
+  std::map<haddr_t, std::string> groups_{};        ///< seen, with the name under which it was first
+  std::map<std::string, std::string> datasets_{};  ///< met, with why they are unreadable
+  std::map<std::string, std::vector<std::string>> virtual_sources_{};
 };
 
 }  // namespace

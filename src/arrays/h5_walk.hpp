@@ -23,7 +23,8 @@ struct Entry {
 /// own ("particles/mass" of the table "particles"). A data set under two names is listed under
 /// both. A soft link, and a second name of a group, is a text that says where it leads: so nothing
 /// is followed twice and no cycle matters. A group without anything in it holds no content and is
-/// not listed. Throws Error{integrity} for links and data that lead out of the file.
+/// not listed, nor is what NetCDF-4 notes of the library that wrote it. What lies outside of the
+/// file, or is packed with a filter that is not there, is listed as unreadable.
 std::vector<Entry> walk(hid_t file, const std::string& place);
 
 }  // namespace sabath::arrays

@@ -1,3 +1,4 @@
+#include "file_bytes.hpp"
 #include "h5_error.hpp"
 #include "h5_text.hpp"
 #include "h5_type.hpp"
@@ -5,57 +6,41 @@
 
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <tuple>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 namespace sabath::arrays {
 namespace {
 
 /// Decompressed chunks that are kept, so that a flat range which ends inside a row of chunks does
-/// not have them decompressed twice.
-constexpr std::size_t chunk_cache_bytes = 32U << 20U;
+/// not have them decompressed twice: as many as a row has, up to so many bytes, but one in any
+/// case.
+constexpr std::uint64_t chunk_cache_bytes = 64U << 20U;
 constexpr std::size_t chunk_cache_slots = 12'421;  // a prime, as HDF5 asks for
 constexpr std::uint64_t text_block_bytes = 4U << 20U;
 
-/// HDF5 says only "unable to open"; the system says why.
-void require_readable_file(const std::filesystem::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) base::throw_errno(path.string(), "cannot open", errno);
-  struct stat facts {};
-  if (::fstat(fd.get(), &facts) != 0) base::throw_errno(path.string(), "cannot open", errno);
-  if (!S_ISREG(facts.st_mode)) {
-    throw base::Error(base::ErrorKind::integrity, path.string() + ": cannot read: not a file");
-  }
-}
-
-H5Id open_file(const std::filesystem::path& path) {
-  require_readable_file(path);
-  const H5Id access =
-      checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path.string(), "cannot open as HDF5");
+H5Id open_file(const std::filesystem::path& path, const std::string& place) {
+  const H5Id access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, place, "cannot open as HDF5");
 #if H5_VERSION_GE(1, 10, 7)
   // Finished files do not change; a lock would only fail where the file system has none.
   H5Pset_file_locking(access.get(), false, true);
 #endif
-  return checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()),
-                 H5Fclose,
-                 path.string(),
-                 "cannot open as HDF5");
+  return checked(
+      H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose, place, "cannot open as HDF5");
 }
 
 class Hdf5File final : public base::ArraySource {
  public:
-  explicit Hdf5File(const std::filesystem::path& path)
-      : place_(path.string()), file_(open_file(path)), entries_(walk(file_.get(), place_)) {}
+  Hdf5File(const std::filesystem::path& path, const std::string& place)
+      : place_(place),
+        bytes_(path),  // before HDF5, which says only "unable to open"
+        file_(open_file(path, place)),
+        entries_(walk(file_.get(), place_)) {}
 
   // The error printer is per thread: silence it on the one that closes, too.
   ~Hdf5File() override {
@@ -86,14 +71,24 @@ class Hdf5File final : public base::ArraySource {
       throw base::Error(base::ErrorKind::internal,
                         at(entry) + ": cannot read: range or buffer do not fit the array");
     }
-    if (count > 0) read_values(current(entry), first, count, out);
+    if (count == 0) return;
+    Current& array_now = current(entry);
+    if (array_now.offset) return bytes_.read(*array_now.offset + first * size, out);
+    read_values(array_now, first, count, out);
   }
 
-  std::vector<std::string> read_text(const base::ArrayInfo& array) override {
+  std::vector<std::string> read_texts(const base::ArrayInfo& array,
+                                      std::uint64_t first,
+                                      std::uint64_t count) override {
     const QuietErrors quiet;
     const Entry& entry = find(array);
-    if (!entry.link.empty()) return {entry.link};
-    return read_texts(current(entry));
+    const std::uint64_t elements = entry.info.elements();
+    if (first > elements || count > elements - first) {
+      throw base::Error(base::ErrorKind::internal,
+                        at(entry) + ": cannot read: the range does not fit the array");
+    }
+    if (!entry.link.empty()) return std::vector<std::string>(count, entry.link);
+    return count == 0 ? std::vector<std::string>{} : texts_of(current(entry), first, count);
   }
 
  private:
@@ -104,6 +99,8 @@ class Hdf5File final : public base::ArraySource {
     H5Id space{};
     Leaf leaf{};
     std::vector<std::uint64_t> shape{};  ///< of elements, without the leaf's inner dimensions
+    /// Where its values lie in the file one after the other as they are in memory, if they do.
+    std::optional<std::uint64_t> offset{};
   };
 
   std::string at(const Entry& entry) const { return place_ + ":/" + entry.info.path; }
@@ -145,43 +142,65 @@ class Hdf5File final : public base::ArraySource {
     opened.leaf = std::move(leaves_of(type.get(), place).at(entry.leaf));
     opened.shape = entry.info.shape;
     opened.shape.resize(opened.shape.size() - opened.leaf.inner.size());
+    opened.offset = plain_offset(opened, type.get());
     return current_.emplace(std::move(opened));
   }
 
   H5Id open_dataset(const Entry& entry) const {
     const std::string place = at(entry);
+    if (!entry.info.unreadable.empty()) {
+      throw base::Error(base::ErrorKind::integrity,
+                        place + ": cannot read: it " + entry.info.unreadable);
+    }
     const H5Id access = checked(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, place, "cannot read");
-    H5Pset_chunk_cache(access.get(), chunk_cache_slots, chunk_cache_bytes, 1.0);
-    H5Id dataset = checked(
-        H5Dopen2(file_.get(), entry.object.c_str(), access.get()), H5Dclose, place, "cannot read");
-    require_filters(dataset.get(), place);
-    return dataset;
+    const auto open = [&] {
+      return checked(H5Dopen2(file_.get(), entry.object.c_str(), access.get()),
+                     H5Dclose,
+                     place,
+                     "cannot read");
+    };
+    const std::uint64_t cache = cache_bytes(open().get());
+    H5Pset_chunk_cache(access.get(), chunk_cache_slots, cache, 1.0);
+    return open();
   }
 
-  static void require_filters(hid_t dataset, const std::string& place) {
-    const H5Id plan = checked(H5Dget_create_plist(dataset), H5Pclose, place, "cannot read");
-    const int filters = H5Pget_nfilters(plan.get());
-    for (int i = 0; i < filters; ++i) {
-      unsigned flags = 0;
-      unsigned config = 0;
-      std::size_t parameters = 0;
-      std::array<char, 256> name{};
-      const H5Z_filter_t filter = H5Pget_filter2(plan.get(),
-                                                 static_cast<unsigned>(i),
-                                                 &flags,
-                                                 &parameters,
-                                                 nullptr,
-                                                 name.size() - 1,
-                                                 name.data(),
-                                                 &config);
-      if (H5Zfilter_avail(filter) > 0 || (flags & H5Z_FLAG_OPTIONAL) != 0) continue;
-      throw base::Error(base::ErrorKind::integrity,
-                        place + ": cannot read: it is packed with filter " +
-                            std::to_string(filter) + " '" + name.data() +
-                            "', which this HDF5 library does not have",
-                        "install the filter's HDF5 plug-in and name its folder in "
-                        "HDF5_PLUGIN_PATH, or write the file without it");
+  /// What the chunks take that one row of values goes through.
+  static std::uint64_t cache_bytes(hid_t dataset) {
+    const H5Id plan(H5Dget_create_plist(dataset), H5Pclose);
+    const H5Id space(H5Dget_space(dataset), H5Sclose);
+    const H5Id type(H5Dget_type(dataset), H5Tclose);
+    std::array<hsize_t, H5S_MAX_RANK> chunk{};
+    std::array<hsize_t, H5S_MAX_RANK> shape{};
+    const int rank = H5Pget_layout(plan.get()) == H5D_CHUNKED
+                         ? H5Pget_chunk(plan.get(), H5S_MAX_RANK, chunk.data())
+                         : 0;
+    if (rank <= 0 || H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr) != rank)
+      return 0;
+    std::uint64_t one = H5Tget_size(type.get());  // a chunk has less than 4 GiB
+    std::uint64_t row = one * chunk[0];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
+      one *= chunk[i];
+      const std::uint64_t across = (shape[i] + chunk[i] - 1) / chunk[i] * chunk[i];
+      if (i > 0) row = std::min(chunk_cache_bytes, row) * std::min(chunk_cache_bytes, across);
     }
+    return std::max(one, std::min(chunk_cache_bytes, row));
+  }
+
+  /// Values that need neither conversion nor unpacking are read without HDF5, which takes a
+  /// multiple of the time.
+  std::optional<std::uint64_t> plain_offset(const Current& array, hid_t file_type) const {
+    if (!array.entry->attribute.empty() || base::size_of(array.leaf.type) == 0) return std::nullopt;
+    const H5Id plan(H5Dget_create_plist(array.object.get()), H5Pclose);
+    if (!plan || H5Pget_layout(plan.get()) != H5D_CONTIGUOUS ||
+        H5Tequal(file_type, array.leaf.memory.get()) <= 0) {
+      return std::nullopt;
+    }
+    const haddr_t offset = H5Dget_offset(array.object.get());
+    const std::uint64_t bytes = array.entry->info.elements() * base::size_of(array.leaf.type);
+    if (offset == HADDR_UNDEF || offset > bytes_.size() || bytes > bytes_.size() - offset) {
+      return std::nullopt;  // never written, or damaged: HDF5 says what is the matter
+    }
+    return offset;
   }
 
   void read_values(Current& array,
@@ -202,22 +221,25 @@ class Hdf5File final : public base::ArraySource {
     std::memcpy(out.data(), whole.data() + skip * (element_bytes / per_element), out.size());
   }
 
-  std::vector<std::string> read_texts(Current& array) {
+  std::vector<std::string> texts_of(Current& array, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t size = H5Tget_size(array.leaf.memory.get());
     const std::uint64_t value_size = H5Tget_size(array.leaf.value.get());
-    std::uint64_t elements = 1;
-    for (const std::uint64_t extent : array.shape)
-      elements *= extent;
+    const std::uint64_t per_element = array.leaf.values_per_element();
+    const std::uint64_t end = first + count;
     const std::uint64_t block = std::max<std::uint64_t>(1, text_block_bytes / size);
     std::vector<std::string> texts;
-    std::vector<std::byte> buffer(std::min(block, elements) * size);
-    for (std::uint64_t first = 0; first < elements; first += block) {
-      const std::uint64_t count = std::min(block, elements - first);
-      std::fill(buffer.begin(), buffer.end(), std::byte{0});
-      const Reclaim reclaim(array.leaf.memory.get(), count, buffer.data());
-      read_elements(array, first, count, buffer.data());
-      for (std::uint64_t at = 0; at < count * size; at += value_size) {
-        texts.push_back(text_of(array.leaf.value.get(), buffer.data() + at, file_.get()));
+    std::vector<std::byte> buffer;
+    for (std::uint64_t from = first / per_element; from * per_element < end; from += block) {
+      const std::uint64_t last = (end + per_element - 1) / per_element;
+      const std::uint64_t elements = std::min(block, last - from);
+      buffer.assign(elements * size, std::byte{0});
+      const Reclaim reclaim(array.leaf.memory.get(), elements, buffer.data());
+      read_elements(array, from, elements, buffer.data());
+      for (std::uint64_t i = 0; i < elements * per_element; ++i) {
+        const std::uint64_t flat = from * per_element + i;
+        if (flat < first || flat >= end) continue;
+        texts.push_back(
+            text_of(array.leaf.value.get(), buffer.data() + i * value_size, file_.get()));
       }
     }
     return texts;
@@ -265,6 +287,9 @@ class Hdf5File final : public base::ArraySource {
       throw_hdf5(at(*array.entry), "cannot read");
     }
     std::memcpy(out, all.data() + first * size, count * size);
+    const std::uint64_t end = first + count;
+    const Reclaim before(array.leaf.memory.get(), first, all.data());
+    const Reclaim behind(array.leaf.memory.get(), elements - end, all.data() + end * size);
   }
 
   /// A flat range of an n-dimensional array as few boxes: each step takes as many whole rows,
@@ -315,6 +340,7 @@ class Hdf5File final : public base::ArraySource {
   }
 
   std::string place_;
+  mutable FileBytes bytes_;
   H5Id file_;
   std::vector<Entry> entries_;
   std::optional<Current> current_{};
@@ -322,9 +348,10 @@ class Hdf5File final : public base::ArraySource {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path) {
+std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path,
+                                             const std::string& place) {
   const QuietErrors quiet;
-  return std::make_unique<Hdf5File>(path);
+  return std::make_unique<Hdf5File>(path, place.empty() ? path.string() : place);
 }
 
 }  // namespace sabath::arrays

@@ -38,6 +38,13 @@ StatedEntry::Kind kind_of(archive_entry* entry) {
 ArchiveReader::ArchiveReader(const std::filesystem::path& path, Format format)
     : path_(path), archive_(archive_read_new(), archive_read_free), buffer_(buffer_bytes) {
   archive* handle = archive_.get();
+  if (format == Format::zip) {
+    // Without its directory, which comes last, a zip file that is cut short would look whole.
+    archive_read_support_format_zip_seekable(handle);
+    if (archive_read_open_filename(handle, path.c_str(), buffer_bytes) != ARCHIVE_OK) fail();
+    return;
+  }
+  names_.emplace();
   // A filter that libarchive could only run as an outside program answers ARCHIVE_WARN; it is left
   // on, because the program is then named by libarchive and not by the archive.
   archive_read_support_filter_gzip(handle);

@@ -31,8 +31,9 @@ struct StatedEntry {
 /// written, and where, is ours to decide. All failures are Error{integrity} that name the archive.
 class ArchiveReader {
  public:
-  enum class Format { archive, single_file };
-  /// As `single_file` what the filters give is the content of one entry.
+  enum class Format { archive, single_file, zip };
+  /// As `single_file` what the filters give is the content of one entry. As `zip` nothing else is
+  /// known, and the thread's locale is the caller's affair.
   explicit ArchiveReader(const std::filesystem::path& path, Format format = Format::archive);
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
@@ -52,7 +53,7 @@ class ArchiveReader {
   [[noreturn]] void fail() const;
 
   std::filesystem::path path_;
-  Utf8Names names_{};
+  std::optional<Utf8Names> names_{};
   std::unique_ptr<archive, int (*)(archive*)> archive_;
   std::vector<std::byte> buffer_;
   std::string current_{};

@@ -1,7 +1,11 @@
 #include "array_pair.hpp"
 
+#include "index_text.hpp"
 #include "tally.hpp"
 #include "tolerance.hpp"
+#include "tree_pair.hpp"
+
+#include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
@@ -12,60 +16,26 @@
 namespace sabath::compare {
 namespace {
 
-/// Two of these are all that a comparison of arrays holds of them.
-constexpr std::uint64_t block_bytes = 4U << 20U;
+/// Two of these are all that a comparison of arrays holds of them; small enough for a cache.
+constexpr std::uint64_t block_bytes = 1U << 20U;
+constexpr std::uint64_t texts_in_block = 256;
 constexpr std::size_t shown_text = 60;
-
-std::string type_text(base::ArrayType type) {
-  switch (type) {
-    case base::ArrayType::float64:
-      return "float64";
-    case base::ArrayType::float32:
-      return "float32";
-    case base::ArrayType::float16:
-      return "float16";
-    case base::ArrayType::bfloat16:
-      return "bfloat16";
-    case base::ArrayType::int64:
-      return "int64";
-    case base::ArrayType::int32:
-      return "int32";
-    case base::ArrayType::int16:
-      return "int16";
-    case base::ArrayType::int8:
-      return "int8";
-    case base::ArrayType::uint64:
-      return "uint64";
-    case base::ArrayType::uint32:
-      return "uint32";
-    case base::ArrayType::uint16:
-      return "uint16";
-    case base::ArrayType::uint8:
-      return "uint8";
-    case base::ArrayType::text:
-      return "text";
-    case base::ArrayType::opaque:
-      break;
-  }
-  return "opaque";
-}
+constexpr std::size_t shown_unreadable = 3;
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return shape.empty() ? "a scalar" : fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-/// "[3, 14, 2]" of a flat row-major index.
-std::string index_text(std::uint64_t flat, const std::vector<std::uint64_t>& shape) {
-  std::vector<std::uint64_t> index(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    index[i] = flat % shape[i];
-    flat /= shape[i];
-  }
-  return index.empty() ? "its value" : fmt::format("[{}]", fmt::join(index, ", "));
+std::int64_t row_major(const std::vector<std::uint64_t>& index,
+                       const std::vector<std::uint64_t>& shape) {
+  std::uint64_t flat = 0;
+  for (std::size_t i = 0; i < index.size(); ++i)
+    flat = flat * shape[i] + index[i];
+  return static_cast<std::int64_t>(flat);
 }
 
 std::string shortened(const std::string& text) {
-  return text.size() <= shown_text ? text : text.substr(0, shown_text) + "...";
+  return base::printable(text.size() <= shown_text ? text : text.substr(0, shown_text) + "...");
 }
 
 class ArrayPair {
@@ -73,72 +43,92 @@ class ArrayPair {
   ArrayPair(base::ArraySource& a,
             base::ArraySource& b,
             const spec::Tolerance& recipe,
-            const spec::Tolerance& asked)
-      : a_(a), b_(b), recipe_(recipe), asked_(asked) {}
+            const spec::Tolerance& asked,
+            const TreePair& trees)
+      : a_(a), b_(b), recipe_(recipe), asked_(asked), trees_(trees) {}
 
-  Finding compare(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
-    if (of_a.type != of_b.type) {
-      return structural(fmt::format("{} in A, {} in B", type_text(of_a.type), type_text(of_b.type)),
-                        0);
-    }
-    if (of_a.shape != of_b.shape) {
-      return structural(
-          fmt::format("shape {} in A, {} in B", shape_text(of_a.shape), shape_text(of_b.shape)), 0);
-    }
+  Finding compare(base::ArrayInfo of_a, base::ArrayInfo of_b) {
+    const std::string structure = structural_difference(of_a, of_b);
+    if (!structure.empty()) return structural(structure, 0);
+    if (of_a.column_major != of_b.column_major) of_a.column_major = of_b.column_major = false;
     return base::size_of(of_a.type) == 0 ? texts(of_a, of_b) : numbers(of_a, of_b);
-  }
-
-  static Finding structural(std::string structure, std::uint64_t missing) {
-    Finding finding;
-    finding.item.structure = std::move(structure);
-    finding.item.missing = missing;
-    return finding;
   }
 
  private:
   Finding numbers(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
     const std::uint64_t elements = of_a.elements();
-    const std::size_t size = base::size_of(of_a.type);
-    const std::uint64_t block = std::min<std::uint64_t>(elements, block_bytes / size);
+    const EqualChunks equal(trees_.a, trees_.b, of_a);
     Tally tally(of_a.type, applied_tolerance(of_a.type, recipe_, asked_), elements);
-    buffer_a_.resize(block * size);
-    buffer_b_.resize(block * size);
-    for (std::uint64_t first = 0; first < elements; first += block) {
-      const std::uint64_t count = std::min(block, elements - first);
-      const std::span from_a(buffer_a_.data(), count * size);
-      const std::span from_b(buffer_b_.data(), count * size);
-      a_.read(of_a, first, count, from_a);
-      b_.read(of_b, first, count, from_b);
-      tally.add(from_a, from_b);
+    for (std::uint64_t first = 0; first < elements;) {
+      const EqualChunks::Stretch known = equal.from(first);
+      tally.add_equal(known.elements, known.nans);
+      first += known.elements;
+      const std::uint64_t differing = std::min(elements - first, equal.to_boundary(first));
+      add_numbers(tally, of_a, of_b, first, differing);
+      first += differing;
     }
     Finding finding;
     finding.item = tally.finish([&](spec::Divergence& divergence) {
-      divergence.where = index_text(static_cast<std::uint64_t>(divergence.position), of_a.shape);
+      const auto index = index_of(static_cast<std::uint64_t>(divergence.position), of_a);
+      divergence.where = index_text(index);
+      divergence.position = row_major(index, of_a.shape);
     });
     return finding;
   }
 
+  void add_numbers(Tally& tally,
+                   const base::ArrayInfo& of_a,
+                   const base::ArrayInfo& of_b,
+                   std::uint64_t first,
+                   std::uint64_t count) {
+    const std::size_t size = base::size_of(of_a.type);
+    const std::uint64_t block = std::min<std::uint64_t>(count, block_bytes / size);
+    buffer_a_.resize(block * size);
+    buffer_b_.resize(block * size);
+    for (const std::uint64_t end = first + count; first < end; first += block) {
+      const std::uint64_t now = std::min(block, end - first);
+      const std::span from_a(buffer_a_.data(), now * size);
+      const std::span from_b(buffer_b_.data(), now * size);
+      a_.read(of_a, first, now, from_a);
+      b_.read(of_b, first, now, from_b);
+      tally.add(from_a, from_b);
+    }
+  }
+
   Finding texts(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
-    const std::vector<std::string> from_a = a_.read_text(of_a);
-    const std::vector<std::string> from_b = b_.read_text(of_b);
     Finding finding;
-    finding.item.compared = std::min(from_a.size(), from_b.size());
-    for (std::size_t i = 0; i < finding.item.compared; ++i) {
-      if (from_a[i] == from_b[i]) continue;
-      if (finding.item.different++ > 0) continue;
-      finding.item.structure = fmt::format("'{}' in A, '{}' in B at {}",
-                                           shortened(from_a[i]),
-                                           shortened(from_b[i]),
-                                           index_text(i, of_a.shape));
+    finding.item.compared = of_a.elements();
+    for (std::uint64_t first = 0; first < finding.item.compared; first += texts_in_block) {
+      const std::uint64_t count = std::min(texts_in_block, finding.item.compared - first);
+      add_texts(finding.item,
+                of_a,
+                first,
+                a_.read_texts(of_a, first, count),
+                b_.read_texts(of_b, first, count));
     }
     finding.item.strongest = strongest_rung(finding.item);
     return finding;
+  }
+
+  static void add_texts(spec::ItemComparison& item,
+                        const base::ArrayInfo& array,
+                        std::uint64_t first,
+                        const std::vector<std::string>& of_a,
+                        const std::vector<std::string>& of_b) {
+    for (std::size_t i = 0; i < of_a.size(); ++i) {
+      if (of_a[i] == of_b.at(i) || item.different++ > 0) continue;
+      item.structure = fmt::format("'{}' in A, '{}' in B at {}",
+                                   shortened(of_a[i]),
+                                   shortened(of_b[i]),
+                                   index_text(index_of(first + i, array)));
+    }
   }
 
   base::ArraySource& a_;
   base::ArraySource& b_;
   const spec::Tolerance& recipe_;
   const spec::Tolerance& asked_;
+  const TreePair& trees_;
   std::vector<std::byte> buffer_a_{};
   std::vector<std::byte> buffer_b_{};
 };
@@ -147,18 +137,57 @@ auto key_of(const base::ArrayInfo& info) {
   return std::tie(info.path, info.is_attribute);
 }
 
+/// What was found out about arrays that could not be read, few of them by name.
+class Unreadable {
+ public:
+  void add(const std::string& name, const std::string& why) {
+    if (++count_ <= shown_unreadable) told_.push_back(fmt::format("{} {}", name, why));
+  }
+  std::vector<std::string> take(const std::string& output) {
+    if (count_ > shown_unreadable) {
+      told_.push_back(fmt::format(
+          "{} more arrays of {} cannot be compared", count_ - shown_unreadable, output));
+    }
+    return std::move(told_);
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::vector<std::string> told_{};
+};
+
 }  // namespace
 
-std::vector<Finding> compare_arrays(const std::string& name,
-                                    base::ArraySource& a,
-                                    base::ArraySource& b,
-                                    const spec::Tolerance& recipe,
-                                    const spec::Tolerance& asked) {
-  ArrayPair pair(a, b, recipe, asked);
-  std::vector<Finding> findings;
+std::string structural_difference(const base::ArrayInfo& a, const base::ArrayInfo& b) {
+  if (a.type != b.type) {
+    return fmt::format("{} in A, {} in B", base::to_string(a.type), base::to_string(b.type));
+  }
+  if (a.shape == b.shape) return {};
+  return fmt::format("shape {} in A, {} in B", shape_text(a.shape), shape_text(b.shape));
+}
+
+Finding structural(std::string structure, std::uint64_t missing) {
+  Finding finding;
+  finding.item.structure = std::move(structure);
+  finding.item.missing = missing;
+  return finding;
+}
+
+Findings compare_arrays(const std::string& name,
+                        base::ArraySource& a,
+                        base::ArraySource& b,
+                        const spec::Tolerance& recipe,
+                        const spec::Tolerance& asked,
+                        const TreePair& trees) {
+  ArrayPair pair(a, b, recipe, asked, trees);
+  Findings findings;
+  Unreadable unreadable;
+  const auto name_of = [&](const base::ArrayInfo& info) {
+    return (name.empty() ? "/" : name + ":/") + base::printable(info.path);
+  };
   const auto add = [&](const base::ArrayInfo& info, Finding finding) {
-    finding.item.name = name + ":/" + info.path;
-    findings.push_back(std::move(finding));
+    finding.item.name = name_of(info);
+    findings.items.push_back(std::move(finding));
   };
   const std::vector<base::ArrayInfo> of_a = a.list();
   const std::vector<base::ArrayInfo> of_b = b.list();
@@ -166,17 +195,23 @@ std::vector<Finding> compare_arrays(const std::string& name,
   auto at_b = of_b.begin();
   while (at_a != of_a.end() || at_b != of_b.end()) {
     if (at_b == of_b.end() || (at_a != of_a.end() && key_of(*at_a) < key_of(*at_b))) {
-      add(*at_a, ArrayPair::structural("only in A", at_a->elements()));
+      add(*at_a, structural("only in A", at_a->elements()));
       ++at_a;
     } else if (at_a == of_a.end() || key_of(*at_b) < key_of(*at_a)) {
-      add(*at_b, ArrayPair::structural("only in B", at_b->elements()));
+      add(*at_b, structural("only in B", at_b->elements()));
       ++at_b;
     } else {
-      add(*at_a, pair.compare(*at_a, *at_b));
+      const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
+      if (why.empty()) {
+        add(*at_a, pair.compare(*at_a, *at_b));
+      } else {
+        unreadable.add(name_of(*at_a), why);
+      }
       ++at_a;
       ++at_b;
     }
   }
+  findings.not_evaluated = unreadable.take(name);
   return findings;
 }
 

@@ -108,11 +108,13 @@ struct OpenArray {
 std::optional<OpenArray> open_array(const Side& side, const std::string& item) {
   for (const auto& [name, output] : side.outputs) {
     if (!item.starts_with(name + ":/") || !output.open) continue;
-    OpenArray found{output.open(), {}};
+    OpenArray found{output.open({}), {}};
     if (!found.source) return std::nullopt;
     for (const ArrayInfo& info : found.source->list()) {
       if (name + ":/" + info.path != item) continue;
+      if (!info.unreadable.empty()) return std::nullopt;
       found.info = info;
+      found.info.column_major = false;  // of all runs in one order
       return found;
     }
   }

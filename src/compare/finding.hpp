@@ -13,6 +13,8 @@ namespace sabath::compare {
 struct Finding {
   spec::ItemComparison item{};
   std::string stage{};
+  /// Why it cannot be said whether the rungs below bitwise hold; empty: it can.
+  std::string undecided{};
   bool from_start = false;  ///< the very first pair of a series differs already
   /// When a series parts, so that series by step and by epoch can be put in order: epoch (a lowest
   /// number where it is not known) and step (a highest one where there is none).

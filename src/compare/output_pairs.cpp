@@ -1,9 +1,15 @@
 #include "output_pairs.hpp"
 
 #include "array_pair.hpp"
+#include "tree_pair.hpp"
+
+#include <sabath/compare/array_trees.hpp>
+#include <sabath/spec/output_rule.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -11,6 +17,19 @@ namespace sabath::compare {
 namespace {
 
 using Outputs = std::map<std::string, OutputSide>;
+
+constexpr std::array array_endings{".h5",
+                                   ".hdf5",
+                                   ".hdf",
+                                   ".nc",
+                                   ".nc4",
+                                   ".npy",
+                                   ".npz",
+                                   ".csv",
+                                   ".tsv",
+                                   ".safetensors",
+                                   ".onnx",
+                                   ".keras"};
 
 /// What the record says was made, with the means to open it where the caller has any.
 Outputs outputs_of(const Side& side) {
@@ -26,18 +45,15 @@ std::string stage_of(const std::string& name) {
   return name.substr(0, name.find('/'));
 }
 
-/// The rule for "stage/path": under that name, else under the declared path.
-spec::OutputRule rule_for(const Rules& rules, const std::string& name) {
-  for (const std::string& key : {name, name.substr(name.find('/') + 1)}) {
-    const auto found = rules.outputs.find(key);
-    if (found != rules.outputs.end()) return found->second;
-  }
-  return {};
+/// Of an output whose content is gone: would it have been compared by arrays?
+bool is_named_as_arrays(const spec::OutputRule& rule, const std::string& name) {
+  if (rule.compares_arrays()) return true;
+  const auto has_ending = [&](const char* ending) { return name.ends_with(ending); };
+  return rule.as.empty() && std::ranges::any_of(array_endings, has_ending);
 }
 
-bool is_hdf5(const spec::OutputRule& rule, const std::string& name) {
-  if (!rule.as.empty()) return rule.as == "hdf5";
-  return name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".hdf");
+std::string bytes_differ(const OutputSide& a, const OutputSide& b) {
+  return fmt::format("bytes differ ({} in A, {} in B)", a.size_bytes, b.size_bytes);
 }
 
 Finding whole_file(std::string structure) {
@@ -65,18 +81,27 @@ class OutputPairs {
       return keep(name, std::move(finding));
     }
     if (a->digest == b->digest && !a->digest.hex.empty()) return keep(name, whole_file({}));
-    const spec::OutputRule rule = rule_for(rules_, name);
-    if (!is_hdf5(rule, name)) {
-      return keep(
-          name,
-          whole_file(fmt::format("bytes differ ({} in A, {} in B)", a->size_bytes, b->size_bytes)));
-    }
+    const spec::OutputRule rule =
+        spec::rule_for(rules_.outputs, stage_of(name), name.substr(name.find('/') + 1));
+    if (rule.as == "bytes") return keep(name, whole_file(bytes_differ(*a, *b)));
+    const auto trees_of_a = trees_of(*a, *b, rule);
+    const auto trees_of_b = trees_of(*b, *a, rule);
     if (!a->open || !b->open) {
+      if (trees_of_a && trees_of_b) {
+        return add(
+            name,
+            compare_trees(name, *trees_of_a, *trees_of_b, rule.tolerance, options_.tolerance));
+      }
+      if (!is_named_as_arrays(rule, name)) return keep(name, whole_file(bytes_differ(*a, *b)));
       findings_.not_evaluated.push_back(
           fmt::format("the output {} differs and its content is not there any more", name));
       return;
     }
-    add_arrays(name, *a->open(), *b->open(), rule);
+    const auto from_a = a->open(rule);
+    const auto from_b = b->open(rule);
+    if (!from_a || !from_b) return keep(name, whole_file(bytes_differ(*a, *b)));
+    const TreePair trees{trees_of_a ? &*trees_of_a : nullptr, trees_of_b ? &*trees_of_b : nullptr};
+    add(name, compare_arrays(name, *from_a, *from_b, rule.tolerance, options_.tolerance, trees));
   }
 
   Findings take() { return std::move(findings_); }
@@ -88,18 +113,27 @@ class OutputPairs {
     findings_.items.push_back(std::move(finding));
   }
 
-  void add_arrays(const std::string& name,
-                  base::ArraySource& a,
-                  base::ArraySource& b,
-                  const spec::OutputRule& rule) {
-    std::vector<Finding> arrays = compare_arrays(name, a, b, rule.tolerance, options_.tolerance);
-    if (arrays.empty()) {
-      findings_.not_evaluated.push_back(fmt::format("the output {} holds no arrays", name));
+  /// What was kept of the values, or is made of them where only the other side's are gone.
+  static std::optional<spec::OutputTrees> trees_of(const OutputSide& side,
+                                                   const OutputSide& other,
+                                                   const spec::OutputRule& rule) {
+    auto trees = side.trees ? side.trees() : std::nullopt;
+    if (trees || !side.open || other.open || !other.trees) return trees;
+    const auto source = side.open(rule);
+    if (source) trees = make_trees(*source, rule.tolerance);
+    return trees;
+  }
+
+  void add(const std::string& name, Findings arrays) {
+    if (arrays.items.empty() && arrays.not_evaluated.empty()) {
+      arrays.not_evaluated.push_back(fmt::format("the output {} holds no arrays", name));
     }
-    for (Finding& finding : arrays) {
+    for (Finding& finding : arrays.items) {
       finding.stage = stage_of(name);
       findings_.items.push_back(std::move(finding));
     }
+    findings_.not_evaluated.insert(
+        findings_.not_evaluated.end(), arrays.not_evaluated.begin(), arrays.not_evaluated.end());
   }
 
   const Rules& rules_;

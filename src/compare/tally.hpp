@@ -22,6 +22,12 @@ class Tally {
   /// The next values of both sides: as many bytes of each, native byte order.
   void add(std::span<const std::byte> a, std::span<const std::byte> b);
 
+  /// As many pairs of equal bits, so many of them NaN.
+  void add_equal(std::uint64_t count, std::uint64_t nans) {
+    item_.compared += count;
+    item_.nan_pairs += nans;
+  }
+
   /// The result without its name. `locate` is given each divergence with the ordinal of its pair as
   /// `position` and completes it.
   spec::ItemComparison finish(const std::function<void(spec::Divergence&)>& locate);

@@ -165,10 +165,22 @@ Judgement judge(const Side& a,
                 const Requirement& required,
                 const Finding* first_divergent) {
   if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
+  return judge_items(judged, not_evaluated, required, first_divergent);
+}
+
+Judgement judge_items(const std::vector<const Finding*>& judged,
+                      std::vector<std::string> not_evaluated,
+                      const Requirement& required,
+                      const Finding* first_divergent) {
   std::vector<const Finding*> broken;
   for (const Finding* finding : judged) {
     const bool is_within = required.or_envelope && finding->item.within_envelope == true;
-    if (!holds(finding->item, required.rung) && !is_within) broken.push_back(finding);
+    if (holds(finding->item, required.rung) || is_within) continue;
+    if (finding->undecided.empty() || required.rung == spec::Rung::bitwise) {
+      broken.push_back(finding);
+    } else {
+      not_evaluated.push_back(finding->item.name + ": " + finding->undecided);
+    }
   }
   if (!broken.empty()) {
     std::string reason = breach(broken.front()->item, required.rung);

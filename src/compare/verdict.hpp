@@ -45,5 +45,10 @@ Judgement judge(const Side& a,
                 const std::vector<std::string>& not_evaluated,
                 const Requirement& required,
                 const Finding* first_divergent = nullptr);
+/// The same of items alone.
+Judgement judge_items(const std::vector<const Finding*>& judged,
+                      std::vector<std::string> not_evaluated,
+                      const Requirement& required,
+                      const Finding* first_divergent = nullptr);
 
 }  // namespace sabath::compare

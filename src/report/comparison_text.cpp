@@ -2,6 +2,7 @@
 #include "performance_table.hpp"
 
 #include <sabath/base/text_table.hpp>
+#include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -169,6 +170,21 @@ std::string differences_text(const Comparison& comparison) {
 
 std::string number_text(double value) {
   return fmt::format("{:.6g}", value);
+}
+
+std::string files_text(const Comparison& comparison) {
+  LabelledLines head(13);
+  head.add("A", base::printable(comparison.a));
+  head.add("B", base::printable(comparison.b));
+  head.gap();
+  LabelledLines foot(13);
+  if (comparison.first_divergence) {
+    foot.add(
+        "parted",
+        comparison.first_divergence_in + " at " + divergence_text(*comparison.first_divergence));
+  }
+  foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
+  return head.text() + items_text(comparison) + foot.text();
 }
 
 std::string comparison_text(const Comparison& comparison, const std::string& courses) {

@@ -1,5 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
@@ -61,6 +62,22 @@ class StageOrder {
 };
 
 }  // namespace
+
+OutputRule rule_for(const std::map<std::string, OutputRule>& rules,
+                    const std::string& stage,
+                    const std::string& path) {
+  for (const std::string& key : {stage + "/" + path, path}) {
+    const auto found = rules.find(key);
+    if (found != rules.end()) return found->second;
+  }
+  return {};
+}
+
+const std::vector<std::string>& OutputRule::formats() {
+  static const std::vector<std::string> all{
+      "hdf5", "netcdf", "npy", "npz", "csv", "safetensors", "onnx", "keras", "raw", "bytes"};
+  return all;
+}
 
 const Parameter* Recipe::parameter(std::string_view wanted) const {
   return named(parameters, wanted);

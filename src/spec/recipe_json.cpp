@@ -86,6 +86,35 @@ void check_fixed(const Recipe& recipe, JsonReader reader) {
   }
 }
 
+RawLayout read_raw_layout(JsonReader reader) {
+  RawLayout layout;
+  JsonReader type = reader.required("type");
+  const auto named = base::parse_array_type(type.string());
+  if (named && base::size_of(*named) > 0) {
+    layout.type = *named;
+  } else if (type.is_string()) {
+    type.problem("'" + type.string() + "' is no type of numbers", "such as 'float32' or 'int16'");
+  }
+  JsonReader order = reader.optional("byte_order");
+  layout.big_endian = order.exists() && order.one_of({"little", "big"}) == "big";
+  JsonReader shape = reader.optional("shape");
+  if (shape.exists()) {
+    for (JsonReader& extent : shape.items())
+      layout.shape.push_back(extent.unsigned_integer());
+  }
+  return layout;
+}
+
+OutputRule read_output_rule(JsonReader entry) {
+  OutputRule rule;
+  JsonReader as = entry.optional("as");
+  if (as.exists()) rule.as = as.one_of(OutputRule::formats());
+  if (rule.as == "raw") rule.raw = read_raw_layout(entry);
+  rule.tolerance = read_tolerance(entry.optional("tolerance"));
+  entry.finish();
+  return rule;
+}
+
 std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader reader) {
   std::vector<std::string> outputs;
   for (const Stage& stage : recipe.stages)
@@ -97,10 +126,7 @@ std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader 
       entry.problem("no stage has an output '" + output + "'",
                     guess.empty() ? "" : "did you mean '" + guess + "'?");
     }
-    OutputRule& rule = rules[output];
-    rule.as = entry.required("as").one_of({"hdf5", "bytes"});
-    rule.tolerance = read_tolerance(entry.optional("tolerance"));
-    entry.finish();
+    rules[output] = read_output_rule(entry);
   }
   return rules;
 }

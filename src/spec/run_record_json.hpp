@@ -64,6 +64,7 @@ void describe(Io& io, FieldRef<Io, OutputRecord> output) {
   io("size_bytes", output.size_bytes);
   io("digest", output.digest);
   io("kept", output.kept);
+  io("trees", output.trees);
 }
 
 template <class Io>

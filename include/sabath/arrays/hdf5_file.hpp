@@ -4,11 +4,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
 namespace sabath::arrays {
 
 /// Opens an HDF5 file for reading. Throws Error{not_found|integrity}: cut short, not HDF5. External
-/// links and external storage are never followed: each is an Error{integrity} that names it.
-std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path);
+/// links and external storage are never followed: such arrays are listed as unreadable, and so are
+/// those whose filter is not there. Messages name the file as `place`, if that is not empty.
+std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path,
+                                             const std::string& place = {});
 
 }  // namespace sabath::arrays

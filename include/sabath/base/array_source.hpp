@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::base {
@@ -27,6 +29,8 @@ enum class ArrayType {
 };
 
 std::size_t size_of(ArrayType type);  ///< bytes of one element; 0 for text and opaque
+std::string_view to_string(ArrayType type);
+std::optional<ArrayType> parse_array_type(std::string_view name);
 
 /// One array of a container, or one of its attributes (`is_attribute`, path
 /// "group/array@attribute").
@@ -35,26 +39,34 @@ struct ArrayInfo {
   ArrayType type = ArrayType::float64;
   std::vector<std::uint64_t> shape{};  ///< empty for a scalar
   bool is_attribute = false;
+  /// Elements come in column-major order. A reader whose array says so gives them in row-major
+  /// order, only slower, when it is asked with this cleared.
+  bool column_major = false;
+  /// Why its values cannot be had (a filter that is not there, a link out of the file); else empty.
+  std::string unreadable{};
 
   std::uint64_t elements() const;
   bool operator==(const ArrayInfo&) const = default;
 };
 
 /// Reads arrays out of a file (HDF5, NPY ...); implemented by `arrays`, used by `compare` and
-/// `report`. Values come in native byte order, in row-major order. One thread at a time.
+/// `report`. Values come in native byte order, in row-major order unless the array says otherwise.
+/// One thread at a time.
 class ArraySource {
  public:
   virtual ~ArraySource() = default;
   /// All arrays and attributes, sorted by path.
   virtual std::vector<ArrayInfo> list() = 0;
-  /// Reads `count` elements from flat row-major index `first` into `out` (count * size_of(type)
+  /// Reads `count` elements from flat index `first` into `out` (count * size_of(type)
   /// bytes). Only for numeric types. Throws Error{integrity} when the container is damaged.
   virtual void read(const ArrayInfo& array,
                     std::uint64_t first,
                     std::uint64_t count,
                     std::span<std::byte> out) = 0;
-  /// All elements of a text array; for opaque ones one hexadecimal text an element.
-  virtual std::vector<std::string> read_text(const ArrayInfo& array) = 0;
+  /// As many elements of a text array; for opaque ones one hexadecimal text an element.
+  virtual std::vector<std::string> read_texts(const ArrayInfo& array,
+                                              std::uint64_t first,
+                                              std::uint64_t count) = 0;
 };
 
 }  // namespace sabath::base

@@ -3,6 +3,8 @@
 #include <sabath/base/array_source.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/output_trees.hpp>
+#include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <functional>
@@ -15,12 +17,14 @@
 
 namespace sabath::compare {
 
-/// One declared output of a run, ready to be read: its arrays (null for "bytes": then only digests
-/// count).
+/// One declared output of a run, ready to be read: its arrays, or null where it holds none (then
+/// only digests count). Without `open` its content is gone. `trees` are the digests of its values,
+/// or nothing; they are believed.
 struct OutputSide {
   base::Digest digest{};
   std::uint64_t size_bytes = 0;
-  std::function<std::unique_ptr<base::ArraySource>()> open{};
+  std::function<std::unique_ptr<base::ArraySource>(const spec::OutputRule&)> open{};
+  std::function<std::optional<spec::OutputTrees>()> trees{};
 };
 
 /// One side of a pair: the record, its series and its outputs by "stage/path".

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/array_source.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/spec/environment_spec.hpp>
 #include <sabath/spec/metric.hpp>
@@ -68,11 +69,25 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
+/// What a file of bare numbers does not say itself.
+struct RawLayout {
+  base::ArrayType type = base::ArrayType::float64;  ///< of numbers
+  bool big_endian = false;
+  std::vector<std::uint64_t> shape{};  ///< row-major; empty: as many as there are
+
+  bool operator==(const RawLayout&) const = default;
+};
+
 /// How a declared output is compared.
 struct OutputRule {
-  std::string as{};  ///< "hdf5" or "bytes"
-  Tolerance tolerance{};
+  /// The formats that can be declared, "bytes" among them.
+  static const std::vector<std::string>& formats();
 
+  std::string as{};  ///< one of those; empty: by arrays of whatever format its content has
+  Tolerance tolerance{};
+  std::optional<RawLayout> raw{};  ///< of "raw", always and only
+
+  bool compares_arrays() const { return !as.empty() && as != "bytes"; }
   bool operator==(const OutputRule&) const = default;
 };
 

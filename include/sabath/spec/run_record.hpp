@@ -65,6 +65,8 @@ struct OutputRecord {
   /// "cache": an object of the cache has the same bytes; else why it was only hashed. Nothing: of
   /// an earlier sabath.
   std::optional<std::string> kept{};
+  /// Of the file with the digests of its arrays' values, chunk by chunk; nothing: there is none.
+  std::optional<base::Digest> trees{};
 
   bool operator==(const OutputRecord&) const = default;
 };

@@ -3,16 +3,19 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/compare_files.hpp>
 #include <sabath/app/compare_groups.hpp>
 #include <sabath/app/compare_pair.hpp>
 #include <sabath/app/difference_courses.hpp>
 #include <sabath/app/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
 
 namespace sabath::cli {
@@ -33,7 +36,36 @@ struct CompareOptions {
   std::string envelope{};
   std::string rcp{};
   bool statistics = false;
+  std::string as{};
 };
+
+/// Runs are not called like files that are there.
+bool are_files(const CompareOptions& options) {
+  std::error_code code;
+  const bool a = std::filesystem::is_regular_file(options.a, code);
+  const bool b = std::filesystem::is_regular_file(options.b, code);
+  if (a != b && !options.b.empty()) {
+    const std::string& file = a ? options.a : options.b;
+    const std::string& other = a ? options.b : options.a;
+    throw Error(ErrorKind::not_found,
+                "'" + base::printable(other) + "': no such file, and '" + base::printable(file) +
+                    "' is one");
+  }
+  return a && b;
+}
+
+int compare_two_files(const CompareOptions& options, Workspace& workspace) {
+  if (!options.across.empty() || !options.by.empty() || options.statistics ||
+      !(options.reference + options.envelope + options.rcp).empty()) {
+    throw Error(ErrorKind::usage, "only --require, --as, --rtol and --atol are for files");
+  }
+  app::FilesRequest request{options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
+  if (!options.require.empty()) request.require = spec::parse_rung(options.require);
+  const spec::Comparison comparison = app::compare_files(request);
+  workspace.answer(workspace.options().json ? json_answer(comparison)
+                                            : report::files_text(comparison));
+  return exit_status(comparison.result);
+}
 
 std::vector<catalog::RunRow> runs_of(const std::string& selection, Workspace& workspace) {
   auto runs = workspace.catalog().select(selection, workspace.clock().now());
@@ -134,6 +166,13 @@ int compare_two(const CompareOptions& options,
 }
 
 int run_compare(const CompareOptions& options, Workspace& workspace) {
+  if (are_files(options)) return compare_two_files(options, workspace);
+  if (!options.as.empty()) {
+    throw Error(ErrorKind::usage,
+                "--as is for two files, and '" + base::printable(options.a) + "' and '" +
+                    base::printable(options.b) + "' are not",
+                "a run's recipe says in 'compare' of which format its outputs are");
+  }
   if (!options.by.empty() || options.b.empty()) return compare_selection(options, workspace);
   const auto a = runs_of(options.a, workspace);
   const auto b = runs_of(options.b, workspace);
@@ -147,10 +186,13 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
 void setup_compare(CLI::App& app, Action& action) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand(
-      "compare", "say whether two runs, or groups of runs, agree, and where not");
-  command->add_option("a", options->a, "a run (id, unique prefix, @last), or a selection of many")
+      "compare", "say whether two runs, groups of runs, or two files agree, and where not");
+  command
+      ->add_option("a",
+                   options->a,
+                   "a run (id, unique prefix, @last), a selection of many, or a file of arrays")
       ->required();
-  command->add_option("b", options->b, "another run, or another selection");
+  command->add_option("b", options->b, "another run, another selection, or another file");
   command
       ->add_option(
           "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
@@ -183,6 +225,8 @@ void setup_compare(CLI::App& app, Action& action) {
   command->add_flag("--statistics",
                     options->statistics,
                     "of two selections: what all tests say, for each metric");
+  command->add_option(
+      "--as", options->as, "format of the two files: hdf5, npy, csv, ..., raw:TYPE[:big]");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_compare(*options, workspace); };
   });

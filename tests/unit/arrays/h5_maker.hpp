@@ -95,7 +95,8 @@ std::vector<T> read_all(base::ArraySource& source, const std::string& path) {
 }
 
 inline std::vector<std::string> read_texts(base::ArraySource& source, const std::string& path) {
-  return source.read_text(info_of(source, path));
+  const base::ArrayInfo info = info_of(source, path);
+  return source.read_texts(info, 0, info.elements());
 }
 
 }  // namespace sabath::test

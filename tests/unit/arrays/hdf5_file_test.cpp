@@ -242,6 +242,81 @@ TEST_CASE("hdf5: a filter that is not there is named") {
   const auto source = open_hdf5(home / "a.h5");
   const base::Error error = error_of([&] { read_all<double>(*source, "d"); });
   CHECK(error.kind() == base::ErrorKind::integrity);
-  CHECK_THAT(error.what(), Contains("filter 311 'wondrous'"));
-  CHECK_THAT(error.hint(), Contains("HDF5_PLUGIN_PATH"));
+  CHECK_THAT(error.what(), Contains("filter 311 'wondrous'") && Contains("HDF5_PLUGIN_PATH"));
+  CHECK_THAT(info_of(*source, "d").unreadable, Contains("filter 311 'wondrous'"));
+}
+
+TEST_CASE("hdf5: an optional filter that is not there matters only where it was applied") {
+  const TempHome home;
+  constexpr H5Z_filter_t filter = 312;
+  const H5Z_class2_t known{
+      H5Z_CLASS_T_VERS, filter, 1, 1, "optional", nullptr, nullptr, pass_through};
+  REQUIRE(H5Zregister(&known) >= 0);
+  const auto values = counted(8);
+  const H5Id plan = dataset_plan();
+  const hsize_t chunk = 8;
+  H5Pset_chunk(plan.get(), 1, &chunk);
+  H5Pset_filter(plan.get(), filter, H5Z_FLAG_OPTIONAL, 0, nullptr);
+  {
+    const H5Id file = make_file(home / "a.h5");
+    put(file.get(), "d", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {8}, values.data(), plan.get());
+    const H5Id space = make_space({8});
+    const H5Id unwritten(
+        H5Dcreate2(
+            file.get(), "u", H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, plan.get(), H5P_DEFAULT),
+        H5Dclose);
+  }
+  REQUIRE(H5Zunregister(filter) >= 0);
+  const auto source = open_hdf5(home / "a.h5");
+  CHECK_THAT(info_of(*source, "d").unreadable, Contains("filter 312 'optional'"));
+  CHECK(read_all<double>(*source, "u") == std::vector<double>(8));
+}
+
+TEST_CASE("hdf5: contiguous values are read right behind a user block, and from any byte order") {
+  const TempHome home;
+  const auto values = counted(1000);
+  {
+    const H5Id plan(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    REQUIRE(H5Pset_userblock(plan.get(), 1024) >= 0);
+    const H5Id file(H5Fcreate((home / "a.h5").c_str(), H5F_ACC_EXCL, plan.get(), H5P_DEFAULT),
+                    H5Fclose);
+    put(file.get(), "little", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {10, 100}, values.data());
+    put(file.get(), "big", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, {10, 100}, values.data());
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  for (const char* name : {"little", "big"}) {
+    CHECK(read_all<double>(*source, name) == values);
+    CHECK(read_range<double>(*source, name, 995, 5) ==
+          std::vector<double>(values.end() - 5, values.end()));
+  }
+}
+
+TEST_CASE("hdf5: what NetCDF notes of its libraries is no content") {
+  const TempHome home;
+  {
+    const H5Id file = make_file(home / "a.nc");
+    const std::int32_t version = 2;
+    put_attribute(file.get(), "_NCProperties", H5T_NATIVE_INT32, {}, &version);
+    put_attribute(
+        make_group(file.get(), "g").get(), "_NCProperties", H5T_NATIVE_INT32, {}, &version);
+  }
+  CHECK(paths_of(*open_hdf5(home / "a.nc")) == std::vector<std::string>{"g@_NCProperties"});
+}
+
+TEST_CASE("hdf5: texts are read in ranges, also within elements that are arrays") {
+  const TempHome home;
+  {
+    const H5Id file = make_file(home / "a.h5");
+    const H5Id two(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(two.get(), 2);
+    const hsize_t three = 3;
+    const H5Id triple(H5Tarray_create2(two.get(), 1, &three), H5Tclose);
+    put(file.get(), "d", triple.get(), triple.get(), {2}, "a\0b\0c\0d\0e\0f\0");
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  const base::ArrayInfo info = info_of(*source, "d");
+  CHECK(info.shape == std::vector<std::uint64_t>{2, 3});
+  CHECK(source->read_texts(info, 2, 3) == std::vector<std::string>{"c", "d", "e"});
+  CHECK(source->read_texts(info, 6, 0).empty());
+  CHECK_THROWS_AS(source->read_texts(info, 5, 2), base::Error);
 }

@@ -16,15 +16,13 @@ void put_half(hid_t parent, const std::string& name) {
   put(parent, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {}, &half);
 }
 
-void require_refused(const std::filesystem::path& path, const std::string& words) {
-  try {
-    open_hdf5(path);
-    FAIL("it was opened");
-  } catch (const base::Error& error) {
-    CHECK(error.kind() == base::ErrorKind::integrity);
-    CHECK_THAT(error.what(), Contains(words));
-    CHECK_FALSE(error.hint().empty());
-  }
+void require_unreadable(const std::filesystem::path& path,
+                        const std::string& array,
+                        const std::string& words) {
+  const auto source = open_hdf5(path);
+  const base::ArrayInfo info = info_of(*source, array);
+  CHECK_THAT(info.unreadable, Contains(words));
+  CHECK_THROWS_AS(source->read_texts(info, 0, info.elements()), base::Error);
 }
 
 }  // namespace
@@ -95,17 +93,17 @@ TEST_CASE("hdf5: a cycle of groups ends, a data set of two names has both") {
   CHECK(read_all<double>(*source, "alias") == std::vector{half});
 }
 
-TEST_CASE("hdf5: a link into another file is refused by name") {
+TEST_CASE("hdf5: a link into another file is told by name and not followed") {
   const TempHome home;
   put_half(make_file(home / "b.h5").get(), "d");
   {
     const H5Id file = make_file(home / "a.h5");
     H5Lcreate_external("b.h5", "/d", file.get(), "out", H5P_DEFAULT, H5P_DEFAULT);
   }
-  require_refused(home / "a.h5", "a.h5:/out: is an external link to '/d' in 'b.h5'");
+  require_unreadable(home / "a.h5", "out", "is an external link to '/d' in 'b.h5'");
 }
 
-TEST_CASE("hdf5: data that lie in another file are refused by name") {
+TEST_CASE("hdf5: data that lie in another file are told by name and not read") {
   const TempHome home;
   {
     const H5Id file = make_file(home / "raw.h5");
@@ -118,7 +116,7 @@ TEST_CASE("hdf5: data that lie in another file are refused by name") {
         H5Dclose);
     REQUIRE(dataset);
   }
-  require_refused(home / "raw.h5", "raw.h5:/d: its data lie outside, in 'secret.bin'");
+  require_unreadable(home / "raw.h5", "d", "has its data outside, in 'secret.bin'");
   {
     const H5Id file = make_file(home / "virtual.h5");
     const H5Id plan(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
@@ -130,7 +128,40 @@ TEST_CASE("hdf5: data that lie in another file are refused by name") {
         H5Dclose);
     REQUIRE(dataset);
   }
-  require_refused(home / "virtual.h5", "virtual.h5:/d: its data lie outside, in 'other.h5'");
+  require_unreadable(home / "virtual.h5", "d", "has its data outside, in 'other.h5'");
+}
+
+TEST_CASE(
+    "hdf5: a virtual data set is read of plain ones of the file, and of nothing behind them") {
+  const TempHome home;
+  {
+    const H5Id file = make_file(home / "a.h5");
+    const std::vector<double> values{1, 2};
+    put(file.get(), "plain", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {2}, values.data());
+    const H5Id outside(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_external(outside.get(), "secret.bin", 0, H5F_UNLIMITED);
+    const H5Id space = make_space({2});
+    const auto create = [&](const char* name, hid_t plan) {
+      const H5Id dataset(
+          H5Dcreate2(file.get(), name, H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, plan, H5P_DEFAULT),
+          H5Dclose);
+      REQUIRE(dataset);
+    };
+    create("outside", outside.get());
+    H5Lcreate_external("b.h5", "/d", file.get(), "link", H5P_DEFAULT, H5P_DEFAULT);
+    for (const char* source : {"plain", "/outside", "link", "view of plain", "none"}) {
+      const H5Id plan(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+      REQUIRE(H5Pset_virtual(plan.get(), space.get(), ".", source, space.get()) >= 0);
+      create(("view of " + std::string(source[0] == '/' ? source + 1 : source)).c_str(),
+             plan.get());
+    }
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  CHECK(read_all<double>(*source, "view of plain") == std::vector<double>{1, 2});
+  for (const char* name :
+       {"view of outside", "view of link", "view of view of plain", "view of none"}) {
+    CHECK_THAT(info_of(*source, name).unreadable, Contains("no plain data set of this file"));
+  }
 }
 
 TEST_CASE("hdf5: an array too large for its size to be a number is refused") {

@@ -66,8 +66,12 @@ class MemorySource final : public base::ArraySource {
     container_->bytes_read += out.size();
     std::memcpy(out.data(), bytes.data() + first * size, out.size());
   }
-  std::vector<std::string> read_text(const base::ArrayInfo& array) override {
-    return container_->arrays.at({array.path, array.is_attribute}).texts;
+  std::vector<std::string> read_texts(const base::ArrayInfo& array,
+                                      std::uint64_t first,
+                                      std::uint64_t count) override {
+    const auto& texts = container_->arrays.at({array.path, array.is_attribute}).texts;
+    const auto from = texts.begin() + static_cast<std::ptrdiff_t>(first);
+    return {from, from + static_cast<std::ptrdiff_t>(count)};
   }
 
  private:

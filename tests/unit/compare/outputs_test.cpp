@@ -211,3 +211,63 @@ TEST_CASE("outputs: an output that only the record knows is compared by its dige
   b.record.outputs[0].digest.hex = "bb";
   CHECK(compare_two(a, b, {}).result == Verdict::fail);
 }
+
+TEST_CASE("outputs: an array that cannot be read is inconclusive, and the others are compared") {
+  auto a = with_values({1});
+  a->put<double>("packed", ArrayType::float64, {1}, {1});
+  a->arrays.at({"packed", false}).info.unreadable = "is packed with filter 305";
+  const auto comparison = compare_contents(a, a);
+  CHECK(comparison.result == Verdict::inconclusive);
+  CHECK(comparison.reason == "train/x.h5:/packed is packed with filter 305");
+  CHECK(comparison.outputs.size() == 1);
+  auto b = with_values({2});
+  b->put<double>("packed", ArrayType::float64, {1}, {1});
+  CHECK(compare_contents(a, b).result == Verdict::fail);
+}
+
+TEST_CASE("outputs: of many arrays that cannot be read a few are named") {
+  auto a = with_values({1});
+  for (const char* name : {"p", "q", "r", "s", "t"}) {
+    a->put<double>(name, ArrayType::float64, {1}, {1});
+    a->arrays.at({name, false}).info.unreadable = "is away";
+  }
+  CHECK_THAT(compare_contents(a, a).reason,
+             Contains("/p is away") && !Contains("/s is away") &&
+                 Contains("2 more arrays of train/x.h5 cannot be compared"));
+}
+
+TEST_CASE("outputs: an index is told as it is, also in column-major order") {
+  auto a = container();
+  auto b = container();
+  a->put<double>("d", ArrayType::float64, {2, 3}, {0, 1, 2, 3, 4, 5});
+  b->put<double>("d", ArrayType::float64, {2, 3}, {0, 1, 2, 9, 4, 5});
+  for (const auto& side : {a, b})
+    side->arrays.at({"d", false}).info.column_major = true;
+  const auto comparison = compare_contents(a, b);
+  CHECK(comparison.outputs.at(0).first_bitwise->where == "[1, 1]");
+  CHECK(comparison.outputs.at(0).first_bitwise->position == 4);
+}
+
+TEST_CASE("outputs: names and texts from outside are made printable") {
+  auto a = container();
+  auto b = container();
+  a->put_text("bad\x1b[31m", {"\xff"});
+  b->put_text("bad\x1b[31m", {"\x07"});
+  const auto comparison = compare_contents(a, b);
+  const auto& item = comparison.outputs.at(0);
+  CHECK(item.name == "train/x.h5:/bad\\x1b[31m");
+  CHECK(item.structure == "'\\xff' in A, '\\x07' in B at [0]");
+}
+
+TEST_CASE("outputs: the content says whether it is arrays, not the name") {
+  const auto content = with_values({1});
+  const auto named = [&](const std::string& path, const std::shared_ptr<Container>& of_b) {
+    return compare_two(
+        Run().output("train", path, "aa", content), Run().output("train", path, "bb", of_b), {});
+  };
+  CHECK(named("result", with_values({1})).result == Verdict::pass);
+  auto none = Run().output("train", "x.h5", "bb", content);
+  none.outputs["train/x.h5"].open = [](const spec::OutputRule&) { return nullptr; };
+  const auto mixed = compare_two(Run().output("train", "x.h5", "aa", content), none, {});
+  CHECK(mixed.outputs.at(0).structure == "bytes differ (100 in A, 100 in B)");
+}

@@ -71,7 +71,10 @@ struct Run {
               std::shared_ptr<Container> content = nullptr) {
     record.outputs.push_back({stage, path, 100, {base::DigestAlgorithm::sha256, digest}});
     compare::OutputSide side{record.outputs.back().digest, 100, {}};
-    if (content) side.open = [content] { return std::make_unique<MemorySource>(content); };
+    if (content)
+      side.open = [content](const spec::OutputRule&) {
+        return std::make_unique<MemorySource>(content);
+      };
     outputs[stage + "/" + path] = side;
     return *this;
   }

@@ -7,6 +7,7 @@
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
+#include <sabath/spec/output_trees.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/secret.hpp>
@@ -140,6 +141,23 @@ TEST_CASE("formats: the schema of a comparison of groups has exactly the keys th
   CHECK(problems(schema, to_json(comparison)) == Texts{});
   CHECK(schema.unused() == Names{});
   CHECK(problems(schema, to_json(spec::GroupComparison{})) == Texts{});
+}
+
+TEST_CASE("formats: the schema of trees of digests has exactly the keys that are written") {
+  SchemaChecker schema("output-trees");
+  const spec::OutputTrees trees{{{"d",
+                                  false,
+                                  "float64",
+                                  {2, 3},
+                                  false,
+                                  "",
+                                  8192,
+                                  0,
+                                  1e-7,
+                                  std::string(32, 'a'),
+                                  {{std::string(32, 'b'), std::string(32, 'c'), 1}}}}};
+  CHECK(schema.problems(nlohmann::json::parse(spec::text_of(trees))) == Texts{});
+  CHECK(schema.unused() == Names{});
 }
 
 TEST_CASE("formats: the schema of an asset has exactly the keys that are written") {

@@ -319,7 +319,7 @@ inline spec::RunRecord full_record() {
   stage.prefix = {"srun", "--ntasks=4"};
   record.variants = plan.variants;
   record.stages = {stage};
-  record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache"}};
+  record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache", base::sha256_of("trees")}};
   spec::MetricSummary loss;
   loss.stream = "one";
   loss.name = "loss";

@@ -1,0 +1,65 @@
+#include "output_trees.hpp"
+
+#include <sabath/arrays/array_file.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/compare/array_trees.hpp>
+#include <sabath/spec/output_rule.hpp>
+
+namespace sabath::app {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::uint64_t least_bytes = 1U << 20U;
+constexpr std::uint64_t most_text = 1U << 30U;
+
+std::filesystem::path file_of(const RunFiles& files, const spec::OutputRecord& output) {
+  return files.directory() / "trees" / output.stage / (output.path + ".json");
+}
+
+}  // namespace
+
+void keep_trees(spec::OutputRecord& output,
+                const RunFiles& files,
+                const std::string& recipe_text,
+                base::Observer& observer,
+                const std::stop_token& stop) {
+  if (output.size_bytes < least_bytes) return;
+  const spec::Recipe recipe = spec::parse_recipe(recipe_text, "recipe");
+  const spec::OutputRule rule = spec::rule_for(recipe.compare, output.stage, output.path);
+  const auto between = [&] {
+    if (!stop.stop_requested()) return;
+    throw Error(ErrorKind::interrupted,
+                "interrupted while the values of its output '" + output.path + "' were hashed");
+  };
+  try {
+    const auto source = arrays::open_arrays(files.outputs(output.stage) / output.path, rule);
+    if (!source) return;
+    const std::string text = spec::text_of(compare::make_trees(*source, rule.tolerance, between));
+    const std::filesystem::path file = file_of(files, output);
+    base::make_directories(file.parent_path());
+    base::write_file_atomically(file, text, base::Durability::ordered_only);
+    output.trees = base::sha256_of(text);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    observer.note("output " + output.stage + "/" + output.path +
+                  ": no digests of its values: " + error.what());
+  }
+}
+
+std::optional<spec::OutputTrees> read_trees(const RunFiles& files,
+                                            const spec::OutputRecord& output) {
+  const std::filesystem::path file = file_of(files, output);
+  const auto text = base::read_file_if_exists(file, most_text);
+  if (!text) return std::nullopt;
+  if (base::sha256_of(*text) != output.trees) {
+    throw Error(ErrorKind::integrity,
+                file.string() + ": was changed after the run",
+                "its digest is no longer the one in the run's record");
+  }
+  return spec::parse_output_trees(*text, file.string());
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,102 @@
+#include "array_formats.hpp"
+#include "file_bytes.hpp"
+#include "npy_header.hpp"
+#include "zip_members.hpp"
+
+#include <sabath/arrays/array_file.hpp>
+#include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace sabath::arrays {
+namespace {
+
+namespace fs = std::filesystem;
+using Source = std::unique_ptr<base::ArraySource>;
+using Opener = Source (*)(const fs::path&);
+
+/// The signature stands at the beginning, or behind a user block at 512, 1024, 2048 ...
+bool is_hdf5(ByteSource& file) {
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
+    if (file.text(at, signature.size()) == signature) return true;
+  }
+  return false;
+}
+
+bool is_netcdf_classic(const std::string& start) {
+  return start.size() >= 4 && start.starts_with("CDF") &&
+         (start[3] == 1 || start[3] == 2 || start[3] == 5);
+}
+
+/// Eight bytes with the length of a header of JSON, and that.
+bool is_safetensors(ByteSource& file) {
+  std::uint64_t length = 0;
+  const std::string start = file.text(0, sizeof length + 2);
+  if (start.size() < sizeof length + 2) return false;
+  std::memcpy(&length, start.data(), sizeof length);
+  return length >= 2 && length <= file.size() - sizeof length && start[8] == '{' &&
+         (start[9] == '"' || start[9] == '}' || start[9] == ' ');
+}
+
+/// A zip file is one of arrays by what it holds.
+Source open_zip(const fs::path& path) {
+  const auto members = ZipMembers::open(path);
+  const auto is_npy = [](const base::ZipMember& member) { return member.path.ends_with(".npy"); };
+  if (members->has("model.weights.h5") && members->has("config.json")) return open_keras(path);
+  const bool is_npz = !members->list().empty() &&
+                      std::all_of(members->list().begin(), members->list().end(), is_npy);
+  return is_npz ? open_npz(path) : nullptr;
+}
+
+/// What has no signature but a usual ending; null where it is something else.
+Source open_by_ending(const fs::path& path) {
+  constexpr std::pair<const char*, Opener> known[] = {
+      {".csv", open_csv}, {".tsv", open_csv}, {".onnx", open_onnx}};
+  for (const auto& [ending, open] : known) {
+    if (!path.string().ends_with(ending)) continue;
+    try {
+      return open(path);
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::integrity) throw;
+    }
+  }
+  return nullptr;
+}
+
+Source open_by_content(const fs::path& path) {
+  FileBytes file(path);
+  const std::string start = file.text(0, 8);
+  if (is_hdf5(file)) return open_hdf5(path);
+  if (start.starts_with(npy_magic)) return open_npy(path);
+  if (start.starts_with("PK\x03\x04")) return open_zip(path);
+  if (is_netcdf_classic(start)) return open_netcdf_classic(path);
+  if (is_safetensors(file)) return open_safetensors(path);
+  return open_by_ending(path);
+}
+
+}  // namespace
+
+Source open_arrays(const fs::path& path, const spec::OutputRule& rule) {
+  if (rule.as == "bytes") return nullptr;
+  if (rule.as.empty()) return open_by_content(path);
+  if (rule.as == "raw") return open_raw(path, rule.raw.value());
+  if (rule.as == "netcdf") {
+    FileBytes file(path);
+    return is_netcdf_classic(file.text(0, 4)) ? open_netcdf_classic(path) : open_hdf5(path);
+  }
+  constexpr std::pair<std::string_view, Opener> known[] = {{"npy", open_npy},
+                                                           {"npz", open_npz},
+                                                           {"csv", open_csv},
+                                                           {"safetensors", open_safetensors},
+                                                           {"onnx", open_onnx},
+                                                           {"keras", open_keras}};
+  for (const auto& [name, open] : known) {
+    if (rule.as == name) return open(path);
+  }
+  return open_hdf5(path);
+}
+
+}  // namespace sabath::arrays

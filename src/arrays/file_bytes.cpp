@@ -1,0 +1,91 @@
+#include "file_bytes.hpp"
+
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::arrays {
+namespace {
+
+[[noreturn]] void throw_cut_short(const std::string& place) {
+  throw base::Error(base::ErrorKind::integrity, place + ": cannot read: it is cut short");
+}
+
+void read_all(int fd, const std::string& place, std::uint64_t offset, std::span<std::byte> out) {
+  while (!out.empty()) {
+    const ssize_t got = ::pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) base::throw_errno(place, "cannot read", errno);
+    if (got == 0) throw_cut_short(place);
+    offset += static_cast<std::uint64_t>(got);
+    out = out.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+std::string ByteSource::text(std::uint64_t offset, std::uint64_t count) {
+  if (offset >= size()) return {};
+  std::string text(std::min(count, size() - offset), '\0');
+  read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+std::string digest_text(ByteSource& bytes) {
+  constexpr std::uint64_t block_bytes = 1U << 18U;
+  base::Hasher hasher;
+  for (std::uint64_t at = 0; at < bytes.size(); at += block_bytes)
+    hasher.update(bytes.text(at, block_bytes));
+  return hasher.finish().text();
+}
+
+void MemoryBytes::read(std::uint64_t offset, std::span<std::byte> out) {
+  if (offset > bytes_.size() || out.size() > bytes_.size() - offset) throw_cut_short("memory");
+  if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
+}
+
+FileBytes::FileBytes(const std::filesystem::path& path)
+    : place_(path.string()), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat facts {};
+  if (!fd_ || ::fstat(fd_.get(), &facts) != 0) base::throw_errno(place_, "cannot open", errno);
+  if (!S_ISREG(facts.st_mode)) {
+    throw base::Error(base::ErrorKind::integrity, place_ + ": cannot read: not a file");
+  }
+  size_ = static_cast<std::uint64_t>(facts.st_size);
+}
+
+void FileBytes::read(std::uint64_t offset, std::span<std::byte> out) {
+  read_all(fd_.get(), place_, offset, out);
+}
+
+SpooledBytes::SpooledBytes() {
+  place_ = (std::filesystem::temp_directory_path() / "sabath-XXXXXX").string();
+  fd_.reset(::mkostemp(place_.data(), O_CLOEXEC));
+  if (!fd_) base::throw_errno(place_, "cannot make a temporary file", errno);
+  ::unlink(place_.c_str());
+}
+
+void SpooledBytes::read(std::uint64_t offset, std::span<std::byte> out) {
+  read_all(fd_.get(), place_, offset, out);
+}
+
+void SpooledBytes::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  size_ = std::max(size_, offset + bytes.size());
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) base::throw_errno(place_, "cannot write a temporary file", errno);
+    offset += static_cast<std::uint64_t>(put);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+}  // namespace sabath::arrays

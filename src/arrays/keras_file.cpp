@@ -1,0 +1,106 @@
+#include "array_formats.hpp"
+#include "strided_file.hpp"
+#include "zip_members.hpp"
+
+#include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include <fcntl.h>
+
+namespace sabath::arrays {
+namespace {
+
+using base::ArrayInfo;
+
+constexpr const char* weights_name = "model.weights.h5";
+constexpr const char* configuration_name = "config.json";
+/// When it was saved, and by which version.
+constexpr const char* metadata_name = "metadata.json";
+constexpr std::uint64_t longest_configuration = 64U << 20U;
+constexpr std::uint64_t block_bytes = 1U << 20U;
+
+/// The arrays of two sources, whose names are not the same.
+class Together final : public base::ArraySource {
+ public:
+  Together(std::unique_ptr<base::ArraySource> first, std::unique_ptr<base::ArraySource> second)
+      : first_(std::move(first)), second_(std::move(second)) {
+    for (const ArrayInfo& info : first_->list())
+      of_first_.push_back(key_of(info));
+  }
+  std::vector<ArrayInfo> list() override {
+    std::vector<ArrayInfo> all = first_->list();
+    std::ranges::move(second_->list(), std::back_inserter(all));
+    std::sort(all.begin(), all.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
+      return key_of(a) < key_of(b);
+    });
+    return all;
+  }
+  void read(const ArrayInfo& array,
+            std::uint64_t first,
+            std::uint64_t count,
+            std::span<std::byte> out) override {
+    source_of(array).read(array, first, count, out);
+  }
+  std::vector<std::string> read_texts(const ArrayInfo& array,
+                                      std::uint64_t first,
+                                      std::uint64_t count) override {
+    return source_of(array).read_texts(array, first, count);
+  }
+
+ private:
+  using Key = std::pair<std::string, bool>;
+  static Key key_of(const ArrayInfo& info) { return {info.path, info.is_attribute}; }
+  base::ArraySource& source_of(const ArrayInfo& array) {
+    return std::binary_search(of_first_.begin(), of_first_.end(), key_of(array)) ? *first_
+                                                                                 : *second_;
+  }
+
+  std::unique_ptr<base::ArraySource> first_;
+  std::unique_ptr<base::ArraySource> second_;
+  std::vector<Key> of_first_{};
+};
+
+void unpack(ByteSource& member, const std::filesystem::path& to) {
+  const base::UniqueFd fd(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd) base::throw_errno(to.string(), "cannot write", errno);
+  std::vector<std::byte> block;
+  for (std::uint64_t at = 0; at < member.size(); at += block.size()) {
+    block.resize(std::min(block_bytes, member.size() - at));
+    member.read(at, block);
+    base::write_all(fd.get(), block, to);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path) {
+  const auto members = ZipMembers::open(path);
+  const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-keras-");
+  const std::filesystem::path weights = folder.path() / weights_name;
+  std::vector<StridedArray> others;
+  for (std::size_t i = 0; i < members->list().size(); ++i) {
+    const base::ZipMember& member = members->list()[i];
+    const auto bytes = members->source(i);
+    if (member.path == weights_name) {
+      unpack(*bytes, weights);
+    } else if (member.path == configuration_name && member.size_bytes <= longest_configuration) {
+      others.push_back(fixed_text("(" + member.path + ")", bytes->text(0, member.size_bytes)));
+    } else if (member.path != metadata_name) {
+      others.push_back(fixed_text("(" + member.path + ")", digest_text(*bytes)));
+    }
+  }
+  if (!members->has(weights_name)) {
+    throw base::Error(base::ErrorKind::integrity,
+                      path.string() + ": cannot read as a Keras model: it has no " + weights_name);
+  }
+  // HDF5 has the file open by the time that its name is removed with the folder.
+  return std::make_unique<Together>(open_hdf5(weights, path.string() + ":" + weights_name),
+                                    open_strided(path.string(), std::move(others), {}));
+}
+
+}  // namespace sabath::arrays

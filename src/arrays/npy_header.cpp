@@ -1,0 +1,254 @@
+#include "npy_header.hpp"
+
+#include "python_literal.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <bit>
+#include <charconv>
+#include <optional>
+
+namespace sabath::arrays {
+namespace {
+
+using base::ArrayType;
+using base::Error;
+using base::ErrorKind;
+using Kind = PythonLiteral::Kind;
+
+constexpr std::uint64_t longest_header = 16U << 20U;
+constexpr std::size_t most_fields = 100'000;
+
+/// One thing that an element of a type consists of.
+struct Field {
+  std::string suffix{};                ///< "/name" within a structured type
+  std::uint64_t offset = 0;            ///< within the element
+  std::vector<std::uint64_t> shape{};  ///< of arrays within the element
+  std::vector<std::uint64_t> strides{};
+  ArrayType type = ArrayType::opaque;
+  std::uint64_t item = 0;
+  bool swapped = false;
+  Encoding encoding = Encoding::none;
+  bool is_object = false;
+};
+
+struct Type {
+  std::uint64_t size = 0;
+  std::vector<Field> fields{};
+};
+
+class TypeReader {
+ public:
+  explicit TypeReader(const std::string& place) : place_(place) {}
+
+  Type read(const PythonLiteral& descr) {
+    if (descr.is(Kind::text)) return simple(descr.text);
+    if (!descr.is(Kind::sequence)) fail();
+    // ('<f8', (3,)) is an array of a type; a list has the fields of a structure.
+    if (descr.items.size() == 2 && descr.items[0].is(Kind::text) &&
+        descr.items[1].is(Kind::sequence)) {
+      return array_of(read(descr.items[0]), descr.items[1]);
+    }
+    return structure(descr);
+  }
+
+  std::vector<std::uint64_t> shape(const PythonLiteral& literal) const {
+    std::vector<std::uint64_t> extents;
+    if (literal.is(Kind::integer)) return {literal.number};
+    if (!literal.is(Kind::sequence) || literal.items.size() > 64) fail();
+    for (const PythonLiteral& item : literal.items) {
+      if (!item.is(Kind::integer)) fail();
+      extents.push_back(item.number);
+    }
+    return extents;
+  }
+
+  [[noreturn]] void fail() const {
+    throw Error(ErrorKind::integrity, place_ + ": cannot read: its header names no known type");
+  }
+
+ private:
+  Type structure(const PythonLiteral& descr) {
+    Type whole;
+    for (const PythonLiteral& item : descr.items) {
+      if (!item.is(Kind::sequence) || item.items.size() < 2 || item.items.size() > 3) fail();
+      Type member = read(item.items[1]);
+      if (item.items.size() == 3) member = array_of(std::move(member), item.items[2]);
+      const std::string name = field_name(item.items[0]);
+      for (Field& field : member.fields) {
+        if (name.empty()) continue;  // padding
+        field.suffix = "/" + name + field.suffix;
+        field.offset += whole.size;
+        whole.fields.push_back(std::move(field));
+        if (whole.fields.size() > most_fields) fail();
+      }
+      if (__builtin_add_overflow(whole.size, member.size, &whole.size)) fail();
+    }
+    return whole;
+  }
+
+  /// A name, or (title, name).
+  std::string field_name(const PythonLiteral& literal) const {
+    if (literal.is(Kind::text)) return literal.text;
+    if (!literal.is(Kind::sequence) || literal.items.size() != 2) fail();
+    if (!literal.items[1].is(Kind::text)) fail();
+    return literal.items[1].text;
+  }
+
+  Type array_of(Type element, const PythonLiteral& literal) const {
+    const std::vector<std::uint64_t> extents = shape(literal);
+    std::vector<std::uint64_t> strides(extents.size());
+    for (std::size_t i = extents.size(); i-- > 0;) {
+      strides[i] = element.size;
+      if (__builtin_mul_overflow(element.size, extents[i], &element.size)) fail();
+    }
+    for (Field& field : element.fields) {
+      field.shape.insert(field.shape.begin(), extents.begin(), extents.end());
+      field.strides.insert(field.strides.begin(), strides.begin(), strides.end());
+    }
+    return element;
+  }
+
+  /// "<f8", "|S12", ">c16", "<M8[ns]"
+  Type simple(const std::string& text) const {
+    if (text.size() < 2) fail();
+    const char order = text[0];
+    const char kind = text[1];
+    std::uint64_t count = 0;
+    const auto [end, code] = std::from_chars(text.data() + 2, text.data() + text.size(), count);
+    const bool has_unit = (kind == 'M' || kind == 'm') && end < text.data() + text.size();
+    if (kind == 'O') return {8, {{{}, 0, {}, {}, ArrayType::opaque, 8, false, {}, true}}};
+    if (code != std::errc{} || (end != text.data() + text.size() && !has_unit)) fail();
+    if (std::string_view("<>|=").find(order) == std::string_view::npos) fail();
+    const bool is_little = std::endian::native == std::endian::little;
+    const bool swapped = order == (is_little ? '>' : '<');
+    if (kind == 'c') return complex(count, swapped);
+    Field field;
+    field.item = count;
+    field.swapped = swapped;
+    if (kind == 'S' || kind == 'a') {
+      field.type = ArrayType::text;
+      field.encoding = Encoding::text;
+      field.swapped = false;
+    } else if (kind == 'U') {
+      if (__builtin_mul_overflow(count, std::uint64_t{4}, &field.item)) fail();
+      field.type = ArrayType::text;
+      field.encoding = Encoding::ucs4;
+    } else if (kind == 'V') {
+      field.swapped = false;
+    } else {
+      field.type = number_type(kind, count);
+    }
+    return {field.item, {field}};
+  }
+
+  Type complex(std::uint64_t size, bool swapped) const {
+    if (size % 2 != 0 || size == 0) fail();
+    const ArrayType type = number_type('f', size / 2);
+    Field real{"/r", 0, {}, {}, type, size / 2, swapped, {}, false};
+    Field imaginary{"/i", size / 2, {}, {}, type, size / 2, swapped, {}, false};
+    return {size, {real, imaginary}};
+  }
+
+  ArrayType number_type(char kind, std::uint64_t size) const {
+    struct Known {
+      char kind;
+      std::uint64_t size;
+      ArrayType type;
+    };
+    constexpr Known known[] = {{'f', 8, ArrayType::float64},
+                               {'f', 4, ArrayType::float32},
+                               {'f', 2, ArrayType::float16},
+                               {'i', 8, ArrayType::int64},
+                               {'i', 4, ArrayType::int32},
+                               {'i', 2, ArrayType::int16},
+                               {'i', 1, ArrayType::int8},
+                               {'u', 8, ArrayType::uint64},
+                               {'u', 4, ArrayType::uint32},
+                               {'u', 2, ArrayType::uint16},
+                               {'u', 1, ArrayType::uint8},
+                               {'b', 1, ArrayType::uint8},
+                               {'M', 8, ArrayType::int64},
+                               {'m', 8, ArrayType::int64}};
+    for (const Known& one : known) {
+      if (one.kind == kind && one.size == size) return one.type;
+    }
+    if (kind == 'f' && (size == 12 || size == 16)) return ArrayType::opaque;  // long double
+    fail();
+  }
+
+  const std::string& place_;
+};
+
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    value = value << 8U | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+struct Header {
+  PythonLiteral literal{};
+  std::uint64_t data_at = 0;
+};
+
+Header read_header(ByteSource& bytes, const std::string& place) {
+  const std::string start = bytes.text(0, 12);
+  if (start.size() < 10 || !start.starts_with(npy_magic)) {
+    throw Error(ErrorKind::integrity, place + ": cannot read: it is no NPY file");
+  }
+  const auto version = static_cast<unsigned char>(start[6]);
+  if (version < 1 || version > 3) {
+    throw Error(
+        ErrorKind::integrity,
+        place + ": cannot read: version " + std::to_string(version) + " of NPY is not known");
+  }
+  const std::size_t digits = version == 1 ? 2 : 4;
+  const std::uint64_t length = little_endian(std::string_view(start).substr(8, digits));
+  const std::uint64_t data_at = 8 + digits + length;
+  if (start.size() < 8 + digits || length > longest_header || data_at > bytes.size()) {
+    throw Error(ErrorKind::integrity, place + ": cannot read: its header is cut short or damaged");
+  }
+  return {parse_python_literal(bytes.text(8 + digits, length), place), data_at};
+}
+
+}  // namespace
+
+std::vector<StridedArray> read_npy_header(ByteSource& bytes,
+                                          const std::string& name,
+                                          std::size_t source,
+                                          const std::string& place) {
+  const Header header = read_header(bytes, place);
+  const PythonLiteral* const descr = header.literal.find("descr");
+  const PythonLiteral* const order = header.literal.find("fortran_order");
+  const PythonLiteral* const extents = header.literal.find("shape");
+  TypeReader reader(place);
+  if (!header.literal.is(Kind::dictionary) || descr == nullptr || order == nullptr ||
+      extents == nullptr || !order->is(Kind::boolean)) {
+    reader.fail();
+  }
+  const Type type = reader.read(*descr);
+  StridedArray whole;
+  whole.info.shape = reader.shape(*extents);
+  pack(whole, type.size, order->number != 0);
+  std::vector<StridedArray> arrays;
+  for (const Field& field : type.fields) {
+    StridedArray array = whole;
+    array.info.path = name + field.suffix;
+    array.info.type = field.type;
+    array.info.shape.insert(array.info.shape.end(), field.shape.begin(), field.shape.end());
+    if (!field.shape.empty()) array.info.column_major = false;
+    array.strides.insert(array.strides.end(), field.strides.begin(), field.strides.end());
+    array.source = source;
+    array.offset = header.data_at + field.offset;
+    array.item = field.item;
+    array.swapped = field.swapped;
+    array.encoding = field.encoding;
+    if (field.is_object)
+      array.info.unreadable = "holds pickled objects of Python, which are never loaded";
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+}  // namespace sabath::arrays

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "byte_source.hpp"
+
+#include <sabath/base/zip_reader.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sabath::arrays {
+
+/// The members of a zip file, to be read by several sources. They share one place in it: what is
+/// read onwards, in the order of the members, is read once.
+class ZipMembers : public std::enable_shared_from_this<ZipMembers> {
+ public:
+  /// Throws Error{integrity} for a damaged file and for one with two members of a name.
+  static std::shared_ptr<ZipMembers> open(const std::filesystem::path& path);
+
+  const std::vector<base::ZipMember>& list() const noexcept { return members_; }
+  bool has(const std::string& name) const;
+  std::unique_ptr<ByteSource> source(std::size_t member);
+
+ private:
+  explicit ZipMembers(const std::filesystem::path& path);
+  friend class ZipMemberBytes;
+  void read(std::size_t member, std::uint64_t offset, std::span<std::byte> out);
+  void go_to(std::size_t member, std::uint64_t offset);
+  bool load();
+
+  std::filesystem::path path_;
+  std::vector<base::ZipMember> members_{};
+  std::unique_ptr<base::ZipReader> reader_{};
+  std::size_t next_ = 0;        ///< the member that the reader gives next
+  std::uint64_t position_ = 0;  ///< of `left_` within the member before
+  base::ByteView left_{};       ///< bytes that were unpacked and not asked for yet
+};
+
+}  // namespace sabath::arrays

@@ -1,0 +1,181 @@
+#include "tree_pair.hpp"
+
+#include "array_pair.hpp"
+#include "index_text.hpp"
+#include "tolerance.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace sabath::compare {
+namespace {
+
+auto key_of(const spec::ArrayTree& tree) {
+  return std::tie(tree.path, tree.is_attribute);
+}
+
+base::ArrayInfo info_of(const spec::ArrayTree& tree) {
+  base::ArrayInfo info{tree.path,
+                       base::parse_array_type(tree.type).value_or(base::ArrayType::opaque),
+                       tree.shape,
+                       tree.is_attribute};
+  info.column_major = tree.column_major;
+  info.unreadable = tree.unreadable;
+  return info;
+}
+
+/// Are chunks of one number the same elements?
+bool are_cut_alike(const spec::ArrayTree& a, const spec::ArrayTree& b) {
+  return a.type == b.type && a.shape == b.shape && a.column_major == b.column_major &&
+         a.chunk == b.chunk && a.chunk > 0 && a.chunks.size() == b.chunks.size() &&
+         a.unreadable.empty() && b.unreadable.empty();
+}
+
+bool is_within(const spec::ChunkDigest& a, const spec::ChunkDigest& b) {
+  return a.exact == b.exact || (a.rounded && a.rounded == b.rounded);
+}
+
+/// What the chunks that differ come to.
+struct Differing {
+  std::uint64_t chunks = 0;
+  std::uint64_t beyond = 0;  ///< that may be beyond the tolerance
+  std::uint64_t first = 0;
+};
+
+Differing differing(const spec::ArrayTree& a, const spec::ArrayTree& b) {
+  Differing found;
+  if (a.root == b.root) return found;
+  for (std::size_t i = 0; i < a.chunks.size(); ++i) {
+    if (a.chunks[i].exact == b.chunks[i].exact) continue;
+    if (found.chunks++ == 0) found.first = i;
+    if (!is_within(a.chunks[i], b.chunks[i])) ++found.beyond;
+  }
+  return found;
+}
+
+Finding compare_tree(const spec::ArrayTree& a,
+                     const spec::ArrayTree& b,
+                     const spec::Tolerance& recipe,
+                     const spec::Tolerance& asked) {
+  const base::ArrayInfo info = info_of(a);
+  Finding finding;
+  spec::ItemComparison& item = finding.item;
+  item.tolerance = applied_tolerance(info.type, recipe, asked);
+  item.compared = info.elements();
+  const Differing found = differing(a, b);
+  item.different = found.chunks;  // at least one value of each
+  if (found.chunks == 0) {
+    for (const spec::ChunkDigest& chunk : a.chunks)
+      item.nan_pairs += chunk.nans.value_or(0);
+    item.strongest = spec::Rung::bitwise;
+    return finding;
+  }
+  const std::uint64_t from = found.first * a.chunk;
+  const std::uint64_t to = std::min(from + a.chunk, info.elements()) - 1;
+  const bool rounded_to_it = a.absolute == b.absolute && a.relative == b.relative &&
+                             a.absolute <= *item.tolerance.absolute &&
+                             a.relative <= *item.tolerance.relative;
+  const bool holds = rounded_to_it && found.beyond == 0;
+  if (holds) item.strongest = spec::Rung::tolerance;
+  item.structure = fmt::format(
+      "{} of {} chunks differ, the first of them {} to {}{} (by digests: the values are gone)",
+      found.chunks,
+      a.chunks.size(),
+      index_text(index_of(from, info)),
+      index_text(index_of(to, info)),
+      holds ? ", and the tolerance holds" : "");
+  finding.undecided =
+      "only digests are left of its values, which do not tell how far apart they are";
+  return finding;
+}
+
+}  // namespace
+
+Findings compare_trees(const std::string& name,
+                       const spec::OutputTrees& a,
+                       const spec::OutputTrees& b,
+                       const spec::Tolerance& recipe,
+                       const spec::Tolerance& asked) {
+  Findings findings;
+  const auto name_of = [&](const spec::ArrayTree& tree) {
+    return name + ":/" + base::printable(tree.path);
+  };
+  const auto add = [&](const spec::ArrayTree& tree, Finding finding) {
+    finding.item.name = name_of(tree);
+    findings.items.push_back(std::move(finding));
+  };
+  auto at_a = a.arrays.begin();
+  auto at_b = b.arrays.begin();
+  while (at_a != a.arrays.end() || at_b != b.arrays.end()) {
+    if (at_b == b.arrays.end() || (at_a != a.arrays.end() && key_of(*at_a) < key_of(*at_b))) {
+      add(*at_a, structural("only in A", info_of(*at_a).elements()));
+      ++at_a;
+    } else if (at_a == a.arrays.end() || key_of(*at_b) < key_of(*at_a)) {
+      add(*at_b, structural("only in B", info_of(*at_b).elements()));
+      ++at_b;
+    } else {
+      const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
+      const std::string structure = structural_difference(info_of(*at_a), info_of(*at_b));
+      if (!why.empty()) {
+        findings.not_evaluated.push_back(name_of(*at_a) + " " + why);
+      } else if (!structure.empty()) {
+        add(*at_a, structural(structure, 0));
+      } else if (!are_cut_alike(*at_a, *at_b)) {
+        findings.not_evaluated.push_back(name_of(*at_a) +
+                                         " was cut into other chunks on each side");
+      } else {
+        add(*at_a, compare_tree(*at_a, *at_b, recipe, asked));
+      }
+      ++at_a;
+      ++at_b;
+    }
+  }
+  return findings;
+}
+
+EqualChunks::EqualChunks(const spec::OutputTrees* a,
+                         const spec::OutputTrees* b,
+                         const base::ArrayInfo& array)
+    : elements_(array.elements()) {
+  if (a == nullptr || b == nullptr) return;
+  const auto find = [&](const spec::OutputTrees& trees) {
+    const auto key = std::tie(array.path, array.is_attribute);
+    const auto found = std::lower_bound(
+        trees.arrays.begin(), trees.arrays.end(), key, [](const auto& tree, const auto& wanted) {
+          return key_of(tree) < wanted;
+        });
+    return found != trees.arrays.end() && key_of(*found) == key ? &*found : nullptr;
+  };
+  const spec::ArrayTree* const of_a = find(*a);
+  const spec::ArrayTree* const of_b = find(*b);
+  if (of_a == nullptr || of_b == nullptr || !are_cut_alike(*of_a, *of_b)) return;
+  if (of_a->type != base::to_string(array.type) || of_a->shape != array.shape ||
+      of_a->column_major != array.column_major ||
+      of_a->chunks.size() != (elements_ + of_a->chunk - 1) / of_a->chunk) {
+    return;
+  }
+  a_ = of_a;
+  b_ = of_b;
+}
+
+EqualChunks::Stretch EqualChunks::from(std::uint64_t first) const {
+  Stretch stretch;
+  if (a_ == nullptr) return stretch;
+  for (std::size_t i = first / a_->chunk; i < a_->chunks.size(); ++i) {
+    if (a_->chunks[i].exact != b_->chunks[i].exact) break;
+    stretch.elements = std::min((i + 1) * a_->chunk, elements_) - first;
+    stretch.nans += a_->chunks[i].nans.value_or(0);
+  }
+  return stretch;
+}
+
+std::uint64_t EqualChunks::to_boundary(std::uint64_t first) const {
+  return a_ == nullptr ? std::numeric_limits<std::uint64_t>::max() : a_->chunk - first % a_->chunk;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,126 @@
+// Two files, and outputs whose content is gone.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string made(const std::string& name) {
+  return std::string(SABATH_TEST_DATA) + "/arrays/" + name;
+}
+
+/// A recipe that writes an array of 2 MiB, in which one number says which run it is.
+std::string big_output(const Sabath& sabath) {
+  return sabath.shell_recipe(
+      "big",
+      "awk 'BEGIN { print \"x,y\"; for (i = 0; i < 120000; ++i) "
+      "printf \"%d,%.6f\\n\", i, (i == 77777 ? {param.it} : i) / 8 }' > {output}/x.csv",
+      R"({"parameters": {"it": {"type": "float", "default": 1, "affects": "execution"}},
+          "compare": {"x.csv": {"as": "csv", "tolerance": {"relative": 1e-3}}}})",
+      R"({"outputs": ["x.csv"]})");
+}
+
+void run(const Sabath& sabath, const std::string& recipe, const std::string& it) {
+  const Answer answer = sabath({"run", recipe, "-p", "it=" + it});
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("compare: two files are compared array by array, of whatever format") {
+  const Sabath sabath;
+  const Answer equal = sabath({"compare", made("c.npy"), made("big.npy"), "--require", "bitwise"});
+  CHECK(equal.status == 0);
+  CHECK_THAT(equal.output, Contains("equal to the bit") && Contains("RESULT"));
+  const Answer orders =
+      sabath({"compare", made("c.npy"), made("fortran.npy"), "--require", "bitwise"});
+  CHECK(orders.status == 0);
+  const Answer archives =
+      sabath({"compare", made("stored.npz"), made("deflated.npz"), "--require", "bitwise"});
+  CHECK(archives.status == 0);
+  const Answer other = sabath({"compare", made("c.npy"), made("texts.npy"), "--json"});
+  CHECK(other.status == 1);
+  const json answer = json::parse(other.output);
+  CHECK(answer["outputs"][0]["structure"] == "float64 in A, text in B");
+  CHECK(answer["result"] == "FAIL");
+  CHECK(answer["a"] == made("c.npy"));
+}
+
+TEST_CASE("compare: where two files differ is told, and a tolerance may allow it") {
+  const Sabath sabath;
+  const fs::path a = sabath.folder() / "a.csv";
+  const fs::path b = sabath.folder() / "b.csv";
+  write_text(a, "step,loss\n1,0.5\n2,0.25\n");
+  write_text(b, "step,loss\n1,0.5\n2,0.2501\n");
+  const Answer answer = sabath({"compare", a.string(), b.string()});
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output,
+             Contains("/loss") && Contains("[1]") && Contains("0.25 against 0.2501"));
+  CHECK(sabath({"compare", a.string(), b.string(), "--rtol", "1e-3"}).status == 0);
+  CHECK(sabath({"compare", a.string(), b.string(), "--as", "bytes"}).status == 1);
+  CHECK(sabath({"compare", b.string(), b.string(), "--as", "bytes"}).status == 0);
+}
+
+TEST_CASE("compare: bare numbers are of the type that is said") {
+  const Sabath sabath;
+  const fs::path a = sabath.folder() / "a.bin";
+  const fs::path b = sabath.folder() / "b.bin";
+  std::ofstream(a, std::ios::binary) << std::string("\0\0\x80\x3f", 4);
+  std::ofstream(b, std::ios::binary) << std::string("\1\0\x80\x3f", 4);
+  const std::vector<std::string> files{"compare", a.string(), b.string()};
+  const auto as = [&](const std::string& format) {
+    auto arguments = files;
+    arguments.insert(arguments.end(), {"--as", format, "--require", "ulp"});
+    return sabath(arguments);
+  };
+  CHECK(as("raw:float32").status == 0);
+  CHECK(as("raw:int32").status == 1);
+  CHECK(as("raw:float32:big").status == 1);
+  CHECK(as("raw:float64").status == 11);
+  for (const char* wrong : {"raw", "raw:float33", "raw:float32:middle", "npi"}) {
+    const Answer answer = as(wrong);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("is no format"));
+  }
+  CHECK(sabath({"compare", a.string(), b.string(), "--by", "host"}).status == 2);
+  CHECK(sabath({"compare", "one-run", "no-such-run", "--as", "npy"}).status == 2);
+  const Answer missing = sabath({"compare", a.string(), "no-such-file"});
+  CHECK(missing.status == 10);
+  CHECK_THAT(missing.errors, Contains("'no-such-file': no such file"));
+}
+
+TEST_CASE("compare: outputs that were removed are compared by what is left of them") {
+  const Sabath sabath;
+  const std::string recipe = big_output(sabath);
+  for (const char* it : {"1", "1.0001", "2"})
+    run(sabath, recipe, it);
+  const auto runs = sabath.run_directories();
+  for (const fs::path& directory : runs) {
+    REQUIRE(fs::exists(directory / "trees/go/x.csv.json"));
+    fs::remove(directory / "outputs/go/x.csv");
+  }
+  const std::string first = runs[0].filename().string();
+  const Answer near = sabath({"compare", first, runs[1].filename().string()});
+  INFO(near.output + near.errors);
+  CHECK(near.status == 0);
+  CHECK_THAT(near.output, Contains("1 of 15 chunks differ, the first of them [73728] to [81919]"));
+  CHECK_THAT(near.output, Contains("the tolerance holds"));
+  const Answer far = sabath({"compare", first, runs[2].filename().string()});
+  CHECK(far.status == 3);
+  CHECK_THAT(far.output, Contains("only digests are left"));
+  CHECK(sabath({"compare", first, runs[2].filename().string(), "--require", "bitwise"}).status ==
+        1);
+  std::ofstream(runs[2] / "trees/go/x.csv.json", std::ios::app) << " ";
+  const Answer changed = sabath({"compare", first, runs[2].filename().string()});
+  CHECK(changed.status == 11);
+  CHECK_THAT(changed.errors, Contains("was changed after the run"));
+}
