@@ -47,7 +47,7 @@ std::string words_of(const Node& node) {
 /// What the operands of a command are, as a shell command that lists them.
 constexpr const char* operands = R"sh(_sabath_operands() {
   case "$1" in
-    run|env\ build|env\ lock|env\ exec) sabath list recipes --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
+    run|check|env\ build|env\ lock|env\ exec) sabath list recipes --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
     fetch) sabath list assets --quiet 2>/dev/null | awk 'NR>1 {print $2}' ;;
     show|verify|env\ show) { sabath list recipes; sabath list assets; } 2>/dev/null |
       awk '$1 != "kind" {print $2}'

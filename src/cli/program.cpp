@@ -2,6 +2,7 @@
 
 #include "answers.hpp"
 #include "commands.hpp"
+#include "commands/check.hpp"
 #include "commands/env.hpp"
 #include "display_width.hpp"
 #include "exit_status.hpp"
@@ -31,12 +32,12 @@ namespace {
 using Setup = void (*)(CLI::App&, Action&);
 
 /// The only list of commands, in the order of `sabath --help`.
-constexpr std::array<Setup, 25> commands{
-    setup_fetch,  setup_run,        setup_status,  setup_wait,   setup_logs,
-    setup_cancel, setup_collect,    setup_compare, setup_report, setup_explain,
-    setup_repro,  setup_import,     setup_list,    setup_search, setup_show,
-    setup_verify, setup_cache,      setup_env,     setup_probe,  setup_catalog,
-    setup_doctor, setup_completion, setup_help,    setup_exec,   setup_ask_library};
+constexpr std::array<Setup, 27> commands{
+    setup_fetch,   setup_run,     setup_status,     setup_wait,    setup_logs,     setup_cancel,
+    setup_collect, setup_compare, setup_report,     setup_explain, setup_baseline, setup_check,
+    setup_repro,   setup_import,  setup_list,       setup_search,  setup_show,     setup_verify,
+    setup_cache,   setup_env,     setup_probe,      setup_catalog, setup_doctor,   setup_completion,
+    setup_help,    setup_exec,    setup_ask_library};
 
 void tell(const std::string& message, const std::string& hint) {
   const auto shown = [](const std::string& text) {

@@ -265,6 +265,34 @@ TEST_CASE("site: everything is made ready in a job where the site says so") {
   CHECK_THAT(answer.errors, Contains("makes everything ready"));
 }
 
+TEST_CASE("site: check waits for its runs and holds them to what was accepted at that site") {
+  SiteUser user;
+  const std::string recipe = user.sabath.shell_recipe(
+      "gated",
+      R"(echo "{{\"step\": 1, \"loss\": {param.rate}.5}}" >> $SABATH_METRICS)",
+      R"({"parameters": {"rate": {"type": "int", "default": 0, "affects": "execution"}},
+          "metrics": {"loss": {"unit": "1", "better": "lower"}}})");
+  const std::string file = (user.sabath.folder() / "baseline.json").string();
+  const std::string junit = (user.sabath.folder() / "junit.xml").string();
+  const json first =
+      user.json_of({"check", recipe, "--on", "test", "--seed", "1", "--repeat", "2"});
+  CHECK(first["verdict"] == "PASS");
+  CHECK(first["groups"][0]["of"]["site"] == "test");
+  CHECK(first["groups"][0]["runs"].size() == 2);
+  user.json_of({"baseline", "propose", "recipe=gated", "-o", file});
+  user.json_of({"baseline", "accept", file});
+  const std::vector<std::string> check{
+      "check", recipe, "--on", "test", "--seed", "1", "--baseline", file, "--junit", junit};
+  CHECK(user.json_of(check)["verdict"] == "PASS");
+  std::vector<std::string> changed = check;
+  changed.insert(changed.end(), {"--set", "rate=1"});
+  CHECK(user.json_of(changed, 1)["verdict"] == "FAIL");
+  CHECK_THAT(text_of(junit), Contains("failures=\"1\"") && Contains("gated at test, "));
+  const json here = user.json_of({"check", recipe, "--seed", "1", "--baseline", file}, 4);
+  CHECK_THAT(here["reason"].get<std::string>(),
+             Contains("the site is 'local', of the baseline 'test'"));
+}
+
 TEST_CASE("site: a name that is none is told with those that there are") {
   SiteUser user;
   const Answer answer =

@@ -26,34 +26,6 @@ std::string lasting_name(const std::string& given, const spec::Recipe& recipe, b
   return catalogs ? recipe.directory.string() : given;
 }
 
-app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
-  for (const std::string& tag : options.tags) {
-    if (!base::is_safe_name(tag)) {
-      throw base::Error(base::ErrorKind::usage,
-                        "--tag: '" + base::printable(tag) + "' is not a name",
-                        "lower-case letters, digits, '.', '_' and '-'");
-    }
-  }
-  app::RunRequest request;
-  request.recipe = workspace.documents().recipe(options.recipe);
-  request.named =
-      lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
-  request.set = assignments("--set", options.set);
-  app::resolve_parameters(request.recipe, request.set);  // before any folder is made
-  request.seed = options.seed;
-  request.tags = options.tags;
-  request.fresh = options.fresh;
-  request.variant = options.variant;
-  request.task = options.task;
-  app::stages_of(request);
-  // Refuses an unknown one, where the environment is the recipe's own.
-  const spec::EnvironmentSpec& own = request.recipe.environment;
-  if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
-  request.offline = options.offline;
-  if (options.offline) workspace.stay_offline();
-  return request;
-}
-
 int run_once(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
   if (!options.prepare.empty()) {
     return keep_prepared(make_ready(request, {}, "", {}, workspace), options.prepare, workspace);
@@ -116,23 +88,7 @@ std::string why_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : "";
 }
 
-void add_study_options(CLI::App& command, RunOptions& options, CLI::Option* seed) {
-  auto* sweep = command
-                    .add_option("--sweep",
-                                options.sweep,
-                                "NAME=V1,V2,...: one run for each value; several are crossed")
-                    ->take_all()
-                    ->allow_extra_args(false);
-  command.add_flag("--zip", options.zip, "pair the values of --sweep instead of crossing them")
-      ->needs(sweep);
-  command.add_option("--seeds", options.seeds, "A..B or A,B,...: one run for each seed")
-      ->check(why_empty)
-      ->excludes(seed);
-  command.add_option("--study", options.study, "a study that the recipe describes")
-      ->check(why_empty)
-      ->excludes(sweep);
-  command.add_option("--jobs", options.jobs, "so many runs at a time (1), or 'all' that fit")
-      ->check(why_empty);
+void add_resume_options(CLI::App& command, RunOptions& options) {
   command.add_option("--resume", options.resume, "go on with a study that was interrupted")
       ->check(why_empty);
   command.add_flag("--retry", options.retry, "with --resume: run again what failed");
@@ -149,14 +105,74 @@ void add_site_options(CLI::App& command, RunOptions& options) {
           "FILE: fetch and build what the runs need, start none, and write into FILE what is "
           "ready")
       ->check(why_empty);
-  command.add_option("--on", options.on, "hand the runs to the scheduler of this site")
-      ->check(why_empty);
   command.add_flag("--detach", options.detach, "with --on: do not wait for the runs");
-  command.add_option("--pack", options.pack, "with --on: so many runs of a study in each job")
-      ->check(CLI::Range(1, 100'000));
 }
 
 }  // namespace
+
+app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
+  for (const std::string& tag : options.tags) {
+    if (!base::is_safe_name(tag)) {
+      throw base::Error(base::ErrorKind::usage,
+                        "--tag: '" + base::printable(tag) + "' is not a name",
+                        "lower-case letters, digits, '.', '_' and '-'");
+    }
+  }
+  app::RunRequest request;
+  request.recipe = workspace.documents().recipe(options.recipe);
+  request.named =
+      lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
+  request.set = assignments("--set", options.set);
+  app::resolve_parameters(request.recipe, request.set);  // before any folder is made
+  request.seed = options.seed;
+  request.tags = options.tags;
+  request.fresh = options.fresh;
+  request.variant = options.variant;
+  request.task = options.task;
+  app::stages_of(request);
+  // Refuses an unknown one, where the environment is the recipe's own.
+  const spec::EnvironmentSpec& own = request.recipe.environment;
+  if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
+  request.offline = options.offline;
+  if (options.offline) workspace.stay_offline();
+  return request;
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command.add_option("--set", options.set, "NAME=VALUE: give a parameter another value")
+      ->take_all()
+      ->allow_extra_args(false);
+  auto* seed = command.add_option(
+      "--seed", options.seed, "the seed of every run; without it each draws its own");
+  command.add_option("--repeat", options.repeat, "so many runs of each")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--tag", options.tags, "a word to find the runs by")->allow_extra_args(false);
+  command.add_option(
+      "--variant", options.variant, "the environment's variant; else the site's, else the first");
+  command.add_option(
+      "--task", options.task, "the stages of one of the recipe's tasks, and what they need");
+  command.add_flag("--offline", options.offline, "what is not in the cache is an error");
+  auto* sweep = command
+                    .add_option("--sweep",
+                                options.sweep,
+                                "NAME=V1,V2,...: one run for each value; several are crossed")
+                    ->take_all()
+                    ->allow_extra_args(false);
+  command.add_flag("--zip", options.zip, "pair the values of --sweep instead of crossing them")
+      ->needs(sweep);
+  command.add_option("--seeds", options.seeds, "A..B or A,B,...: one run for each seed")
+      ->check(why_empty)
+      ->excludes(seed);
+  command.add_option("--study", options.study, "a study that the recipe describes")
+      ->check(why_empty)
+      ->excludes(sweep);
+  command.add_option("--jobs", options.jobs, "so many runs at a time (1), or 'all' that fit")
+      ->check(why_empty);
+  command.add_option("--on", options.on, "hand the runs to the scheduler of this site")
+      ->check(why_empty);
+  command.add_option("--pack", options.pack, "with --on: so many runs of a study in each job")
+      ->check(CLI::Range(1, 100'000));
+}
 
 std::map<std::string, std::string> assignments(std::string_view option,
                                                const std::vector<std::string>& texts) {
@@ -191,28 +207,15 @@ void setup_run(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "run a recipe and record it");
   command->add_option(
       "recipe", options->recipe, "a recipe's name, or the path of its folder or document");
-  command->add_option("--set", options->set, "NAME=VALUE: give a parameter another value")
-      ->take_all()
-      ->allow_extra_args(false);
-  auto* seed = command->add_option(
-      "--seed", options->seed, "the seed of every run; without it each draws its own");
-  command->add_option("--repeat", options->repeat, "so many runs of each")
-      ->check(CLI::Range(1, 1'000'000));
+  add_run_options(*command, *options);
   command->add_option("--perturb",
                       options->perturb,
                       "1ulp: change the code's initial state by one unit in the last place, "
                       "otherwise in each of --repeat runs");
-  command->add_option("--tag", options->tags, "a word to find the runs by")
-      ->allow_extra_args(false);
-  command->add_option(
-      "--variant", options->variant, "the environment's variant; else the site's, else the first");
-  command->add_option(
-      "--task", options->task, "the stages of one of the recipe's tasks, and what they need");
-  command->add_flag("--offline", options->offline, "what is not in the cache is an error");
   command->add_flag("--fresh", options->fresh, "reuse no cached stage");
   command->add_flag(
       "--dry-run", options->dry_run, "show what would be run; fetch, build and run nothing");
-  add_study_options(*command, *options, seed);
+  add_resume_options(*command, *options);
   add_site_options(*command, *options);
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_run(*options, workspace); };

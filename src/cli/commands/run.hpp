@@ -13,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace CLI {  // NOLINT(readability-identifier-naming): it is another library's
+class App;
+}
+
 namespace sabath::cli {
 
 struct RunOptions {
@@ -42,6 +46,12 @@ struct RunOptions {
   std::optional<int> pack{};
   std::string prepare{};
 };
+
+/// What they ask for. Throws Error{usage|not_found}.
+app::RunRequest request_from(const RunOptions& options, Workspace& workspace);
+
+/// The options that `run` shares with `check`: which runs, where.
+void add_run_options(CLI::App& command, RunOptions& options);
 
 /// NAME=VALUE of each text. Throws Error{usage} that names `option`.
 std::map<std::string, std::string> assignments(std::string_view option,
@@ -89,6 +99,26 @@ int conduct_at_site(const app::StudyFiles& files,
                     const app::PreparedRecipe& prepared,
                     const RunOptions& options,
                     Workspace& workspace);
+
+/// Hands in what of a study is not done, and waits; false where the user ends that, and is told how
+/// to come back.
+bool hand_in_and_follow(const app::StudyFiles& files,
+                        const spec::StudyPlan& plan,
+                        const app::PreparedRecipe& prepared,
+                        const RunOptions& options,
+                        Workspace& workspace);
+
+/// A study that was run for another purpose than its own answer.
+struct CarriedOut {
+  app::StudyOutcome study{};
+  bool over = false;  ///< else the user ended it
+};
+
+/// What the options ask for as a study "RECIPE-NAME-...", even if it is one run; here or at a site.
+CarriedOut carry_out(const RunOptions& options,
+                     const app::RunRequest& request,
+                     const std::string& name,
+                     Workspace& workspace);
 
 /// The exit status of a study: the worst of its points, and interrupted where some were not run.
 int study_status(const app::StudyOutcome& outcome);

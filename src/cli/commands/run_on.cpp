@@ -60,12 +60,12 @@ std::vector<std::size_t> open_points(const app::StudyOutcome& study,
 }
 
 int answer_study(const app::StudyFiles& files,
-                 const app::RunWatch& watch,
+                 const std::string& id,
                  bool over,
                  Workspace& workspace) {
   if (!over) {
-    workspace.answer(workspace.options().json ? watch_json(watch.runs())
-                                              : watch_text(watch.runs(), false));
+    const std::vector<app::WatchedRun> runs = runs_to_watch({id}, workspace);
+    workspace.answer(workspace.options().json ? watch_json(runs) : watch_text(runs, false));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
   const app::StudyOutcome outcome = app::look_at_study(files, workspace.folders());
@@ -97,11 +97,11 @@ int run_at_site(const RunOptions& options, const app::RunRequest& request, Works
   return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
 }
 
-int conduct_at_site(const app::StudyFiles& files,
-                    const spec::StudyPlan& plan,
-                    const app::PreparedRecipe& prepared,
-                    const RunOptions& options,
-                    Workspace& workspace) {
+bool hand_in_and_follow(const app::StudyFiles& files,
+                        const spec::StudyPlan& plan,
+                        const app::PreparedRecipe& prepared,
+                        const RunOptions& options,
+                        Workspace& workspace) {
   const spec::Site site = site_for(*plan.site, plan.jobs, workspace);
   files.take_in_hand(options.take_over);
   std::vector<app::WatchedRun> runs;
@@ -123,8 +123,16 @@ int conduct_at_site(const app::StudyFiles& files,
                               "'");
   }
   const auto seen = watch(runs_to_watch({plan.study_id}, workspace), workspace);
-  const bool over = follow(*seen, plan.study_id, options.detach, workspace);
-  return answer_study(files, *seen, over, workspace);
+  return follow(*seen, plan.study_id, options.detach, workspace);
+}
+
+int conduct_at_site(const app::StudyFiles& files,
+                    const spec::StudyPlan& plan,
+                    const app::PreparedRecipe& prepared,
+                    const RunOptions& options,
+                    Workspace& workspace) {
+  const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
+  return answer_study(files, plan.study_id, over, workspace);
 }
 
 }  // namespace sabath::cli

@@ -177,10 +177,13 @@ int jobs_of(const RunOptions& options) {
   return jobs;
 }
 
-int run_new_study(const RunOptions& options,
-                  const app::RunRequest& request,
-                  const std::vector<spec::StudyPoint>& points,
-                  Workspace& workspace) {
+namespace {
+
+/// What is to be run, without what is made ready for it.
+spec::StudyPlan new_plan(const RunOptions& options,
+                         const app::RunRequest& request,
+                         const std::vector<spec::StudyPoint>& points,
+                         Workspace& workspace) {
   spec::StudyPlan plan;
   plan.jobs = jobs_of(options);
   if (options.on.empty()) {
@@ -191,29 +194,65 @@ int run_new_study(const RunOptions& options,
     plan.pack = options.pack;
     workspace.use_site(options.on);
   }
-  const app::PreparedRecipe prepared =
-      make_ready(request, points, options.on, arguments_of(options, request), workspace);
-  if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
   plan.recipe = request.named;
   plan.recipe_name = request.recipe.name;
   plan.recipe_digest = request.recipe.digest();
-  plan.variant = prepared.request.variant;
   plan.tags = request.tags;
   if (!request.task.empty()) plan.task = request.task;
   plan.fresh = request.fresh;
   plan.offline = request.offline;
   plan.command = command_of(options, request);
   plan.points = points;
-  const app::StudyFiles files =
-      app::make_study(workspace.folders().studies(),
-                      request.recipe.name + "-" + (options.study.empty() ? "study" : options.study),
-                      plan,
-                      workspace.clock());
-  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(points.size()) +
+  return plan;
+}
+
+/// Its files; `plan` gets its id.
+app::StudyFiles begin_study(const std::string& name,
+                            const app::PreparedRecipe& prepared,
+                            spec::StudyPlan& plan,
+                            Workspace& workspace) {
+  plan.variant = prepared.request.variant;
+  app::StudyFiles files = app::make_study(
+      workspace.folders().studies(), plan.recipe_name + "-" + name, plan, workspace.clock());
+  workspace.observer().note("study " + plan.study_id + ": " + std::to_string(plan.points.size()) +
                             " run(s)");
+  return files;
+}
+
+}  // namespace
+
+int run_new_study(const RunOptions& options,
+                  const app::RunRequest& request,
+                  const std::vector<spec::StudyPoint>& points,
+                  Workspace& workspace) {
+  spec::StudyPlan plan = new_plan(options, request, points, workspace);
+  const app::PreparedRecipe prepared =
+      make_ready(request, points, options.on, arguments_of(options, request), workspace);
+  if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
+  const std::string name = options.study.empty() ? "study" : options.study;
+  const app::StudyFiles files = begin_study(name, prepared, plan, workspace);
   if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
   suggest_jobs(options, request.recipe, points.size(), workspace);
   return conduct(files, plan, prepared, {}, workspace);
+}
+
+CarriedOut carry_out(const RunOptions& options,
+                     const app::RunRequest& request,
+                     const std::string& name,
+                     Workspace& workspace) {
+  const std::vector<spec::StudyPoint> points = points_of(options, request);
+  spec::StudyPlan plan = new_plan(options, request, points, workspace);
+  const app::PreparedRecipe prepared =
+      make_ready(request, points, options.on, arguments_of(options, request), workspace);
+  const app::StudyFiles files = begin_study(name, prepared, plan, workspace);
+  if (plan.site) {
+    const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
+    return {app::look_at_study(files, workspace.folders()), over};
+  }
+  app::StudyOutcome outcome = app::run_study(
+      files, plan, prepared, {}, tools_of(workspace), workspace.observer(), workspace.stop());
+  workspace.index_runs();
+  return {std::move(outcome), !workspace.stop().stop_requested()};
 }
 
 int resume_study(const RunOptions& options, Workspace& workspace) {

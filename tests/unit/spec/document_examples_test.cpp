@@ -1,9 +1,12 @@
+#include "full_baseline.hpp"
 #include "full_values.hpp"
 #include "schema_checker.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
+#include <sabath/spec/baseline.hpp>
 #include <sabath/spec/batch.hpp>
+#include <sabath/spec/check_report.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
@@ -316,4 +319,31 @@ TEST_CASE("formats: the example comparison is what is written") {
   const Texts examples = examples_of("comparison");
   REQUIRE(examples.size() == 1);
   CHECK(examples[0] == base::pretty_json(to_json(test::full_comparison())));
+}
+
+TEST_CASE("formats: the example baseline is what is written, with every key") {
+  SchemaChecker schema("baseline");
+  const Texts examples = examples_of("baseline");
+  REQUIRE(examples.size() == 1);
+  CHECK(examples[0] == base::pretty_json(to_json(test::full_baseline())));
+  CHECK(schema.problems(nlohmann::json::parse(examples[0])) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(spec::Baseline{})) == Texts{});
+}
+
+TEST_CASE("formats: the schema of a check has exactly the keys that are written") {
+  spec::CheckGroup group;
+  group.recipe = "tiny";
+  group.of = test::full_baseline().entries[0].holds_for;
+  group.runs = {"tiny-20261120-103205-abcdefgh"};
+  group.cases.emplace_back();
+  group.notes = {"a note"};
+  group.result = group.performance = spec::Verdict::fail;
+  spec::CheckReport report;
+  report.groups = {group, {}};
+  report.result = report.performance = spec::Verdict::fail;
+  SchemaChecker schema("check");
+  CHECK(problems(schema, to_json(report)) == Texts{});
+  CHECK(schema.unused() == Names{});
+  CHECK(problems(schema, to_json(spec::CheckReport{})) == Texts{});
 }

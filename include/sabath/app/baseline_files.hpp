@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sabath/base/clock.hpp>
+#include <sabath/spec/baseline.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Throws Error{not_found|usage}; also where what a metric says does not follow from its values.
+spec::Baseline read_baseline(const std::filesystem::path& file);
+
+/// The same text for the same baseline.
+void write_baseline(const std::filesystem::path& file, const spec::Baseline& baseline);
+
+/// Does what holds for `pattern` hold for `key`? Site and device may be any.
+bool holds_for(const spec::BaselineKey& pattern, const spec::BaselineKey& key);
+
+/// The accepted entry that counts for runs of a key, or null: the newest, one for just that site
+/// and device before one for any.
+const spec::BaselineEntry* accepted_for(const spec::Baseline& baseline,
+                                        const spec::BaselineKey& key);
+
+/// Accepts what is proposed; the indices of these entries. What was accepted before for the same
+/// stays, as its history.
+std::vector<std::size_t> accept_baseline(spec::Baseline& baseline,
+                                         const spec::Acceptance& acceptance);
+
+/// In what two keys differ, in words, the most important first: "the site is 'a', of the baseline
+/// 'b'".
+std::vector<std::string> key_differences(const spec::BaselineKey& of_runs,
+                                         const spec::BaselineKey& of_baseline);
+
+}  // namespace sabath::app

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sabath/spec/baseline.hpp>
+#include <sabath/spec/check_report.hpp>
+
+#include <string>
+
+namespace sabath::report {
+
+/// For a terminal: the verdict and its shortest explanation first, then what was judged.
+std::string check_text(const spec::CheckReport& report);
+
+/// The same for a pull request or the summary of a CI step. Text from outside is escaped.
+std::string check_markdown(const spec::CheckReport& report);
+
+/// JUnit XML as Jenkins and GitLab read it: a test suite for each group of runs, a test case for
+/// each case. FAIL is a failure; NOT-COMPARABLE and a failed run are errors; INCONCLUSIVE and an
+/// expected failure are skipped, and say so. Where the verdict is no PASS and none of the cases is
+/// a failure or an error, a case "gate" is one. Characters that XML cannot have are made visible.
+std::string junit_xml(const spec::CheckReport& report);
+
+/// "supercell at local, AMD EPYC 7763"
+std::string group_title(const spec::CheckGroup& group);
+
+/// "3 failed, 1 not comparable, 7 passed, 1 failed as expected"
+std::string counts_text(const spec::CheckReport& report);
+
+/// Its entries that count, or are proposed; with `drift` how the mean of each metric moved from one
+/// acceptance to the next.
+std::string baseline_text(const spec::Baseline& baseline, bool drift);
+
+}  // namespace sabath::report

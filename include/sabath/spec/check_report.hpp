@@ -1,0 +1,79 @@
+#pragma once
+
+#include <sabath/spec/baseline.hpp>
+#include <sabath/spec/comparison.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::spec {
+
+/// `run`: that a run came to a good end; the others are metrics, or what two runs are compared by.
+enum class CaseKind { run, result, performance };
+std::string_view to_string(CaseKind kind);
+
+/// What the baseline says of a failure that is known: nothing, that it is known, that it did not
+/// come, or that its time is over.
+enum class Expectation { none, expected_failure, unexpected_pass, expired };
+std::string_view to_string(Expectation expectation);
+
+/// One thing that was judged.
+struct CheckCase {
+  CaseKind kind = CaseKind::result;
+  std::string name{};  ///< a metric, an output, or a run
+  Verdict verdict = Verdict::inconclusive;
+  std::string test{};  ///< by what; empty: it did not come to one
+  std::string reason{};
+  Expectation expectation = Expectation::none;
+  double wall_s = 0;  ///< of a run
+
+  bool operator==(const CheckCase&) const = default;
+  /// What it counts as: an expected failure is none.
+  Verdict counts_as() const {
+    return expectation == Expectation::expected_failure ? Verdict::pass : verdict;
+  }
+};
+
+/// Runs of one thing at one place.
+struct CheckGroup {
+  std::string recipe{};
+  BaselineKey of{};
+  std::vector<std::string> runs{};  ///< that are judged, oldest first
+  std::string against{};            ///< which baseline, or what instead
+  std::vector<CheckCase> cases{};   ///< the worst first
+  std::vector<std::string> notes{};
+  std::optional<Verdict> result{};       ///< nothing: there was none to judge
+  std::optional<Verdict> performance{};  ///< the same
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason{};
+
+  bool operator==(const CheckGroup&) const = default;
+};
+
+/// `check`
+struct CheckReport {
+  std::string what{};      ///< the recipe or selection
+  std::string baseline{};  ///< its file; empty: the runs were held against one another
+  std::vector<CheckGroup> groups{};
+  std::vector<std::string> notes{};
+  std::optional<Verdict> result{};
+  std::optional<Verdict> performance{};
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason = "no run was judged";
+
+  bool operator==(const CheckReport&) const = default;
+  std::uint64_t count(Verdict verdict) const;  ///< cases that count as this
+  std::uint64_t count(Expectation expectation) const;
+};
+
+/// FAIL before NOT-COMPARABLE before INCONCLUSIVE before PASS.
+bool is_worse(Verdict a, Verdict b);
+
+nlohmann::ordered_json to_json(const CheckReport& report);
+
+}  // namespace sabath::spec

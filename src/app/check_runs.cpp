@@ -1,0 +1,313 @@
+#include "check_cases.hpp"
+#include "judged_runs.hpp"
+
+#include <sabath/app/baseline_files.hpp>
+#include <sabath/app/check_runs.hpp>
+#include <sabath/compare/baseline_verdict.hpp>
+#include <sabath/compare/speed.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+using spec::BaselineEntry;
+using spec::CaseKind;
+using spec::CheckCase;
+using spec::CheckGroup;
+using spec::Verdict;
+
+/// What nobody knows before there is a run is taken to be as the entry has it.
+spec::BaselineKey completed(spec::BaselineKey key, const BaselineEntry& entry) {
+  if (key.data.hex.empty()) key.data = entry.holds_for.data;
+  if (key.device.empty()) key.device = entry.holds_for.device;
+  return key;
+}
+
+/// Where the entry that is nearest to these runs differs, or what else there is instead of one.
+CheckCase no_entry(const spec::Baseline& baseline,
+                   const std::string& recipe,
+                   const spec::BaselineKey& key) {
+  CheckCase one;
+  one.name = "baseline";
+  std::vector<std::string> nearest;
+  bool is_proposed = false;
+  for (const BaselineEntry& entry : baseline.entries) {
+    auto differences = key_differences(completed(key, entry), entry.holds_for);
+    if (!entry.accepted) {
+      is_proposed = is_proposed || differences.empty();
+    } else if (nearest.empty() || differences.size() < nearest.size()) {
+      nearest = std::move(differences);
+    }
+  }
+  if (is_proposed) {
+    one.reason =
+        "what the baseline has for these runs is proposed and nobody accepted it; "
+        "'sabath baseline accept FILE' does";
+  } else if (nearest.empty()) {
+    one.reason =
+        "the baseline has no accepted entry; 'sabath baseline accept FILE' accepts what is "
+        "proposed";
+  } else {
+    one.verdict = Verdict::not_comparable;
+    if (baseline.recipe != recipe)
+      nearest = {fmt::format("the recipe is '{}', of the baseline '{}'", recipe, baseline.recipe)};
+    one.reason = fmt::format(
+        "the baseline is not of such runs: {}; 'sabath baseline propose SELECTION -o FILE' adds an "
+        "entry for them",
+        fmt::join(nearest, "; "));
+  }
+  return one;
+}
+
+std::string against_text(const BaselineEntry& entry) {
+  return fmt::format("{} run{}, accepted by {} on {:.10}{}",
+                     entry.runs.size(),
+                     entry.runs.size() == 1 ? "" : "s",
+                     entry.accepted->by,
+                     entry.accepted->at,
+                     entry.accepted->note.empty() ? "" : ": " + entry.accepted->note);
+}
+
+/// What may explain a difference.
+void note_facets(const BaselineEntry& entry, const JudgedGroup& group, CheckGroup& checked) {
+  const auto differs = [&](const char* facet, std::string JudgedRun::*digest) {
+    const auto known = entry.facets.find(facet);
+    if (known == entry.facets.end() || known->second == "several") return false;
+    return std::any_of(group.runs.begin(), group.runs.end(), [&](const JudgedRun& run) {
+      return run.*digest != known->second;
+    });
+  };
+  for (const auto& [facet, digest] :
+       {std::pair{"code", &JudgedRun::code}, std::pair{"environment", &JudgedRun::environment}}) {
+    if (differs(facet, digest)) {
+      checked.notes.push_back(fmt::format("the {} is not that of the baseline's runs, such as {}",
+                                          facet,
+                                          entry.runs.back().run_id));
+    }
+  }
+}
+
+double speed_margin_of(const BaselineEntry& entry, const JudgedGroup& group) {
+  std::set<std::string> nodes;
+  for (const spec::BaselineRun& run : entry.runs)
+    nodes.insert(run.node);
+  for (const JudgedRun& run : group.runs)
+    nodes.insert(run.run.node);
+  return compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
+}
+
+compare::BaselineTerms terms_of(const BaselineEntry& entry,
+                                const JudgedGroup& group,
+                                const CheckRequest& request) {
+  compare::BaselineTerms terms;
+  for (const spec::BaselineRun& run : entry.runs)
+    terms.seeds.push_back(run.seed);
+  terms.asked = request.require;
+  terms.recipe = group.require;
+  terms.deterministic = group.deterministic;
+  terms.speed_margin = speed_margin_of(entry, group);
+  return terms;
+}
+
+compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
+                                const std::vector<GroupMetric>& found,
+                                const JudgedGroup& group) {
+  compare::JudgedMetric judged;
+  for (const JudgedRun& run : group.runs) {
+    judged.runs.push_back(run.run.run_id);
+    judged.seeds.push_back(run.run.seed);
+  }
+  const auto same = std::find_if(
+      found.begin(), found.end(), [&](const GroupMetric& one) { return one.name == metric.name; });
+  judged.values =
+      same == found.end() ? std::vector<std::optional<double>>(group.runs.size()) : same->values;
+  return judged;
+}
+
+/// Its failures that are known count as none, until their day.
+void expect(const CheckRequest& request, const spec::BaselineKey& key, CheckCase& one) {
+  const std::string today = base::format_rfc3339(request.now).substr(0, 10);
+  for (const spec::ExpectedFailure& known : request.baseline->expected_failures) {
+    if (known.metric != one.name || known.site.value_or(key.site) != key.site ||
+        known.device.value_or(key.device) != key.device) {
+      continue;
+    }
+    if (one.verdict == Verdict::pass) {
+      one.expectation = spec::Expectation::unexpected_pass;
+      one.reason +=
+          fmt::format("; it was expected to fail until {}: {}", known.until, known.reason);
+    } else if (one.verdict == Verdict::fail && today <= known.until) {
+      one.expectation = spec::Expectation::expected_failure;
+      one.reason = fmt::format("expected until {}: {}; {}", known.until, known.reason, one.reason);
+    } else if (one.verdict == Verdict::fail) {
+      one.expectation = spec::Expectation::expired;
+      one.reason += fmt::format("; it was expected until {}: {}", known.until, known.reason);
+    }
+    return;
+  }
+}
+
+/// Declared metrics that the entry lacks, although nobody accepted that.
+void add_unknown_metrics(const BaselineEntry& entry,
+                         const JudgedGroup& group,
+                         const CheckRequest& request,
+                         CheckGroup& checked) {
+  const auto is_known = [&](const std::string& name) {
+    const bool has =
+        std::any_of(entry.metrics.begin(), entry.metrics.end(), [&](const auto& metric) {
+          return bare_name(metric.name) == name;
+        });
+    return has ||
+           std::find(entry.without.begin(), entry.without.end(), name) != entry.without.end();
+  };
+  for (const spec::MetricSpec& spec : group.declared) {
+    const bool is_asked = spec.performance ? request.performance : request.results;
+    const bool has_no_times = spec.performance && entry.holds_for.device == spec::any_of_all;
+    if (!is_asked || has_no_times || is_known(spec.name)) continue;
+    CheckCase& one = checked.cases.emplace_back();
+    one.kind = spec.performance ? CaseKind::performance : CaseKind::result;
+    one.name = spec.name;
+    one.reason = "the baseline has no such metric: it was not declared when it was made";
+  }
+}
+
+void judge_against(const BaselineEntry& entry,
+                   const JudgedGroup& group,
+                   const CheckRequest& request,
+                   CheckGroup& checked) {
+  checked.against = against_text(entry);
+  note_facets(entry, group, checked);
+  const std::vector<GroupMetric> found = metrics_of(group);
+  compare::BaselineTerms terms = terms_of(entry, group, request);
+  for (const spec::BaselineMetric& metric : entry.metrics) {
+    if (metric.performance ? !request.performance : !request.results) continue;
+    if (metric.performance && metric.better == spec::Better::none) {
+      checked.notes.push_back(metric.name + " is not judged: it has no 'better'");
+      continue;
+    }
+    const auto declared =
+        std::find_if(group.declared.begin(), group.declared.end(), [&](const auto& spec) {
+          return spec.name == bare_name(metric.name);
+        });
+    terms.tolerance = declared == group.declared.end() ? spec::Tolerance{} : declared->tolerance;
+    terms.margin = declared == group.declared.end() ? std::nullopt : declared->margin;
+    const compare::JudgedMetric judged = values_of(metric, found, group);
+    const compare::BaselineVerdict verdict = metric.performance
+                                                 ? compare::judge_performance(metric, judged, terms)
+                                                 : compare::judge_result(metric, judged, terms);
+    CheckCase& one = checked.cases.emplace_back();
+    one.kind = metric.performance ? CaseKind::performance : CaseKind::result;
+    one.name = metric.name;
+    one.verdict = verdict.verdict;
+    one.test = verdict.test;
+    one.reason = verdict.reason;
+    expect(request, group.key, one);
+  }
+  if (request.performance && entry.holds_for.device == spec::any_of_all)
+    checked.notes.emplace_back("times are not judged: the baseline holds for any device");
+  add_unknown_metrics(entry, group, request, checked);
+}
+
+CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
+  CheckGroup checked;
+  checked.recipe = group.recipe;
+  checked.of = group.key;
+  for (const JudgedRun& run : group.runs)
+    checked.runs.push_back(run.run.run_id);
+  if (!request.baseline) {
+    checked.against = "one another";
+    add_agreement(group, request.require, checked);
+    if (request.performance)
+      checked.notes.emplace_back("times are not judged: there is no baseline");
+  } else if (const BaselineEntry* entry = accepted_for(*request.baseline, group.key)) {
+    judge_against(*entry, group, request, checked);
+  } else {
+    checked.against = "nothing: the baseline has no entry for them";
+    checked.cases.push_back(no_entry(*request.baseline, group.recipe, group.key));
+  }
+  for (const JudgedRun& run : group.runs)
+    checked.cases.push_back({CaseKind::run, run.run.run_id, Verdict::pass, "", "", {}, run.wall_s});
+  return checked;
+}
+
+CheckCase incomplete(const catalog::RunRow& row) {
+  CheckCase one;
+  one.kind = CaseKind::run;
+  one.name = row.id;
+  one.wall_s = row.wall_s;
+  one.verdict = row.state == spec::RunState::failed ? Verdict::fail : Verdict::inconclusive;
+  one.reason = fmt::format("the run is '{}'{}{}",
+                           spec::to_string(row.state),
+                           row.message.empty() ? "" : ": ",
+                           row.message);
+  if (row.state == spec::RunState::imported)
+    one.reason += "it came from a table, which proves nothing of what was run";
+  return one;
+}
+
+/// Runs that were not judged, by recipe.
+void add_others(const JudgedRuns& runs, const CheckRequest& request, spec::CheckReport& report) {
+  const auto group_of = [&](const std::string& recipe) -> CheckGroup& {
+    for (CheckGroup& group : report.groups) {
+      if (group.recipe == recipe && group.runs.empty()) return group;
+    }
+    CheckGroup& group = report.groups.emplace_back();
+    group.recipe = recipe;
+    group.against = "nothing: these runs are not complete";
+    return group;
+  };
+  for (const catalog::RunRow& row : runs.others)
+    group_of(row.recipe).cases.push_back(incomplete(row));
+  for (const std::string& what : request.not_run) {
+    CheckCase one;
+    one.kind = CaseKind::run;
+    one.name = what;
+    one.reason = "it has no run";
+    group_of(runs.groups.empty() ? request.what : runs.groups.front().recipe)
+        .cases.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+std::optional<spec::CheckReport> refuse_before_runs(const std::string& recipe,
+                                                    const std::vector<spec::BaselineKey>& asked,
+                                                    const CheckRequest& request) {
+  if (!request.baseline) return std::nullopt;
+  spec::CheckReport report;
+  report.what = request.what;
+  report.baseline = request.file;
+  report.notes.emplace_back("nothing was run");
+  for (const spec::BaselineKey& key : asked) {
+    for (const BaselineEntry& entry : request.baseline->entries) {
+      if (entry.accepted && holds_for(entry.holds_for, completed(key, entry))) return std::nullopt;
+    }
+    CheckGroup& group = report.groups.emplace_back();
+    group.recipe = recipe;
+    group.of = key;
+    group.against = "nothing: the baseline has no entry for them";
+    group.cases = {no_entry(*request.baseline, recipe, key)};
+  }
+  conclude(report);
+  return report;
+}
+
+spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
+                             const CheckRequest& request) {
+  spec::CheckReport report;
+  report.what = request.what;
+  report.baseline = request.file;
+  const JudgedRuns runs = judged_runs(rows);
+  report.notes = runs.notes;
+  for (const JudgedGroup& group : runs.groups)
+    report.groups.push_back(check_group(group, request));
+  add_others(runs, request, report);
+  conclude(report);
+  return report;
+}
+
+}  // namespace sabath::app

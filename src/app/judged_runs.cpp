@@ -1,0 +1,193 @@
+#include "judged_runs.hpp"
+
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
+#include <sabath/spec/derived_metric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : " + ") + word;
+  return text;
+}
+
+/// The models of the GPUs, or where there is none those of the CPUs.
+std::string device_of(const std::vector<spec::HostFacts>& hosts) {
+  std::set<std::string> gpus;
+  std::set<std::string> cpus;
+  for (const spec::HostFacts& host : hosts) {
+    for (const spec::GpuFacts& gpu : host.gpus)
+      gpus.insert(gpu.name);
+    if (!host.cpu.model.empty()) cpus.insert(host.cpu.model);
+  }
+  const std::string text = joined(gpus.empty() ? cpus : gpus);
+  return text.empty() ? "unknown" : text;
+}
+
+std::string nodes_of(const std::vector<spec::HostFacts>& hosts) {
+  std::set<std::string> nodes;
+  for (const spec::HostFacts& host : hosts)
+    nodes.insert(host.node);
+  return joined(nodes);
+}
+
+std::string site_of(const spec::RunRecord& record) {
+  const spec::Facet* launch = record.facet("launch");
+  if (launch == nullptr) return "local";
+  const auto site = launch->items.find("site");
+  return site == launch->items.end() ? "local" : site->second;
+}
+
+std::string digest_of(const spec::RunRecord& record, std::string_view facet) {
+  const spec::Facet* found = record.facet(facet);
+  return found == nullptr ? std::string() : found->digest().text();
+}
+
+spec::BaselineKey key_of(const spec::RunRecord& record) {
+  spec::BaselineKey key;
+  key.recipe_definition = record.recipe_definition;
+  key.task = record.task.value_or("");
+  for (const auto& [name, value] : record.parameters) {
+    const auto& execution = record.execution_parameters;
+    if (std::find(execution.begin(), execution.end(), name) == execution.end())
+      key.parameters[name] = value;
+  }
+  if (const spec::Facet* data = record.facet("data")) key.data = data->digest();
+  key.site = site_of(record);
+  key.device = device_of(record.hosts);
+  return key;
+}
+
+JudgedRun judged(const CurrentRecord& current, const std::string& directory) {
+  const spec::RunRecord& record = current.record;
+  return {{record.run_id, nodes_of(record.hosts), record.created, record.seed.value},
+          directory,
+          record.wall_s,
+          record.recipe_digest,
+          digest_of(record, "code"),
+          digest_of(record, "environment"),
+          record.metrics};
+}
+
+/// Numbers that were found in different ways are no two values of one thing.
+void check_sources(const JudgedGroup& group, const CurrentRecord& current) {
+  for (const spec::MetricSpec& metric : current.declared) {
+    const auto same = std::find_if(group.declared.begin(),
+                                   group.declared.end(),
+                                   [&](const auto& other) { return other.name == metric.name; });
+    if (same == group.declared.end() || same->from == metric.from) continue;
+    throw Error(ErrorKind::usage,
+                "metric '" + metric.name + "' of " + current.record.run_id +
+                    " was found in another way than that of other runs",
+                "'sabath collect RUN --with FILE' reads all with the same patterns");
+  }
+}
+
+bool makes_an_asset(const catalog::RunRow& row) {
+  return std::any_of(
+      row.tags.begin(), row.tags.end(), [](const auto& tag) { return tag.starts_with("asset:"); });
+}
+
+JudgedGroup& group_of(std::vector<JudgedGroup>& groups, const spec::RunRecord& record) {
+  const spec::BaselineKey key = key_of(record);
+  for (JudgedGroup& group : groups) {
+    if (group.key == key) return group;
+  }
+  JudgedGroup& group = groups.emplace_back();
+  group.recipe = record.recipe_name;
+  group.key = key;
+  return group;
+}
+
+std::optional<double> value_of(const JudgedRun& run,
+                               const std::string& name,
+                               const spec::MetricSpec& spec) {
+  for (const spec::MetricSummary& metric : run.metrics) {
+    if (metric.points == 0 || metric.stream + "/" + metric.name != name) continue;
+    if (!spec.performance) return metric.last;
+    if (std::isnan(metric.median)) return std::nullopt;  // nothing after the warm-up
+    return metric.median;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows) {
+  JudgedRuns result;
+  std::vector<const catalog::RunRow*> complete;
+  std::size_t of_assets = 0;
+  for (const catalog::RunRow& row : rows) {
+    if (makes_an_asset(row)) {
+      ++of_assets;
+    } else if (row.state == spec::RunState::ok) {
+      complete.push_back(&row);
+    } else {
+      result.others.push_back(row);
+    }
+  }
+  std::vector<std::optional<CurrentRecord>> records(complete.size());
+  base::for_each_in_parallel(complete.size(), [&](std::size_t i) {
+    records[i] = read_current(RunFiles(complete[i]->directory));
+  });
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!records[i]) {
+      throw Error(ErrorKind::not_found,
+                  complete[i]->id + ": the run's record is gone",
+                  "'sabath catalog reindex' forgets runs that are no longer there");
+    }
+    const CurrentRecord& current = *records[i];
+    if (!current.record.only_stage.empty()) {
+      ++of_assets;
+      continue;
+    }
+    JudgedGroup& group = group_of(result.groups, current.record);
+    check_sources(group, current);
+    group.runs.push_back(judged(current, complete[i]->directory));
+    group.declared = current.declared;
+    group.require = current.record.require;
+    group.deterministic = current.record.deterministic;
+  }
+  if (of_assets > 0)
+    result.notes.push_back(std::to_string(of_assets) + " run(s) only made an asset: left out");
+  return result;
+}
+
+std::vector<GroupMetric> metrics_of(const JudgedGroup& group) {
+  std::map<std::string, GroupMetric> metrics;
+  for (const spec::MetricSpec& spec : spec::with_derived(group.declared)) {
+    for (const JudgedRun& run : group.runs) {
+      for (const spec::MetricSummary& metric : run.metrics) {
+        if (metric.name != spec.name) continue;
+        const std::string name = metric.stream + "/" + metric.name;
+        metrics.try_emplace(name, GroupMetric{name, spec, {}});
+      }
+    }
+  }
+  std::vector<GroupMetric> result;
+  for (auto& [name, metric] : metrics) {
+    for (const JudgedRun& run : group.runs)
+      metric.values.push_back(value_of(run, name, metric.spec));
+    result.push_back(std::move(metric));
+  }
+  return result;
+}
+
+std::string bare_name(const std::string& name) {
+  const auto slash = name.find('/');
+  return slash == std::string::npos ? name : name.substr(slash + 1);
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <sabath/app/propose_baseline.hpp>
+#include <sabath/spec/baseline.hpp>
+#include <sabath/spec/check_report.hpp>
+
+#include <string>
+
+namespace sabath::cli {
+
+/// The answers of `baseline` and `check` as JSON documents, for --json.
+std::string json_answer(const app::Proposal& proposal);
+std::string json_answer(const spec::Baseline& baseline);
+std::string json_answer(const spec::CheckReport& report);
+
+}  // namespace sabath::cli

@@ -1,0 +1,188 @@
+#include "check.hpp"
+#include "check_answers.hpp"
+#include "exit_status.hpp"
+#include "workspace.hpp"
+
+#include <sabath/app/baseline_files.hpp>
+#include <sabath/app/propose_baseline.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/check.hpp>
+#include <sabath/report/text.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::printable;
+
+struct ProposeOptions {
+  app::ProposalRequest request{};
+  std::string file{};
+};
+
+struct AcceptOptions {
+  std::string file{};
+  std::string by{};
+  std::string note{};
+};
+
+struct ShowOptions {
+  std::string file{};
+  bool drift = false;
+};
+
+std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
+  if (!metric) return "-";
+  return fmt::format("{} +- {} (n {})",
+                     report::number_text(metric->mean),
+                     report::number_text(metric->sd),
+                     metric->n);
+}
+
+std::string changes_text(const app::Proposal& proposal) {
+  using base::Align;
+  base::TextTable table({{"metric", Align::left},
+                         {"accepted", Align::left},
+                         {"proposed", Align::left},
+                         {"", Align::left}});
+  for (const app::ProposedChange& change : proposal.changes) {
+    const std::string verdict = !change.before  ? "new"
+                                : !change.after ? "gone"
+                                                : std::string(to_string(*change.verdict));
+    table.add({printable(change.metric),
+               moments_text(change.before),
+               moments_text(change.after),
+               printable(verdict + (change.reason.empty() ? "" : ": " + change.reason))});
+  }
+  return table.text();
+}
+
+std::string proposal_text(const app::Proposal& proposal, const std::string& file) {
+  std::string text;
+  for (const std::string& note : proposal.notes)
+    text += "note: " + printable(note) + "\n";
+  for (const std::size_t i : proposal.proposed) {
+    const spec::BaselineEntry& entry = proposal.baseline.entries[i];
+    text += fmt::format("proposed from {} run(s), for {}, {}\n",
+                        entry.runs.size(),
+                        printable(entry.holds_for.site),
+                        printable(entry.holds_for.device));
+    for (const std::string& note : entry.notes)
+      text += "  note: " + printable(note) + "\n";
+  }
+  return text + "\n" + changes_text(proposal) + "\nin " + printable(file) +
+         "; once it was reviewed: sabath baseline accept " + printable(file) + "\n";
+}
+
+spec::Baseline present(const std::string& file) {
+  std::error_code code;
+  if (!std::filesystem::exists(file, code)) return {};
+  return app::read_baseline(file);
+}
+
+int run_propose(const ProposeOptions& options, Workspace& workspace) {
+  spec::Baseline before = present(options.file);  // what cannot be read is not written over
+  const auto rows = workspace.catalog().select(options.request.selection, workspace.clock().now());
+  if (rows.empty()) {
+    throw Error(ErrorKind::not_found,
+                "selection '" + printable(options.request.selection) + "': no run matches",
+                "'sabath list runs' shows what there is");
+  }
+  const app::Proposal proposal = app::propose_baseline(rows, options.request, std::move(before));
+  app::write_baseline(options.file, proposal.baseline);
+  workspace.answer(workspace.options().json ? json_answer(proposal)
+                                            : proposal_text(proposal, options.file));
+  return exit_done;
+}
+
+int run_accept(const AcceptOptions& options, Workspace& workspace) {
+  spec::Baseline baseline = app::read_baseline(options.file);
+  const std::string by = options.by.empty() ? base::user_name() : options.by;
+  const auto accepted = app::accept_baseline(
+      baseline, {by, base::format_rfc3339(workspace.clock().now()), options.note});
+  if (accepted.empty()) {
+    throw Error(ErrorKind::usage,
+                options.file + ": nothing in it is proposed",
+                "'sabath baseline propose SELECTION -o " + options.file + "' proposes");
+  }
+  app::write_baseline(options.file, baseline);
+  std::string text;
+  for (const std::size_t i : accepted) {
+    const spec::BaselineEntry& entry = baseline.entries[i];
+    text += fmt::format("accepted by {}: {} metric(s) of {} run(s), for {}, {}\n",
+                        printable(by),
+                        entry.metrics.size(),
+                        entry.runs.size(),
+                        printable(entry.holds_for.site),
+                        printable(entry.holds_for.device));
+  }
+  workspace.answer(workspace.options().json ? json_answer(baseline) : text);
+  return exit_done;
+}
+
+int run_show(const ShowOptions& options, Workspace& workspace) {
+  const spec::Baseline baseline = app::read_baseline(options.file);
+  workspace.answer(workspace.options().json ? json_answer(baseline)
+                                            : report::baseline_text(baseline, options.drift));
+  return exit_done;
+}
+
+void setup_propose(CLI::App& parent, Action& action) {
+  auto options = std::make_shared<ProposeOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "propose", "write what runs came to as a baseline that somebody is to accept");
+  command->add_option("selection", options->request.selection, "runs, such as recipe=NAME,tag=good")
+      ->required();
+  command->add_option("-o,--output", options->file, "the baseline's file; entries are added to it")
+      ->required();
+  command->add_flag("--any-site", options->request.any_site, "it is to hold at all sites");
+  command->add_flag("--any-device",
+                    options->request.any_device,
+                    "it is to hold on all devices; times are left out then");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_propose(*options, workspace); };
+  });
+}
+
+void setup_accept(CLI::App& parent, Action& action) {
+  auto options = std::make_shared<AcceptOptions>();
+  CLI::App* command =
+      parent.add_subcommand("accept", "accept what is proposed; what was before becomes history");
+  command->add_option("file", options->file, "a baseline")->required();
+  command->add_option("--by", options->by, "who accepts it; else the user's name");
+  command->add_option("--note", options->note, "why, or what changed");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_accept(*options, workspace); };
+  });
+}
+
+void setup_show_baseline(CLI::App& parent, Action& action) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = parent.add_subcommand("show", "show what is accepted, and what is proposed");
+  command->add_option("file", options->file, "a baseline")->required();
+  command->add_flag("--drift", options->drift, "how means moved from one acceptance to the next");
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_show(*options, workspace); };
+  });
+}
+
+}  // namespace
+
+void setup_baseline(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("baseline", "keep what runs are held to: propose, accept, show");
+  command->require_subcommand(1);
+  setup_propose(*command, action);
+  setup_accept(*command, action);
+  setup_show_baseline(*command, action);
+}
+
+}  // namespace sabath::cli

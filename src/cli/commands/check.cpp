@@ -1,0 +1,167 @@
+#include "check.hpp"
+
+#include "check_answers.hpp"
+#include "exit_status.hpp"
+#include "run.hpp"
+
+#include <sabath/app/baseline_files.hpp>
+#include <sabath/app/check_runs.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/check.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace sabath::cli {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+struct CheckOptions {
+  RunOptions run{};  ///< its recipe may be a selection
+  std::string baseline{};
+  std::string junit{};
+  std::string markdown{};
+  std::string require{};
+  std::string only{};
+};
+
+/// What was told of the runs, in the files that were asked for.
+void write_reports(const CheckOptions& options, const spec::CheckReport& report) {
+  if (!options.junit.empty()) base::write_file_atomically(options.junit, report::junit_xml(report));
+  if (!options.markdown.empty())
+    base::write_file_atomically(options.markdown, report::check_markdown(report));
+}
+
+app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) {
+  app::CheckRequest request;
+  request.what = options.run.recipe;
+  request.file = options.baseline;
+  if (!options.baseline.empty()) request.baseline = app::read_baseline(options.baseline);
+  if (!options.require.empty()) request.require = spec::parse_rung(options.require);
+  request.results = options.only != "performance";
+  request.performance = options.only != "result";
+  request.now = workspace.clock().now();
+  return request;
+}
+
+void refuse_run_options(const RunOptions& options) {
+  const bool more = !options.set.empty() || options.seed || options.repeat ||
+                    !options.tags.empty() || !options.variant.empty() || !options.task.empty() ||
+                    options.offline || asks_for_study(options) || !options.on.empty() ||
+                    options.zip || options.pack || !options.jobs.empty();
+  if (!more) return;
+  throw Error(ErrorKind::usage,
+              "'" + base::printable(options.recipe) +
+                  "' names runs that there are: nothing is run, and options of runs do not go "
+                  "with it",
+              "'sabath check RECIPE' runs one");
+}
+
+std::string point_name(const spec::StudyPoint& point, std::size_t number) {
+  std::string text = fmt::format("run {}", number);
+  for (const auto& [name, value] : point.set)
+    text += fmt::format(" {}={}", name, value);
+  if (point.seed) text += fmt::format(" seed {}", *point.seed);
+  return text;
+}
+
+/// What is known of the runs before they are made; each once.
+std::vector<spec::BaselineKey> keys_of(const CheckOptions& options, const app::RunRequest& asked) {
+  std::vector<spec::BaselineKey> keys;
+  for (const spec::StudyPoint& point : points_of(options.run, asked)) {
+    spec::BaselineKey key;
+    key.recipe_definition = asked.recipe.definition_digest();
+    key.task = asked.task;
+    key.site = options.run.on.empty() ? "local" : options.run.on;
+    const spec::ParameterValues values = app::resolve_parameters(asked.recipe, point.set);
+    for (const spec::Parameter& parameter : asked.recipe.parameters) {
+      if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
+    }
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+/// Makes the runs that are asked for; false where the user ended that.
+bool make_runs(const CheckOptions& options,
+               const app::RunRequest& asked,
+               app::CheckRequest& request,
+               std::string& selection,
+               Workspace& workspace) {
+  const CarriedOut made = carry_out(options.run, asked, "check", workspace);
+  selection = "study=" + made.study.plan.study_id;
+  for (std::size_t i = 0; i < made.study.points.size(); ++i) {
+    if (!made.study.points[i].run)
+      request.not_run.push_back(point_name(made.study.plan.points[i], i + 1));
+  }
+  return made.over;
+}
+
+int answer_check(const CheckOptions& options,
+                 const spec::CheckReport& report,
+                 Workspace& workspace) {
+  write_reports(options, report);
+  workspace.answer(workspace.options().json ? json_answer(report) : report::check_text(report));
+  return exit_status(report.verdict);
+}
+
+int run_check(const CheckOptions& options, Workspace& workspace) {
+  app::CheckRequest request = request_of(options, workspace);
+  spec::CheckReport nothing;
+  nothing.what = options.run.recipe;
+  nothing.reason = "the check did not come to its end";
+  write_reports(options, nothing);  // nobody is to read an earlier one after a crash
+  std::string selection = options.run.recipe;
+  bool over = true;
+  if (names_a_run(options.run.recipe)) {
+    refuse_run_options(options.run);
+  } else {
+    if (options.run.pack && options.run.on.empty())
+      throw Error(ErrorKind::usage, "--pack: goes with --on SITE");
+    app::RunRequest asked = request_from(options.run, workspace);
+    asked.fresh = true;  // what is judged is what the code does now
+    const auto refused =
+        app::refuse_before_runs(asked.recipe.name, keys_of(options, asked), request);
+    if (refused) return answer_check(options, *refused, workspace);
+    over = make_runs(options, asked, request, selection, workspace);
+  }
+  const auto rows = workspace.catalog().select(selection, workspace.clock().now());
+  const int status = answer_check(options, app::check_runs(rows, request), workspace);
+  return over ? status : exit_interrupted;
+}
+
+}  // namespace
+
+void setup_check(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand(
+      "check", "run a recipe, or take runs, and say whether they are as they should be");
+  command
+      ->add_option("what",
+                   options->run.recipe,
+                   "a recipe's name or path, or a selection of runs that there are")
+      ->required();
+  command->add_option("--baseline", options->baseline, "what the runs are held to: a file");
+  command->add_option("--junit", options->junit, "write a report for CI systems: JUnit XML");
+  command->add_option("--markdown", options->markdown, "write a summary in Markdown");
+  command
+      ->add_option("--require",
+                   options->require,
+                   "the rung that must hold, run by run of one seed: bitwise, ulp or tolerance")
+      ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
+  command->add_option("--only", options->only, "judge nothing but this: result or performance")
+      ->check(CLI::IsMember({"result", "performance"}));
+  add_run_options(*command, options->run);
+  command->callback([&action, options] {
+    action = [options](Workspace& workspace) { return run_check(*options, workspace); };
+  });
+}
+
+}  // namespace sabath::cli

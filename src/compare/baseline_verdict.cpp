@@ -1,0 +1,344 @@
+#include "holds_rung.hpp"
+#include "tolerance.hpp"
+
+#include <sabath/compare/baseline_verdict.hpp>
+#include <sabath/compare/group_verdict.hpp>
+#include <sabath/compare/speed.hpp>
+
+#include <boost/math/distributions/students_t.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+namespace sabath::compare {
+namespace {
+
+using spec::BaselineMetric;
+using spec::Verdict;
+using Seed = std::optional<std::uint64_t>;
+
+constexpr std::uint64_t fewest_for_margin = 10;
+
+/// A run that has a value.
+struct Value {
+  std::string run{};
+  double value = 0;
+  Seed seed{};
+};
+
+std::vector<Value> present(const JudgedMetric& runs) {
+  std::vector<Value> result;
+  for (std::size_t i = 0; i < runs.values.size(); ++i) {
+    if (runs.values[i]) result.push_back({runs.runs[i], *runs.values[i], runs.seeds[i]});
+  }
+  return result;
+}
+
+bool is_constant(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [&](double value) {
+    return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(values.front());
+  });
+}
+
+bool is_one(const std::vector<Seed>& seeds) {
+  return std::adjacent_find(seeds.begin(), seeds.end(), std::not_equal_to<>()) == seeds.end();
+}
+
+std::string seed_text(const Seed& seed) {
+  return seed ? std::to_string(*seed) : "(none)";
+}
+
+/// Runs of one seed are one sample of what seeds do, unless all have that one.
+std::vector<double> by_seed(const std::vector<double>& values, const std::vector<Seed>& seeds) {
+  if (is_one(seeds)) return values;
+  std::map<Seed, std::vector<double>> groups;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    groups[seeds[i]].push_back(values[i]);
+  std::vector<double> means;
+  for (const auto& [seed, group] : groups)
+    means.push_back(moments(group).mean);
+  return means;
+}
+
+/// Who requires which rung.
+struct Required {
+  spec::Rung rung = spec::Rung::tolerance;
+  const char* from = "default";
+};
+
+std::optional<Required> required_rung(const BaselineMetric& reference, const BaselineTerms& terms) {
+  if (terms.asked) return Required{*terms.asked, "--require"};
+  const bool promised = is_one(terms.seeds) && (terms.deterministic || terms.recipe);
+  if (!promised && !is_constant(reference.values)) return std::nullopt;
+  if (terms.recipe) return Required{*terms.recipe, "the recipe"};
+  return Required{};
+}
+
+std::string allowed_text(const Required& required, const spec::Tolerance& tolerance) {
+  if (required.rung == spec::Rung::bitwise) return "they must be equal to the bit";
+  if (required.rung == spec::Rung::ulp) return fmt::format("{} ULP are allowed", *tolerance.ulp);
+  return fmt::format(
+      "allowed are {} relative, {} absolute", *tolerance.relative, *tolerance.absolute);
+}
+
+std::string apart_text(const Value& run, double of_baseline) {
+  const double largest = std::max(std::abs(run.value), std::abs(of_baseline));
+  const double relative = largest > 0 ? std::abs(run.value - of_baseline) / largest : 0;
+  return fmt::format(
+      "{} has {}, the baseline {}: relative {:.3g}", run.run, run.value, of_baseline, relative);
+}
+
+BaselineVerdict judge_rung(const BaselineMetric& reference,
+                           const std::vector<Value>& runs,
+                           const BaselineTerms& terms,
+                           const Required& required) {
+  BaselineVerdict verdict;
+  verdict.test = to_string(required.rung);
+  const auto tolerance = applied_tolerance(base::ArrayType::float64, terms.tolerance, {});
+  const bool constant = is_constant(reference.values);
+  const Value* without = nullptr;
+  bool is_bitwise = true;
+  for (const Value& run : runs) {
+    bool has_reference = false;
+    for (std::size_t i = 0; i < reference.values.size(); ++i) {
+      if (!constant && terms.seeds[i] != run.seed) continue;
+      has_reference = true;
+      const double wanted = reference.values[i];
+      is_bitwise = is_bitwise && holds_rung(run.value, wanted, spec::Rung::bitwise, tolerance);
+      if (holds_rung(run.value, wanted, required.rung, tolerance)) continue;
+      verdict.verdict = Verdict::fail;
+      verdict.reason = fmt::format("{}; {} ({}: {})",
+                                   apart_text(run, wanted),
+                                   allowed_text(required, tolerance),
+                                   required.from,
+                                   to_string(required.rung));
+      return verdict;
+    }
+    if (!has_reference && without == nullptr) without = &run;
+  }
+  if (without != nullptr) {
+    verdict.reason = fmt::format(
+        "the baseline has no run of seed {}, as {} has", seed_text(without->seed), without->run);
+    return verdict;
+  }
+  verdict.verdict = Verdict::pass;
+  verdict.reason = fmt::format(
+      "{} ({}: {})",
+      is_bitwise ? "equal to the bit" : fmt::format("equal within {}", to_string(required.rung)),
+      required.from,
+      to_string(required.rung));
+  return verdict;
+}
+
+BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Value>& runs) {
+  BaselineVerdict verdict;
+  verdict.test = "reviewed bounds";
+  for (const Value& run : runs) {
+    if (bounds.low <= run.value && run.value <= bounds.high) continue;
+    verdict.verdict = Verdict::fail;
+    verdict.reason = fmt::format("{} has {}, outside of the reviewed bounds [{}, {}]",
+                                 run.run,
+                                 run.value,
+                                 bounds.low,
+                                 bounds.high);
+    return verdict;
+  }
+  verdict.verdict = Verdict::pass;
+  verdict.reason = fmt::format("within the reviewed bounds [{}, {}]", bounds.low, bounds.high);
+  return verdict;
+}
+
+BaselineVerdict judge_one(const BaselineMetric& reference,
+                          double value,
+                          const std::vector<double>& references) {
+  const PredictionVerdict predicted = judge_prediction(value, moments(references));
+  BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason, {}};
+  const auto& bounds = reference.bounds;
+  if (verdict.verdict != Verdict::pass || !bounds) return verdict;
+  if (bounds->low <= value && value <= bounds->high) return verdict;
+  verdict.verdict = Verdict::inconclusive;
+  verdict.reason = fmt::format(
+      "{}, but outside of the robust bounds [{}, {}]: values of the baseline that lie apart make "
+      "its interval wide",
+      predicted.reason,
+      bounds->low,
+      bounds->high);
+  return verdict;
+}
+
+BaselineVerdict judge_many(const BaselineMetric& reference,
+                           const std::vector<double>& values,
+                           const std::vector<double>& references,
+                           const BaselineTerms& terms) {
+  const Moments of_runs = moments(values);
+  const Moments of_baseline = moments(references);
+  std::optional<double> margin = terms.margin;
+  if (!margin && references.size() >= fewest_for_margin) margin = reference.margin;
+  const GroupVerdict judged = judge_groups(of_runs, of_baseline, margin);
+  std::string reason = fmt::format(
+      "mean {:.6g}, of the baseline {:.6g}: {}", of_runs.mean, of_baseline.mean, judged.reason);
+  if (!margin && reference.margin) {
+    reason += fmt::format("; the baseline's own margin counts from {} runs on", fewest_for_margin);
+  }
+  return {judged.verdict, "equivalence", reason, judged.runs_needed};
+}
+
+/// Of values that are all finite.
+BaselineVerdict judge_statistics(const BaselineMetric& reference,
+                                 const std::vector<Value>& runs,
+                                 const BaselineTerms& terms) {
+  std::vector<double> values;
+  std::vector<Seed> seeds;
+  for (const Value& run : runs) {
+    values.push_back(run.value);
+    seeds.push_back(run.seed);
+  }
+  const std::vector<double> references = by_seed(reference.values, terms.seeds);
+  std::vector<double> samples = by_seed(values, seeds);
+  const bool repeats_a_seed = is_one(seeds) && !is_one(terms.seeds);
+  if (repeats_a_seed) samples = {moments(values).mean};
+  BaselineVerdict verdict = samples.size() == 1 ? judge_one(reference, samples.front(), references)
+                                                : judge_many(reference, samples, references, terms);
+  if (samples.size() < values.size() || references.size() < reference.values.size()) {
+    verdict.reason += fmt::format(
+        "; runs of one seed count once: {} of {} runs, {} of {} of the "
+        "baseline",
+        samples.size(),
+        values.size(),
+        references.size(),
+        reference.values.size());
+  }
+  return verdict;
+}
+
+BaselineVerdict judge_present(const BaselineMetric& reference,
+                              const std::vector<Value>& runs,
+                              const BaselineTerms& terms) {
+  if (reference.n < reference.values.size()) {
+    return {Verdict::inconclusive,
+            "",
+            fmt::format("{} of {} values of the baseline are not finite",
+                        reference.values.size() - reference.n,
+                        reference.values.size()),
+            {}};
+  }
+  for (const Value& run : runs) {
+    if (std::isfinite(run.value)) continue;
+    return {Verdict::fail,
+            "finite",
+            fmt::format("{} has {}, all values of the baseline are finite", run.run, run.value),
+            {}};
+  }
+  if (!terms.asked && reference.bounds && reference.bounds->rule == spec::reviewed)
+    return judge_reviewed(*reference.bounds, runs);
+  for (const Value& run : runs) {
+    if (!is_one(terms.seeds) || run.seed == terms.seeds.front()) continue;
+    return {Verdict::not_comparable,
+            "",
+            fmt::format("all runs of the baseline have the seed {}, {} has {}",
+                        seed_text(terms.seeds.front()),
+                        run.run,
+                        seed_text(run.seed)),
+            {}};
+  }
+  if (const auto required = required_rung(reference, terms))
+    return judge_rung(reference, runs, terms, *required);
+  return judge_statistics(reference, runs, terms);
+}
+
+/// A run without a value is no agreement.
+BaselineVerdict with_missing(BaselineVerdict verdict, std::size_t present, std::size_t all) {
+  if (present == all || verdict.verdict != Verdict::pass) return verdict;
+  verdict.verdict = Verdict::inconclusive;
+  verdict.reason = fmt::format(
+      "{} of {} runs have no value; of the others: {}", all - present, all, verdict.reason);
+  return verdict;
+}
+
+std::vector<double> logarithms(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) {
+    if (!(value > 0) || !std::isfinite(value)) return {};
+    logs.push_back(std::log(value));
+  }
+  return logs;
+}
+
+/// Of the ratio of geometric means, at 0.05: Student's, with the variance of both sides together.
+std::optional<Interval> pooled_ratio(const std::vector<double>& values,
+                                     const std::vector<double>& reference) {
+  const std::vector<double> of_values = logarithms(values);
+  const std::vector<double> of_reference = logarithms(reference);
+  if (of_values.empty() || of_reference.empty()) return std::nullopt;
+  const Moments a = moments(of_values);
+  const Moments b = moments(of_reference);
+  const auto n = static_cast<double>(a.n);
+  const auto m = static_cast<double>(b.n);
+  const double freedom = n + m - 2;
+  if (freedom < 1) return std::nullopt;
+  const double variance = ((n - 1) * a.variance + (m - 1) * b.variance) / freedom;
+  const double t =
+      boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), 0.025));
+  const double half = t * std::sqrt(variance * (1 / n + 1 / m));
+  return Interval{std::exp(a.mean - b.mean - half), std::exp(a.mean - b.mean + half)};
+}
+
+std::string ratio_text(const BaselineMetric& reference, double median, const SpeedVerdict& speed) {
+  const std::string unit =
+      reference.unit.empty() || reference.unit == "1" ? "" : " " + reference.unit;
+  return fmt::format(
+      "median {:.4g}{}, of the baseline {:.4g}{}: ", median, unit, speed.median_reference, unit);
+}
+
+}  // namespace
+
+BaselineVerdict judge_result(const BaselineMetric& reference,
+                             const JudgedMetric& runs,
+                             const BaselineTerms& terms) {
+  const std::vector<Value> values = present(runs);
+  if (values.empty()) return {Verdict::inconclusive, "", "no run has a value", {}};
+  if (reference.values.empty()) return {Verdict::inconclusive, "", "the baseline has no value", {}};
+  return with_missing(judge_present(reference, values, terms), values.size(), runs.values.size());
+}
+
+BaselineVerdict judge_performance(const BaselineMetric& reference,
+                                  const JudgedMetric& runs,
+                                  const BaselineTerms& terms) {
+  std::vector<double> values;
+  for (const Value& value : present(runs))
+    values.push_back(value.value);
+  if (values.empty()) return {Verdict::inconclusive, "speed", "no run has a value", {}};
+  if (logarithms(values).empty() || logarithms(reference.values).empty()) {
+    return {Verdict::inconclusive, "speed", "a ratio wants values above zero on both sides", {}};
+  }
+  SpeedVerdict speed = judge_speed(reference.values, values, reference.better, terms.speed_margin);
+  const bool higher = reference.better == spec::Better::higher;
+  auto interval = speed.interval;
+  if (!interval && reference.better != spec::Better::none) {
+    interval =
+        higher ? pooled_ratio(reference.values, values) : pooled_ratio(values, reference.values);
+    const double margin = terms.speed_margin;
+    if (interval) {
+      const bool faster = interval->high < 1 - margin;
+      const bool within = interval->low > 1 - margin && interval->high < 1 + margin;
+      speed.verdict = interval->low > 1 + margin ? Verdict::fail
+                      : within || faster         ? Verdict::pass
+                                                 : Verdict::inconclusive;
+      speed.reason = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may be lost",
+                                 interval->low,
+                                 interval->high,
+                                 100 * margin);
+    }
+  }
+  if (speed.verdict == Verdict::inconclusive && interval)
+    speed.reason += "; more runs would make that narrower";
+  return with_missing(
+      {speed.verdict, "speed", ratio_text(reference, median(values), speed) + speed.reason, {}},
+      values.size(),
+      runs.values.size());
+}
+
+}  // namespace sabath::compare

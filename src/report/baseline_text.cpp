@@ -1,0 +1,229 @@
+#include "labelled_lines.hpp"
+
+#include <sabath/report/check.hpp>
+#include <sabath/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sabath::report {
+namespace {
+
+using base::Align;
+using base::printable;
+using base::TextTable;
+using spec::Baseline;
+using spec::BaselineEntry;
+using spec::BaselineKey;
+using spec::BaselineMetric;
+
+constexpr std::size_t label_width = 12;
+constexpr std::size_t columns = 100;
+
+std::string place_text(const BaselineKey& key) {
+  const auto shown = [](const std::string& text, const char* any) {
+    return text == spec::any_of_all ? std::string(any) : text;
+  };
+  return shown(key.site, "any site") + ", " + shown(key.device, "any device");
+}
+
+std::string parameters_text(const BaselineKey& key) {
+  std::string text;
+  for (const auto& [name, value] : key.parameters)
+    text += (text.empty() ? "" : ", ") + name + "=" + spec::to_string(value);
+  return text;
+}
+
+std::string state_text(const BaselineEntry& entry) {
+  if (!entry.accepted) return "proposed: nothing is held to it until it is accepted";
+  std::string text = "accepted by " + entry.accepted->by + " at " + entry.accepted->at;
+  if (!entry.accepted->note.empty()) text += ": " + entry.accepted->note;
+  return text;
+}
+
+std::string seeds_text(const BaselineEntry& entry) {
+  std::map<std::string, int> seeds;
+  for (const spec::BaselineRun& run : entry.runs)
+    ++seeds[run.seed ? std::to_string(*run.seed) : "(none)"];
+  if (seeds.size() == 1) return ", all of seed " + seeds.begin()->first;
+  return fmt::format(", {} seeds", seeds.size());
+}
+
+std::string bounds_text(const BaselineMetric& metric) {
+  if (!metric.bounds) return "";
+  return fmt::format("[{}, {}]{}",
+                     number_text(metric.bounds->low),
+                     number_text(metric.bounds->high),
+                     metric.bounds->rule == spec::reviewed ? " reviewed" : "");
+}
+
+std::string metrics_table(const BaselineEntry& entry) {
+  TextTable table({{"metric", Align::left},
+                   {"n", Align::right},
+                   {"mean", Align::right},
+                   {"sd", Align::right},
+                   {"median", Align::right},
+                   {"min", Align::right},
+                   {"max", Align::right},
+                   {"bounds", Align::left},
+                   {"margin", Align::right}});
+  for (const BaselineMetric& metric : entry.metrics) {
+    table.add({printable(metric.name),
+               std::to_string(metric.n),
+               number_text(metric.mean),
+               number_text(metric.sd),
+               number_text(metric.median),
+               number_text(metric.min),
+               number_text(metric.max),
+               metric.performance ? "performance" : bounds_text(metric),
+               metric.margin ? number_text(*metric.margin) : ""});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string entry_text(const BaselineEntry& entry) {
+  LabelledLines lines(label_width, columns);
+  lines.add("holds for", place_text(entry.holds_for));
+  lines.add("recipe", entry.holds_for.recipe_definition.text());
+  lines.add("task", entry.holds_for.task);
+  lines.add("parameters", parameters_text(entry.holds_for));
+  lines.add("state", state_text(entry));
+  lines.add("runs",
+            fmt::format("{} of '{}'{}, {} to {}",
+                        entry.runs.size(),
+                        entry.selection,
+                        seeds_text(entry),
+                        entry.runs.front().run_id,
+                        entry.runs.back().run_id));
+  lines.add_list("without", entry.without);
+  for (const std::string& note : entry.notes)
+    lines.add("note", note);
+  return "\n" + lines.text() + metrics_table(entry);
+}
+
+/// Entries of which a later one took the place hold for the same but for the recipe, as it drifts
+/// too.
+bool is_same_place(const BaselineKey& a, const BaselineKey& b) {
+  BaselineKey same = a;
+  same.recipe_definition = b.recipe_definition;
+  return same == b;
+}
+
+/// Is there no later one that is accepted for the same?
+bool counts(const Baseline& baseline, std::size_t index) {
+  const BaselineEntry& entry = baseline.entries[index];
+  for (std::size_t i = index + 1; i < baseline.entries.size(); ++i) {
+    const BaselineEntry& later = baseline.entries[i];
+    if (later.accepted && later.holds_for == entry.holds_for) return false;
+  }
+  return true;
+}
+
+const BaselineMetric* find(const BaselineEntry& entry, const std::string& name) {
+  for (const BaselineMetric& metric : entry.metrics) {
+    if (metric.name == name) return &metric;
+  }
+  return nullptr;
+}
+
+/// "+0.01 (0.5 sd)"
+std::string shift_text(const BaselineMetric& now, const BaselineMetric& before) {
+  const double shift = now.mean - before.mean;
+  std::string text = fmt::format("{}{}", shift > 0 ? "+" : "", number_text(shift));
+  if (shift != 0 && before.sd > 0) text += fmt::format(" ({:+.2g} sd)", shift / before.sd);
+  return text;
+}
+
+/// How one metric moved over the entries that were accepted one after the other.
+std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std::string& name) {
+  TextTable table({{"accepted", Align::left},
+                   {"by", Align::left},
+                   {"recipe", Align::left},
+                   {"n", Align::right},
+                   {"mean", Align::right},
+                   {"sd", Align::right},
+                   {"since the last", Align::right},
+                   {"since the first", Align::right}});
+  const BaselineMetric* first = nullptr;
+  const BaselineMetric* last = nullptr;
+  for (const BaselineEntry* entry : entries) {
+    const BaselineMetric* metric = find(*entry, name);
+    if (metric == nullptr) continue;
+    if (first == nullptr) first = metric;
+    table.add({entry->accepted->at.substr(0, 10),
+               printable(entry->accepted->by),
+               entry->holds_for.recipe_definition.hex.substr(0, 8),
+               std::to_string(metric->n),
+               number_text(metric->mean),
+               number_text(metric->sd),
+               last == nullptr ? "" : shift_text(*metric, *last),
+               last == nullptr ? "" : shift_text(*metric, *first)});
+    last = metric;
+  }
+  std::string text = "\n" + printable(name) + "\n" + table.text();
+  if (last == first || !last->margin) return text;
+  const double moved = std::abs(last->mean - first->mean);
+  if (moved > *last->margin) {
+    text += fmt::format("it moved by {} in all, which is more than the margin of {}\n",
+                        number_text(moved),
+                        number_text(*last->margin));
+  }
+  return text;
+}
+
+std::string drift_text(const Baseline& baseline) {
+  std::vector<std::vector<const BaselineEntry*>> places;
+  for (const BaselineEntry& entry : baseline.entries) {
+    if (!entry.accepted) continue;
+    const auto same = std::find_if(places.begin(), places.end(), [&](const auto& place) {
+      return is_same_place(place.front()->holds_for, entry.holds_for);
+    });
+    if (same == places.end()) {
+      places.push_back({&entry});
+    } else {
+      same->push_back(&entry);
+    }
+  }
+  std::string text;
+  for (const auto& place : places) {
+    LabelledLines lines(label_width, columns);
+    lines.add("drift", place_text(place.front()->holds_for));
+    lines.add("parameters", parameters_text(place.front()->holds_for));
+    lines.add("accepted", fmt::format("{} time(s)", place.size()));
+    text += "\n" + lines.text();
+    for (const BaselineMetric& metric : place.back()->metrics)
+      text += drift_of(place, metric.name);
+  }
+  return text.empty() ? "\nnothing was accepted yet\n" : text;
+}
+
+}  // namespace
+
+std::string baseline_text(const Baseline& baseline, bool drift) {
+  LabelledLines lines(label_width, columns);
+  lines.add("baseline", "of " + baseline.recipe);
+  for (const spec::ExpectedFailure& known : baseline.expected_failures) {
+    lines.add("expected",
+              fmt::format("{} fails until {}: {}", known.metric, known.until, known.reason));
+  }
+  std::string text = lines.text();
+  if (drift) return text + drift_text(baseline);
+  std::size_t history = 0;
+  for (std::size_t i = 0; i < baseline.entries.size(); ++i) {
+    const bool is_current = counts(baseline, i);
+    if (is_current) {
+      text += entry_text(baseline.entries[i]);
+    } else {
+      ++history;
+    }
+  }
+  if (history > 0)
+    text +=
+        fmt::format("\n{} accepted before, as history: --drift shows how they moved\n", history);
+  return text;
+}
+
+}  // namespace sabath::report
