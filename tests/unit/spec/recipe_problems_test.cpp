@@ -194,8 +194,8 @@ TEST_CASE("recipe: what refers to other parts must find them") {
   CHECK(compare.text == "recipes/x.json:/compare/weight.h5: no stage has an output 'weight.h5'");
   CHECK(compare.hint == "did you mean 'weights.h5'?");
   CHECK(after([](auto& d) {
-          d["compare"]["x.h5"] = {{"as", "npy"}};
-        }).says("/compare/x.h5/as: 'npy' is none of hdf5, bytes"));
+          d["compare"]["x.h5"] = {{"as", "pickle"}};
+        }).says("/compare/x.h5/as: 'pickle' is none of hdf5, netcdf, npy,"));
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["studies"]["s"]["matrix"]["epoch"] = {1}; }),
                      "recipes/x.json:/studies/s/matrix/epoch: no parameter 'epoch'");
   CHECK_ONLY_PROBLEM(
