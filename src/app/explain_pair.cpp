@@ -72,13 +72,28 @@ void take_input(RunRequest& request, const RunRequest& from, const std::string& 
   request.recipe.datasets[role] = source->asset;
 }
 
-/// The recipe's document and folder; values of parameters stay.
-void take_code(RunRequest& request, const RunRequest& from) {
+/// The recipe's document and folder. Data and values of parameters stay A's, defaults too; what
+/// only B's recipe has a parameter for comes with it.
+void take_code(RunRequest& request, const Sides& sides) {
+  const RunRequest& from = sides.request_b;
   const spec::EnvironmentSpec environment = request.recipe.environment;
   const bool same_environment = environment == from.recipe.environment;
+  const auto datasets = request.recipe.datasets;
   request.recipe = from.recipe;
   request.original = from.original;
   if (!same_environment) request.recipe.environment = environment;
+  for (auto& [role, asset] : request.recipe.datasets) {
+    if (const auto own = datasets.find(role); own != datasets.end()) asset = own->second;
+  }
+  std::erase_if(request.set, [&](const auto& value) {
+    return request.recipe.parameter(value.first) == nullptr;
+  });
+  for (const auto* record : {&sides.a, &sides.b}) {
+    for (const auto& [name, value] : record->parameters) {
+      if (request.recipe.parameter(name) != nullptr)
+        request.set.emplace(name, spec::to_string(value));
+    }
+  }
 }
 
 void take_environment(RunRequest& request, const RunRequest& from) {
@@ -105,8 +120,7 @@ class Parts {
       });
     }
     if (difference.facet == "code" || difference.facet == "recipe") {
-      return add_part(
-          "code", difference, [&from](RunRequest& request) { take_code(request, from); });
+      return add_code(difference);
     }
     if (difference.facet == "environment") return add_environment(difference);
     if (difference.facet == "launch" && (difference.item == "cpus" || difference.item == "gpus")) {
@@ -116,9 +130,7 @@ class Parts {
     add_impossible(difference);
   }
 
-  /// What only follows from another change is none of its own.
   void finish() {
-    if (has("code") && environment_) environment_.reset();
     if (environment_) {
       impossible_.insert(fmt::format(
           "environment: {} ('{}' in A, '{}' in B): the recipes ask for the same one, it was built "
@@ -152,12 +164,17 @@ class Parts {
 
   void add_parameter(const spec::FacetDifference& difference) {
     const auto value = sides_.b.parameters.find(difference.item);
-    if (value == sides_.b.parameters.end()) return add_impossible(difference);
+    if (value == sides_.b.parameters.end() || !sides_.a.parameters.contains(difference.item))
+      return add_code(difference);  // a parameter of one recipe only
     const std::string name = difference.item;
     const std::string text = spec::to_string(value->second);
     add_part("parameter " + name, difference, [name, text](RunRequest& request) {
       request.set[name] = text;
     });
+  }
+
+  void add_code(const spec::FacetDifference& difference) {
+    add_part("code", difference, [this](RunRequest& request) { take_code(request, sides_); });
   }
 
   void add_environment(const spec::FacetDifference& difference) {
@@ -174,10 +191,12 @@ class Parts {
 
   void add_impossible(const spec::FacetDifference& difference) {
     const std::string& facet = difference.facet;
-    if (facet == "libraries" || facet == "determinism") return;  // they follow from the others
-    const char* const why = facet == "host"     ? "another machine cannot be made here"
-                            : facet == "launch" ? "it is how the run was started"
-                                                : "no run can be asked for with that";
+    const char* const why = facet == "host"        ? "another machine cannot be made here"
+                            : facet == "launch"    ? "it is how the run was started"
+                            : facet == "libraries" ? "what a run loads cannot be asked for"
+                            : facet == "determinism"
+                                ? "what a code does in its run cannot be asked for"
+                                : "no run can be asked for with that";
     impossible_.insert(facet + ": " + why);
   }
 
@@ -221,21 +240,13 @@ class Hybrids {
   std::optional<bool> differs(const Set& changes) {
     const auto known = known_.find(changes);
     if (known != known_.end()) return known->second;
-    const auto answer = make(changes);
+    const auto answer = make(changes, false);
     known_.emplace(changes, answer);
     return answer;
   }
 
-  const std::string& why_ended() const { return why_ended_; }
-
- private:
-  /// The same for the same runs and changes: what an earlier call made is found by it.
-  std::string tag(const Set& changes) const {
-    std::string text = sides_.a.run_id + "\n" + sides_.b.run_id + "\n";
-    for (const std::size_t change : changes)
-      text += parts_[change].change.name + "\n";
-    return "hybrid-" + base::sha256_of(text).hex.substr(0, 16);
-  }
+  /// The same of one more run: does a run that is done again come out as before?
+  std::optional<bool> differs_once_more(const Set& changes) { return make(changes, true); }
 
   std::string words(const Set& changes) const {
     std::vector<std::string> names;
@@ -244,8 +255,20 @@ class Hybrids {
     return names.empty() ? "A again" : fmt::format("A with B's {}", fmt::join(names, ", "));
   }
 
-  std::optional<fs::path> made(const Set& changes, spec::Hybrid& hybrid) {
-    if (auto found = tools_.find(tag(changes))) {
+  const std::string& why_ended() const { return why_ended_; }
+
+ private:
+  /// The same for the same runs and changes: what an earlier call made is found by it.
+  std::string tag(const Set& changes, bool once_more) const {
+    std::string text = sides_.a.run_id + "\n" + sides_.b.run_id + "\n";
+    for (const std::size_t change : changes)
+      text += parts_[change].change.name + "\n";
+    if (once_more) text += "\nonce more\n";
+    return "hybrid-" + base::sha256_of(text).hex.substr(0, 16);
+  }
+
+  std::optional<fs::path> made(const Set& changes, const std::string& tag, spec::Hybrid& hybrid) {
+    if (auto found = tools_.find(tag)) {
       hybrid.reused = true;
       return found;
     }
@@ -262,18 +285,18 @@ class Hybrids {
     RunRequest request = sides_.request_a;
     for (const std::size_t change : changes)
       parts_[change].apply(request);
-    request.tags = {"explain", tag(changes)};
+    request.tags = {"explain", tag};
     request.repeats.clear();
     request.offline = request_.offline;
     request.again = {"explain", sides_.a.run_id, sides_.b.run_id};
     return tools_.run(request);
   }
 
-  std::optional<bool> make(const Set& changes) {
+  std::optional<bool> make(const Set& changes, bool once_more) {
     spec::Hybrid hybrid;
     for (const std::size_t change : changes)
       hybrid.changes.push_back(parts_[change].change.name);
-    const auto directory = made(changes, hybrid);
+    const auto directory = made(changes, tag(changes, once_more), hybrid);
     if (!directory) return std::nullopt;
     hybrid.run = directory->filename().string();
     compare::Options options = request_.options;
@@ -325,6 +348,41 @@ std::vector<std::string> names_of(const std::vector<Part>& parts, const Set& cha
   return names;
 }
 
+/// A run that comes out now so and now so is no evidence.
+bool is_confirmed(Hybrids& hybrids, const Set& changes, spec::Explanation& told) {
+  for (const Set& once_more : {Set{}, changes}) {
+    const auto differs = hybrids.differs_once_more(once_more);
+    const std::string words = hybrids.words(once_more);
+    if (!differs) {
+      told.reason = fmt::format(
+          "{}; {} was not made once more, as the search wants", hybrids.why_ended(), words);
+      return false;
+    }
+    if (*differs == !once_more.empty()) continue;
+    told.reason = fmt::format(
+        "{} did not come out as before when it was made once more: what is not "
+        "repeatable here has no cause among the changes",
+        words);
+    return false;
+  }
+  return true;
+}
+
+/// Nothing can be changed: is it that A is not repeatable?
+void search_nothing(Hybrids& hybrids, spec::Explanation& told) {
+  const auto again = hybrids.differs({});
+  if (!again) {
+    told.reason = hybrids.why_ended();
+  } else if (*again) {
+    told.reason = "A done again here does not agree with A: it is not repeatable here";
+  } else if (told.impossible.empty()) {
+    told.reason = "A done again agrees with A: they differ in something that is not recorded";
+  } else {
+    told.reason =
+        "A done again agrees with A, and nothing in which they differ can be changed here";
+  }
+}
+
 void search(Hybrids& hybrids, const std::vector<Part>& parts, spec::Explanation& told) {
   Set all;
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -352,6 +410,7 @@ void search(Hybrids& hybrids, const std::vector<Part>& parts, spec::Explanation&
         fmt::format("{}; the cause is among: {}", hybrids.why_ended(), fmt::join(names, ", "));
     return;
   }
+  if (!is_confirmed(hybrids, found.changes, told)) return;
   told.cause = names;
   told.reason = names.size() == 1
                     ? names.front() + " alone makes them differ"
@@ -419,18 +478,15 @@ spec::Explanation explain_pair(const ExplainRequest& request,
                       : "only runs that were found to differ can be explained";
     return told;
   }
-  if (parts.parts().empty()) {
-    told.reason =
-        told.impossible.empty()
-            ? "nothing is recorded in which they differ: the code itself is not repeatable"
-            : "nothing in which they differ can be changed here";
-    return told;
-  }
   // All are held against A in one way, A done again too.
   ExplainRequest judged = request;
   judged.options.require = comparison.required;
   Hybrids hybrids(judged, tools, sides, parts.parts(), observer, told);
-  search(hybrids, parts.parts(), told);
+  if (parts.parts().empty()) {
+    search_nothing(hybrids, told);
+  } else {
+    search(hybrids, parts.parts(), told);
+  }
   return told;
 }
 
