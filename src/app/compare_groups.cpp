@@ -1,5 +1,6 @@
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_groups.hpp>
+#include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/parallel.hpp>
@@ -22,19 +23,47 @@ using base::ErrorKind;
 using catalog::RunRow;
 using Values = std::vector<std::string>;
 
+bool has_tag(const RunRow& run, std::string_view beginning) {
+  return std::any_of(run.tags.begin(), run.tags.end(), [&](const auto& tag) {
+    return tag.starts_with(beginning);
+  });
+}
+
+/// What each run has for the number of its perturbation; empty where it is asked for.
+Values perturbations_of(const std::vector<RunRow>& runs,
+                        const GroupsRequest& request,
+                        const catalog::Catalog& catalog) {
+  const std::string name = perturbation_parameter("1ulp");
+  for (const std::string& key : {name, "param." + name}) {
+    const bool is_by = std::find(request.by.begin(), request.by.end(), key) != request.by.end();
+    if (is_by || request.across.contains(key)) return Values(runs.size());
+  }
+  return catalog.values_of(runs, "param." + name).value_or(Values(runs.size()));
+}
+
+/// Why a run is not judged; empty: it is.
+std::string why_left_out(const RunRow& run, const std::string& perturbation, bool hybrids) {
+  if (has_tag(run, "asset:")) return "only made an asset";
+  if (run.state != spec::RunState::ok && run.state != spec::RunState::imported)
+    return std::string(spec::to_string(run.state));
+  if (!hybrids && has_tag(run, "hybrid-")) return "made by explain";
+  if (!perturbation.empty() && perturbation != "0") return "perturbed";
+  return {};
+}
+
 /// The runs that can be judged; the others are told.
 std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
+                                  const GroupsRequest& request,
+                                  const catalog::Catalog& catalog,
                                   spec::GroupComparison& comparison) {
+  const Values perturbations = perturbations_of(runs, request, catalog);
   std::map<std::string, std::uint64_t> left_out;
   std::vector<RunRow> complete;
-  for (const RunRow& run : runs) {
-    const bool is_asset = std::any_of(run.tags.begin(), run.tags.end(), [](const auto& tag) {
-      return tag.starts_with("asset:");
-    });
-    if (is_asset) {
-      ++left_out["only made an asset"];
-    } else if (run.state != spec::RunState::ok && run.state != spec::RunState::imported) {
-      ++left_out[std::string(spec::to_string(run.state))];
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& run = runs[i];
+    const std::string reason = why_left_out(run, perturbations[i], request.hybrids);
+    if (!reason.empty()) {
+      ++left_out[reason];
     } else {
       complete.push_back(run);
       comparison.imported += run.state == spec::RunState::imported ? 1 : 0;
@@ -389,19 +418,55 @@ compare::SpeedPlaces places_of(const std::vector<RunRow>& runs, const catalog::C
   return places;
 }
 
+/// Whether a run took what an earlier one had made: then its time is not that of the whole.
+std::vector<char> which_reuse(const std::vector<RunRow>& runs) {
+  std::vector<char> reuse(runs.size(), 0);
+  base::for_each_in_parallel(runs.size(), [&](std::size_t i) {
+    const auto record = RunFiles(runs[i].directory).read_record();
+    if (!record) return;
+    const auto& stages = record->stages;
+    const bool is_reused = std::any_of(
+        stages.begin(), stages.end(), [](const auto& stage) { return stage.state == "reused"; });
+    if (is_reused) reuse[i] = 1;
+  });
+  return reuse;
+}
+
 /// A run's whole time, where sabath saw it.
-compare::RunValues total_times(const std::vector<RunRow>& runs) {
+compare::RunValues total_times(const std::vector<RunRow>& runs, const std::vector<char>& reuse) {
   compare::RunValues times;
   times.name = compare::total_time_name;
   times.unit = "s";
   times.better = spec::Better::lower;
   times.performance = true;
   times.judged = false;
-  for (const RunRow& run : runs) {
-    const bool is_known = run.state == spec::RunState::ok && run.wall_s > 0;
-    times.values.push_back(is_known ? std::optional(run.wall_s) : std::nullopt);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool is_known =
+        runs[i].state == spec::RunState::ok && runs[i].wall_s > 0 && reuse[i] == 0;
+    times.values.push_back(is_known ? std::optional(runs[i].wall_s) : std::nullopt);
   }
   return times;
+}
+
+/// Repeats of one seed are no draws of their own.
+void tell_repeats(const std::vector<RunRow>& runs,
+                  const char* side,
+                  spec::GroupComparison& comparison) {
+  std::set<std::string> seeds;
+  std::size_t seeded = 0;
+  for (const RunRow& run : runs) {
+    if (run.seed.empty()) continue;
+    ++seeded;
+    seeds.insert(run.seed);
+  }
+  if (seeds.size() == seeded) return;
+  comparison.notes.push_back(
+      fmt::format("{}: {} runs have {} seeds, and are counted as {} although repeats of a seed are "
+                  "not independent",
+                  side,
+                  seeded,
+                  seeds.size(),
+                  seeded));
 }
 
 /// What all runs of a side have and none of the other: it may be the cause of a difference.
@@ -430,6 +495,13 @@ void tell_what_parts(const std::vector<RunRow>& a,
 
 }  // namespace
 
+std::vector<RunRow> runs_to_judge(const std::vector<RunRow>& runs,
+                                  const GroupsRequest& request,
+                                  const catalog::Catalog& catalog) {
+  spec::GroupComparison told;
+  return complete_runs(runs, request, catalog, told);
+}
+
 std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
                                    const std::string& key,
                                    const catalog::Catalog& catalog) {
@@ -447,9 +519,9 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
                                      const catalog::Catalog& catalog) {
   spec::GroupComparison told;
   told.by = request.by;
-  const std::vector<RunRow> runs = complete_runs(all, told);
+  const std::vector<RunRow> runs = complete_runs(all, request, catalog, told);
   if (runs.empty()) {
-    told.reason = "no run is complete";
+    told.reason = "no run is complete and to be judged";
     return told;
   }
   std::set<std::string> allowed = request.across;
@@ -476,21 +548,23 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   told.by = {"side"};
   std::vector<RunRow> all = a;
   all.insert(all.end(), b.begin(), b.end());
-  const std::vector<RunRow> runs = complete_runs(all, told);
+  const std::vector<RunRow> runs = complete_runs(all, request, catalog, told);
   const std::vector<std::uint32_t> sides = sides_of(runs, b);
   const std::vector<RunRow> of_a = side(runs, sides, 0);
   const std::vector<RunRow> of_b = side(runs, sides, 1);
   if (of_a.empty() || of_b.empty()) {
-    told.reason = of_a.empty() == of_b.empty()
-                      ? "no run is complete"
-                      : fmt::format("no run of {} is complete", of_a.empty() ? "A" : "B");
+    told.reason =
+        of_a.empty() == of_b.empty()
+            ? "no run is complete and to be judged"
+            : fmt::format("no run of {} is complete and to be judged", of_a.empty() ? "A" : "B");
     return told;
   }
   const auto record = comparable(runs, request.across, catalog, told);
   if (!record) return told;
   compare::GroupsToCompare groups = groups_of(runs, *record, request, catalog, told);
   groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
-  groups.metrics.push_back(total_times(runs));
+  const std::vector<char> reuse = which_reuse(runs);
+  groups.metrics.push_back(total_times(runs, reuse));
   groups.two_sides = true;
   groups.speed_margin =
       compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));
@@ -502,6 +576,16 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   if (request.reference)
     comparison.reference = *request.reference == compare::ReferenceSide::a ? "a" : "b";
   tell_what_parts(of_a, of_b, *record, catalog, comparison);
+  if (const auto count = std::count(reuse.begin(), reuse.end(), 1); count > 0) {
+    comparison.notes.push_back(
+        fmt::format("{} of {} runs have stages from the cache: their total times are not counted",
+                    count,
+                    runs.size()));
+  }
+  if (!groups.require) {
+    tell_repeats(of_a, "A", comparison);
+    tell_repeats(of_b, "B", comparison);
+  }
   tell_what_varies(runs, *record, {}, catalog, comparison);
   return comparison;
 }

@@ -6,10 +6,12 @@
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/compare/facet_differences.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::app {
 namespace {
@@ -115,56 +117,78 @@ compare::Side side_of(const LoadedRun& run) {
 
 // ---- perturbed reruns
 
-/// How many parameters, but for the one that numbers perturbations, have other values.
-std::size_t other_parameters(const spec::RunRecord& a,
-                             const spec::RunRecord& b,
-                             const std::string& perturbation) {
-  std::size_t count = 0;
-  for (const auto& [name, value] : a.parameters) {
-    const auto other = b.parameters.find(name);
-    if (name != perturbation && (other == b.parameters.end() || other->second != value)) ++count;
-  }
-  return count;
-}
-
 bool is_perturbed(const spec::RunRecord& record, const std::string& perturbation) {
   const auto value = record.parameters.find(perturbation);
   return value != record.parameters.end() && value->second != spec::ParameterValue(std::int64_t{0});
 }
 
+/// In what a rerun differs from a run beside its perturbation, but for who started it.
+std::vector<spec::FacetDifference> unlike(const LoadedRun& run,
+                                          const LoadedRun& rerun,
+                                          const std::string& perturbation) {
+  std::vector<spec::FacetDifference> differences =
+      compare::facet_differences(run.record(), rerun.record());
+  std::erase_if(differences, [&](const spec::FacetDifference& difference) {
+    const std::string& item = difference.item;
+    if (difference.facet == "launch") return item == "user" || item == "launcher" || item == "site";
+    return difference.facet == "parameters" && item == perturbation;
+  });
+  return differences;
+}
+
+/// The side that the reruns are less unlike of.
 compare::ReferenceSide reference_among(const LoadedRun& a,
                                        const LoadedRun& b,
-                                       const LoadedRun& rerun,
+                                       const std::vector<LoadedRun>& reruns,
                                        const std::string& perturbation) {
-  const auto unlike = [&](const LoadedRun& run) {
-    return other_parameters(run.record(), rerun.record(), perturbation) +
-           (is_perturbed(run.record(), perturbation) ? 1 : 0);
+  const auto differences = [&](const LoadedRun& run) {
+    std::size_t count = is_perturbed(run.record(), perturbation) ? 1 : 0;
+    for (const LoadedRun& rerun : reruns)
+      count += unlike(run, rerun, perturbation).size();
+    return count;
   };
-  return unlike(b) < unlike(a) ? compare::ReferenceSide::b : compare::ReferenceSide::a;
+  const std::size_t of_a = differences(a);
+  const std::size_t of_b = differences(b);
+  if (of_a == of_b) {
+    throw Error(ErrorKind::usage,
+                "--envelope: the reruns may be those of " + a.record().run_id + " or of " +
+                    b.record().run_id,
+                "--reference a or --reference b says of which");
+  }
+  return of_b < of_a ? compare::ReferenceSide::b : compare::ReferenceSide::a;
+}
+
+void refuse_rerun(const LoadedRun& run, const std::string& problem) {
+  throw Error(ErrorKind::usage,
+              run.record().run_id + ": " + problem,
+              "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' on the host of the "
+              "reference, with its parameters and its seed");
 }
 
 void check_rerun(const LoadedRun& reference,
                  const LoadedRun& rerun,
                  const std::string& perturbation) {
   const spec::RunRecord& record = rerun.record();
-  const spec::RunRecord& of = reference.record();
-  std::string problem;
-  if (!is_perturbed(record, perturbation)) {
-    problem = "is not perturbed";
-  } else if (record.state != spec::RunState::ok || record.task != of.task) {
-    problem = "is not complete, or of another task";
-  } else if (record.recipe_definition != of.recipe_definition) {
-    problem = "is of another recipe than " + of.run_id;
-  } else if (record.seed.value != of.seed.value) {
-    problem = "has another seed than " + of.run_id;
-  } else if (other_parameters(of, record, perturbation) > 0) {
-    problem = "has other parameters than " + of.run_id;
-  }
-  if (problem.empty()) return;
+  if (!is_perturbed(record, perturbation))
+    refuse_rerun(rerun, "is not perturbed: it shows no envelope");
+  if (record.state != spec::RunState::ok)
+    refuse_rerun(rerun, "is not complete: it shows no envelope");
+  const auto differences = unlike(reference, rerun, perturbation);
+  if (differences.empty()) return;
+  const spec::FacetDifference& first = differences.front();
+  refuse_rerun(rerun,
+               "differs from " + reference.record().run_id +
+                   " in more than the perturbation: " + first.facet + " " + first.item + " ('" +
+                   first.b + "', not '" + first.a + "'): it shows no envelope");
+}
+
+void check_count(std::size_t count, const std::string& perturbation) {
+  constexpr std::size_t fewest = 3;
+  if (count >= fewest) return;
   throw Error(ErrorKind::usage,
-              record.run_id + ": " + problem + ": it shows no envelope",
-              "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' with the parameters and the "
-              "seed of the reference");
+              "--envelope: an envelope wants at least 3 perturbed reruns, each with its own '" +
+                  perturbation + "', there are " + std::to_string(count),
+              "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' makes five");
 }
 
 /// Loads the reruns and says which side they are of.
@@ -173,14 +197,8 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
                                    const std::vector<fs::path>& perturbed,
                                    const spec::Recipe& recipe,
                                    compare::Options& options) {
-  constexpr std::size_t fewest = 3;
-  if (perturbed.size() < fewest) {
-    throw Error(ErrorKind::usage,
-                "--envelope: an envelope wants at least 3 perturbed reruns, there are " +
-                    std::to_string(perturbed.size()),
-                "'sabath run RECIPE --perturb 1ulp --repeat 5 --seed S' makes five");
-  }
   const std::string perturbation = perturbation_parameter("1ulp");
+  check_count(perturbed.size(), perturbation);
   if (recipe.parameter(perturbation) == nullptr) {
     throw Error(
         ErrorKind::usage,
@@ -190,14 +208,60 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
   std::vector<LoadedRun> reruns;
   for (const fs::path& path : perturbed)
     reruns.push_back(load(path));
-  if (!options.reference) options.reference = reference_among(a, b, reruns.front(), perturbation);
+  if (!options.reference) options.reference = reference_among(a, b, reruns, perturbation);
   const LoadedRun& reference = *options.reference == compare::ReferenceSide::a ? a : b;
+  if (is_perturbed(reference.record(), perturbation))
+    refuse_rerun(reference, "is perturbed itself: it is no reference");
+  std::set<std::string> distinct;  // one perturbation made twice shows no more than once
   for (const LoadedRun& rerun : reruns) {
     check_rerun(reference, rerun, perturbation);
     check_series(rerun);
     check_outputs(rerun);
+    distinct.insert(spec::to_string(rerun.record().parameters.at(perturbation)));
   }
+  check_count(distinct.size(), perturbation);
   return reruns;
+}
+
+// ---- rules
+
+/// The smaller of two; one alone goes before none.
+template <class T>
+std::optional<T> stricter(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::min(*a, *b) : (a ? a : b);
+}
+
+spec::Tolerance stricter_of(const spec::Tolerance& a, const spec::Tolerance& b) {
+  return {
+      stricter(a.absolute, b.absolute), stricter(a.relative, b.relative), stricter(a.ulp, b.ulp)};
+}
+
+/// What either side declares is judged, by the stricter of both: A and B say the same of B and A.
+compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Recipe& of_a) {
+  std::vector<spec::MetricSpec> metrics = a.current.declared;
+  for (const spec::MetricSpec& metric : b.current.declared) {
+    const auto same = std::find_if(metrics.begin(), metrics.end(), [&](const auto& other) {
+      return other.name == metric.name;
+    });
+    if (same == metrics.end()) {
+      metrics.push_back(metric);
+    } else {
+      same->tolerance = stricter_of(same->tolerance, metric.tolerance);
+      same->performance = same->performance && metric.performance;
+    }
+  }
+  compare::Rules rules{spec::with_derived(metrics), of_a.compare, of_a.require};
+  const spec::Recipe of_b = spec::parse_recipe(b.record().recipe_text, b.files.record().string());
+  for (const auto& [path, rule] : of_b.compare) {
+    const auto [known, is_new] = rules.outputs.try_emplace(path, rule);
+    if (is_new) continue;
+    known->second.tolerance = stricter_of(known->second.tolerance, rule.tolerance);
+    if (!known->second.as.empty()) continue;
+    known->second.as = rule.as;
+    known->second.raw = rule.raw;
+  }
+  if (of_b.require) rules.require = std::max(of_b.require, rules.require);
+  return rules;
 }
 
 }  // namespace
@@ -214,8 +278,7 @@ spec::Comparison compare_pair(const fs::path& run_a,
   }
   check_sources(a.current, b.current);
   const spec::Recipe recipe = spec::parse_recipe(a.record().recipe_text, a.files.record().string());
-  const compare::Rules rules{
-      spec::with_derived(a.current.declared), recipe.compare, recipe.require};
+  const compare::Rules rules = rules_of(a, b, recipe);
   if (perturbed.empty()) return compare::compare_runs(side_of(a), side_of(b), rules, options);
   const std::vector<LoadedRun> reruns = load_reruns(a, b, perturbed, recipe, options);
   std::vector<compare::Side> sides;

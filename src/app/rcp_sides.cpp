@@ -22,6 +22,8 @@ using base::ErrorKind;
 /// What the check needs of one run.
 struct Converged {
   std::uint64_t batch_size = 0;
+  std::string batch_parameter{};
+  spec::MetricSpec metric{};
   double epochs = std::numeric_limits<double>::quiet_NaN();  ///< NaN: it never reached its target
   std::vector<compare::LoggedSeed> seeds{};
 };
@@ -43,7 +45,12 @@ const spec::MetricSpec& metric_with_target(const CurrentRecord& run) {
               "\"target\" of a metric: docs/formats/recipe.md");
 }
 
-std::uint64_t batch_size_of(const spec::RunRecord& record) {
+struct BatchSize {
+  std::string parameter{};
+  std::uint64_t size = 0;
+};
+
+std::optional<BatchSize> find_batch_size(const spec::RunRecord& record) {
   for (const char* name : {"global_batch_size", "batch_size", "batch"}) {
     std::string text;
     if (const auto own = record.parameters.find(name); own != record.parameters.end())
@@ -51,8 +58,13 @@ std::uint64_t batch_size_of(const spec::RunRecord& record) {
     if (record.collected && record.collected->parameters.contains(name))
       text = record.collected->parameters.at(name);
     const auto number = collect::number_of(text);
-    if (number && *number >= 1) return static_cast<std::uint64_t>(*number);
+    if (number && *number >= 1) return BatchSize{name, static_cast<std::uint64_t>(*number)};
   }
+  return std::nullopt;
+}
+
+BatchSize batch_size_of(const spec::RunRecord& record) {
+  if (auto found = find_batch_size(record)) return *std::move(found);
   throw Error(ErrorKind::usage,
               "--rcp: " + record.run_id + " has no batch size",
               "a parameter global_batch_size, batch_size or batch, or what the code reports");
@@ -91,21 +103,44 @@ std::vector<compare::LoggedSeed> seeds_of(const spec::RunRecord& record) {
   return seeds;
 }
 
-std::vector<Converged> read_all(const std::vector<catalog::RunRow>& runs, std::string& metric) {
+std::vector<Converged> read_all(const std::vector<catalog::RunRow>& runs) {
   std::vector<Converged> all;
   for (const catalog::RunRow& run : runs) {
     if (run.state != spec::RunState::ok) continue;
     const auto current = read_current(RunFiles(run.directory));
     if (!current) continue;
     const spec::MetricSpec& target = metric_with_target(*current);
-    metric = target.name;
     std::error_code code;
     const auto series = fs::exists(current->series, code) ? arrays::read_series(current->series)
                                                           : std::vector<spec::Series>{};
-    all.push_back(
-        {batch_size_of(current->record), epochs_to(series, target), seeds_of(current->record)});
+    const BatchSize batch = batch_size_of(current->record);
+    all.push_back({batch.size,
+                   batch.parameter,
+                   target,
+                   epochs_to(series, target),
+                   seeds_of(current->record)});
   }
   return all;
+}
+
+/// Points on the way to one target are what can be held against each other.
+void check_alike(const Converged& one, const std::vector<Converged>& runs) {
+  for (const Converged& run : runs) {
+    const spec::MetricSpec& metric = run.metric;
+    if (metric.name != one.metric.name || metric.target != one.metric.target ||
+        metric.better != one.metric.better) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--rcp: the runs converge to other targets: {} {}, and {} {}",
+                              one.metric.name,
+                              *one.metric.target,
+                              metric.name,
+                              *metric.target));
+    }
+    if (run.batch_parameter == one.batch_parameter) continue;
+    throw Error(ErrorKind::usage,
+                "--rcp: the batch size is '" + one.batch_parameter + "' of some runs and '" +
+                    run.batch_parameter + "' of others");
+  }
 }
 
 void check_seeds_of(const std::vector<Converged>& runs, spec::RcpFinding& finding) {
@@ -124,8 +159,8 @@ spec::RcpFinding rcp_of_sides(const std::vector<catalog::RunRow>& a,
                               compare::RcpReading reading) {
   spec::RcpFinding finding;
   finding.reading = reading == compare::RcpReading::code ? "code" : "policy";
-  const std::vector<Converged> references = read_all(a, finding.metric);
-  const std::vector<Converged> submission = read_all(b, finding.metric);
+  const std::vector<Converged> references = read_all(a);
+  const std::vector<Converged> submission = read_all(b);
   constexpr std::size_t fewest = 3;
   if (references.empty() || submission.size() < fewest) {
     throw Error(ErrorKind::usage,
@@ -134,6 +169,9 @@ spec::RcpFinding rcp_of_sides(const std::vector<catalog::RunRow>& a,
                             references.size(),
                             submission.size()));
   }
+  check_alike(references.front(), references);
+  check_alike(references.front(), submission);
+  finding.metric = references.front().metric.name;
   std::map<std::uint64_t, std::vector<double>> by_batch;
   for (const Converged& run : references)
     by_batch[run.batch_size].push_back(run.epochs);
@@ -163,6 +201,16 @@ spec::RcpFinding rcp_of_sides(const std::vector<catalog::RunRow>& a,
   }
   check_seeds_of(submission, finding);
   return finding;
+}
+
+std::optional<std::string> batch_parameter_of(const std::vector<catalog::RunRow>& runs) {
+  for (const catalog::RunRow& run : runs) {
+    if (run.state != spec::RunState::ok) continue;
+    const auto current = read_current(RunFiles(run.directory));
+    const auto found = current ? find_batch_size(current->record) : std::nullopt;
+    if (found) return found->parameter;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sabath::app

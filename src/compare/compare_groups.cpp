@@ -276,7 +276,8 @@ void judge_equivalence(const GroupsToCompare& request,
     return;
   }
   std::string reason = telling->verdict.reason;
-  if (telling->verdict.verdict == Verdict::inconclusive && telling->verdict.has_margin) {
+  if (telling->verdict.verdict == Verdict::inconclusive && telling->verdict.has_margin &&
+      telling->verdict.equivalence) {
     const GroupVerdict whole = judge_groups(moments_of(metric.rows[telling->a]),
                                             moments_of(metric.rows[telling->b]),
                                             telling->verdict.equivalence->margin,

@@ -45,22 +45,30 @@ std::optional<std::size_t> first_outside(const Envelope& envelope,
                                          std::span<const double> values,
                                          double factor,
                                          double floor) {
-  return first_outside(
-      envelope, values, factor, std::vector<double>(envelope.reference.size(), floor));
+  const Leaving found =
+      find_leaving(envelope, values, factor, std::vector<double>(envelope.reference.size(), floor));
+  if (!found.outside || !found.unbounded) return found.outside ? found.outside : found.unbounded;
+  return std::min(*found.outside, *found.unbounded);
 }
 
-std::optional<std::size_t> first_outside(const Envelope& envelope,
-                                         std::span<const double> values,
-                                         double factor,
-                                         std::span<const double> floors) {
+Leaving find_leaving(const Envelope& envelope,
+                     std::span<const double> values,
+                     double factor,
+                     std::span<const double> floors) {
+  Leaving found;
   const std::size_t common = std::min(values.size(), envelope.reference.size());
-  for (std::size_t t = 0; t < common; ++t) {
-    // The product first where it is none: no width, whatever the factor.
-    const double room = envelope.width[t] == 0 ? floors[t] : factor * envelope.width[t] + floors[t];
-    if (!(distance(values[t], envelope.reference[t]) <= room)) return t;
+  for (std::size_t t = 0; t < common && !found.outside; ++t) {
+    const double apart = distance(values[t], envelope.reference[t]);
+    if (apart <= floors[t]) continue;
+    const double room = factor * envelope.width[t] + floors[t];
+    if (!std::isfinite(envelope.width[t]) || !std::isfinite(room)) {
+      if (!found.unbounded) found.unbounded = t;
+    } else if (!(apart <= room)) {
+      found.outside = t;
+    }
   }
-  if (values.size() != envelope.reference.size()) return common;
-  return std::nullopt;
+  if (!found.outside && values.size() != envelope.reference.size()) found.outside = common;
+  return found;
 }
 
 double churn(std::span<const std::string> a, std::span<const std::string> b) {

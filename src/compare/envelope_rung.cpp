@@ -29,15 +29,25 @@ struct Sides {
   const Side& other;
   const std::vector<const Side*>& reruns;
   bool reference_is_a = true;
+  bool is_required = true;  ///< the envelope is; else a rung
 };
 
 bool is_held(const Finding& finding) {
   return !finding.item.strongest && finding.item.structure.empty();
 }
 
-void settle(Finding& finding, std::optional<spec::Divergence> outside) {
-  finding.item.within_envelope = !outside.has_value();
-  finding.item.first_envelope = std::move(outside);
+/// Where a rerun is not finite nothing can be said, unless the envelope is left elsewhere.
+void settle(Finding& finding, EnvelopeFinding found, bool is_required) {
+  if (!found.outside && !found.unbounded.empty()) {
+    if (is_required) {
+      finding.undecided = fmt::format(
+          "there is no envelope at {}, a perturbed rerun or the reference is not finite there",
+          found.unbounded);
+    }
+    return;
+  }
+  finding.item.within_envelope = !found.outside.has_value();
+  finding.item.first_envelope = std::move(found.outside);
 }
 
 // ---- metrics
@@ -64,8 +74,8 @@ void hold_series(const Sides& sides, Finding& finding) {
     reruns.push_back(series);
   }
   settle(finding,
-         first_outside_envelope(
-             *reference, *other, reruns, finding.item.tolerance, sides.reference_is_a));
+         hold_to_envelope(*reference, *other, reruns, finding.item.tolerance, sides.reference_is_a),
+         sides.is_required);
 }
 
 // ---- arrays
@@ -153,17 +163,16 @@ class HeldArray {
     return type == ArrayType::float64 || type == ArrayType::float32;
   }
 
-  std::optional<spec::Divergence> first_outside() {
+  EnvelopeFinding find() {
+    EnvelopeFinding found;
     const std::uint64_t elements = arrays_.front().info.elements();
-    for (std::uint64_t from = 0; from < elements; from += block_elements) {
-      const std::uint64_t count = std::min(block_elements, elements - from);
-      if (auto outside = look(from, count)) return outside;
-    }
-    return std::nullopt;
+    for (std::uint64_t from = 0; from < elements && !found.outside; from += block_elements)
+      look(from, std::min(block_elements, elements - from), found);
+    return found;
   }
 
  private:
-  std::optional<spec::Divergence> look(std::uint64_t from, std::uint64_t count) {
+  void look(std::uint64_t from, std::uint64_t count, EnvelopeFinding& found) {
     std::vector<std::vector<double>> values;
     for (OpenArray& array : arrays_)
       values.push_back(*read_numbers(*array.source, array.info, from, count));
@@ -176,18 +185,22 @@ class HeldArray {
       const auto& tolerance = item_.tolerance;
       floors[i] = std::isfinite(largest) ? *tolerance.absolute + *tolerance.relative * largest : 0;
     }
-    const auto at = compare::first_outside(make_envelope(reference, values), other, 10, floors);
-    if (!at) return std::nullopt;
+    const Leaving leaving = find_leaving(make_envelope(reference, values), other, 10, floors);
+    const auto& shape = arrays_.front().info.shape;
+    if (leaving.unbounded && found.unbounded.empty())
+      found.unbounded = index_text(from + *leaving.unbounded, shape);
+    const auto at = leaving.outside;
+    if (!at) return;
     const double a = sides_.reference_is_a ? reference[*at] : other[*at];
     const double b = sides_.reference_is_a ? other[*at] : reference[*at];
     const Difference difference =
         Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
-    return spec::Divergence{index_text(from + *at, arrays_.front().info.shape),
-                            static_cast<std::int64_t>(from + *at),
-                            a,
-                            b,
-                            difference.relative,
-                            difference.ulps};
+    found.outside = spec::Divergence{index_text(from + *at, shape),
+                                     static_cast<std::int64_t>(from + *at),
+                                     a,
+                                     b,
+                                     difference.relative,
+                                     difference.ulps};
   }
 
   const Sides& sides_;
@@ -197,7 +210,7 @@ class HeldArray {
 
 void hold_array(const Sides& sides, Finding& finding) {
   HeldArray array(sides, finding.item);
-  if (array.open()) settle(finding, array.first_outside());
+  if (array.open()) settle(finding, array.find(), sides.is_required);
 }
 
 }  // namespace
@@ -206,8 +219,11 @@ void add_envelope(
     const Side& a, const Side& b, const Options& options, Findings& metrics, Findings& outputs) {
   if (options.envelope.empty()) return;
   const bool reference_is_a = options.reference != ReferenceSide::b;
-  const Sides sides{
-      reference_is_a ? a : b, reference_is_a ? b : a, options.envelope, reference_is_a};
+  const Sides sides{reference_is_a ? a : b,
+                    reference_is_a ? b : a,
+                    options.envelope,
+                    reference_is_a,
+                    !options.require};
   for (Finding& finding : metrics.items) {
     if (is_held(finding)) hold_series(sides, finding);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <sabath/spec/comparison.hpp>
-#include <sabath/spec/run_record.hpp>
+#include <sabath/compare/facet_differences.hpp>
 
 #include <set>
 #include <string>
@@ -17,11 +16,6 @@ enum class Bearing {
   host,  ///< host, user, launch, libraries of the system
   seed,
 };
-
-/// Every item in which recipe, user or a facet of two runs differ: recipe first, then facet by
-/// facet in the order of the cascade, items sorted.
-std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
-                                                     const spec::RunRecord& b);
 
 Bearing bearing_of(const spec::FacetDifference& difference,
                    const spec::RunRecord& a,

@@ -184,12 +184,11 @@ std::vector<double> values_by_row(const std::vector<Key>& reference, const spec:
 
 }  // namespace
 
-std::optional<spec::Divergence> first_outside_envelope(
-    const spec::Series& reference,
-    const spec::Series& other,
-    const std::vector<const spec::Series*>& reruns,
-    const spec::Tolerance& tolerance,
-    bool reference_is_a) {
+EnvelopeFinding hold_to_envelope(const spec::Series& reference,
+                                 const spec::Series& other,
+                                 const std::vector<const spec::Series*>& reruns,
+                                 const spec::Tolerance& tolerance,
+                                 bool reference_is_a) {
   const std::vector<Pair> pairs = align(reference, other).pairs;
   const std::vector<Key> keys = keys_of(reference);
   std::vector<double> of_reference;
@@ -209,19 +208,25 @@ std::optional<spec::Divergence> first_outside_envelope(
     for (const Pair& pair : pairs)
       values.push_back(by_row[pair.key.row]);
   }
-  const auto at = first_outside(make_envelope(of_reference, of_reruns), of_other, 10, floors);
-  if (!at) return std::nullopt;
+  const Leaving leaving =
+      find_leaving(make_envelope(of_reference, of_reruns), of_other, 10, floors);
+  const bool show_rank = has_ranks(reference) || has_ranks(other);
+  EnvelopeFinding found;
+  if (const auto at = leaving.unbounded)
+    found.unbounded = place_text(pairs[*at].key, pairs[*at].epoch, show_rank);
+  const auto at = leaving.outside;
+  if (!at) return found;
   const double a = reference_is_a ? of_reference[*at] : of_other[*at];
   const double b = reference_is_a ? of_other[*at] : of_reference[*at];
   const Difference difference =
       Float64::difference(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
-  const bool show_rank = has_ranks(reference) || has_ranks(other);
-  return spec::Divergence{place_text(pairs[*at].key, pairs[*at].epoch, show_rank),
-                          pairs[*at].key.index,
-                          a,
-                          b,
-                          difference.relative,
-                          difference.ulps};
+  found.outside = spec::Divergence{place_text(pairs[*at].key, pairs[*at].epoch, show_rank),
+                                   pairs[*at].key.index,
+                                   a,
+                                   b,
+                                   difference.relative,
+                                   difference.ulps};
+  return found;
 }
 
 Finding compare_series(const spec::Series* a,

@@ -96,6 +96,58 @@ TEST_CASE("cli: perturbed runs are made each in its own way and show an envelope
   CHECK_THAT(sabath({"run", recipe(sabath), "--perturb", "1ulp"}).errors, Contains("--seed"));
 }
 
+TEST_CASE("cli: whose reruns they are does not depend on the order, and other runs are refused") {
+  const Sabath sabath;
+  run(sabath, {"--seed", "1", "--tag", "plain"});
+  run(sabath, {"--seed", "1", "--tag", "other"});
+  run(sabath, {"--seed", "1", "--perturb", "1ulp", "--repeat", "3", "--tag", "nudged"});
+  for (const auto& [a, b] :
+       {std::pair("tag=plain", "tag=other"), std::pair("tag=other", "tag=plain")}) {
+    const Answer tie = sabath({"compare", a, b, "--envelope", "tag=nudged"});
+    CHECK(tie.status == 2);
+    CHECK_THAT(tie.errors, Contains("--reference"));
+    CHECK(sabath({"compare", a, b, "--envelope", "tag=nudged", "--reference", "b"}).status == 0);
+  }
+  for (int i = 0; i < 3; ++i)
+    run(sabath, {"--seed", "1", "--set", "perturb_1ulp=7", "--tag", "same"});
+  const Answer same =
+      sabath({"compare", "tag=plain", "tag=other", "--envelope", "tag=same", "--reference", "a"});
+  CHECK(same.status == 2);
+  CHECK_THAT(same.errors, Contains("at least 3") && Contains("there are 1"));
+  for (const char* number : {"1", "2", "3"})
+    run(sabath,
+        {"--seed",
+         "1",
+         "--set",
+         std::string("perturb_1ulp=") + number,
+         "--set",
+         "threads=3",
+         "--tag",
+         "far"});
+  const Answer far =
+      sabath({"compare", "tag=plain", "tag=other", "--envelope", "tag=far", "--reference", "a"});
+  CHECK(far.status == 2);
+  CHECK_THAT(far.errors, Contains("parameters threads"));
+  CHECK(sabath({"run",
+                recipe(sabath),
+                "--seed",
+                "1",
+                "--perturb",
+                "1ulp",
+                "--sweep",
+                "perturb_1ulp=8,9"})
+            .status == 2);
+  for (const auto& [option, value] :
+       {std::pair("--rcp", "code"), std::pair("--envelope", "tag=far")})
+    CHECK(sabath({"compare", "tag=plain", option, value}).status == 2);
+  // Perturbed runs are no draws of their own.
+  const json groups = answered(sabath, {"compare", "recipe=why"});
+  CHECK(groups["runs"] == 2);
+  CHECK(groups["left_out"][0]["reason"] == "perturbed");
+  CHECK(groups["left_out"][0]["runs"] == 9);
+  CHECK(answered(sabath, {"compare", "tag=nudged", "--by", "perturb_1ulp"})["runs"] == 3);
+}
+
 TEST_CASE("cli: explain makes hybrids and names the one change that matters, once") {
   const Sabath sabath;
   run(sabath, {"--seed", "1"});
@@ -107,6 +159,10 @@ TEST_CASE("cli: explain makes hybrids and names the one change that matters, onc
   CHECK(found["changes"].size() == 3);
   CHECK(found["hybrids"][0]["verdict"] == "PASS");  // A again
   CHECK(found["hybrids"][1]["verdict"] == "FAIL");  // with all of B's
+  const json& last = found["hybrids"].back();       // what is named was made twice
+  CHECK(last["changes"] == found["cause"]);
+  CHECK(last["verdict"] == "FAIL");
+  CHECK(found["hybrids"][found["hybrids"].size() - 2]["changes"].empty());
   const json again = answered(sabath, {"explain", found["a"], found["b"], "--budget", "0"});
   CHECK(again["status"] == 0);
   CHECK(again["cause"] == found["cause"]);

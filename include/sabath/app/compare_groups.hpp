@@ -19,13 +19,20 @@ struct GroupsRequest {
   std::optional<spec::Rung> require{};
   spec::Tolerance tolerance{};
   std::optional<compare::ReferenceSide> reference{};  ///< of two sides; else they are peers
+  bool hybrids = false;                               ///< runs that `explain` made are meant
 };
 
+/// The runs that can be judged: those that came to a good end and made more than an asset, were not
+/// perturbed (unless `by` or `across` names that parameter), and are no hybrids.
+std::vector<catalog::RunRow> runs_to_judge(const std::vector<catalog::RunRow>& runs,
+                                           const GroupsRequest& request,
+                                           const catalog::Catalog& catalog);
+
 /// Groups of runs by the last values of their metrics (of those of performance the medians). Runs
-/// that are not complete are left out, and told. Runs of several definitions, with different data
-/// or different parameters that affect the result are NOT-COMPARABLE, unless `by` or `across` has
-/// these. A rung is required where `require` says so, or where all runs are known to have one seed
-/// (the recipe's, else tolerance); else the groups are held against the recipe's margins.
+/// other than `runs_to_judge` are left out, and told. Runs of several definitions, with different
+/// data or different parameters that affect the result are NOT-COMPARABLE, unless `by` or `across`
+/// has these. A rung is required where `require` says so, or where all runs are known to have one
+/// seed (the recipe's, else tolerance); else the groups are held against the recipe's margins.
 ///
 /// A parameter that is called like something else runs can be grouped by is "param.NAME".
 ///

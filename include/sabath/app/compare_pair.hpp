@@ -13,8 +13,9 @@ namespace sabath::app {
 /// Error{integrity} when one was changed.
 ///
 /// `perturbed` are reruns of one of the two, the reference: where `options.reference` does not say
-/// which, it is the one whose parameters are those of the reruns. Throws Error{usage} for a rerun
-/// that is not perturbed, or has another recipe, seed or other data than the reference.
+/// which, it is the one in less of which the reruns differ. Throws Error{usage} where that is
+/// neither, for a reference that is perturbed, for a rerun that is not perturbed or differs from
+/// the reference in anything else, and for fewer than three perturbations.
 spec::Comparison compare_pair(const std::filesystem::path& run_a,
                               const std::filesystem::path& run_b,
                               compare::Options options,

@@ -87,6 +87,8 @@ app::GroupsRequest groups_request(const CompareOptions& options) {
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   request.tolerance = {options.atol, options.rtol, {}};
   request.reference = reference_of(options);
+  request.hybrids = (options.a + options.b).find("tag=hybrid-") != std::string::npos ||
+                    (options.a + options.b).find("tag=explain") != std::string::npos;
   return request;
 }
 
@@ -100,6 +102,11 @@ int answer(const spec::GroupComparison& comparison,
 
 /// One selection: groups, or its spread.
 int compare_selection(const CompareOptions& options, Workspace& workspace) {
+  if (!options.envelope.empty() || !options.rcp.empty()) {
+    throw Error(ErrorKind::usage,
+                std::string(options.rcp.empty() ? "--envelope" : "--rcp") +
+                    ": holds B against A, and there is one selection");
+  }
   if (!options.b.empty()) {
     throw Error(ErrorKind::usage,
                 "--by groups the runs of one selection, and there are two",
@@ -127,14 +134,19 @@ int compare_sides(const CompareOptions& options,
                 "--envelope: holds one run against another, and there are " +
                     std::to_string(a.size()) + " and " + std::to_string(b.size()));
   }
-  spec::GroupComparison comparison =
-      app::compare_sides(a, b, groups_request(options), workspace.catalog());
+  app::GroupsRequest request = groups_request(options);
+  const std::optional<std::string> batch =
+      options.rcp.empty() ? std::nullopt : app::batch_parameter_of(a);
+  if (batch) request.across.insert(*batch);  // the points of reference are by batch size
+  spec::GroupComparison comparison = app::compare_sides(a, b, request, workspace.catalog());
   comparison.a = options.a;
   comparison.b = options.b;
-  if (!options.rcp.empty()) {
+  if (!options.rcp.empty() && comparison.result != spec::Verdict::not_comparable) {
     const auto reading =
         options.rcp == "code" ? compare::RcpReading::code : compare::RcpReading::policy;
-    comparison.rcp = app::rcp_of_sides(a, b, reading);
+    const catalog::Catalog& catalog = workspace.catalog();
+    comparison.rcp = app::rcp_of_sides(
+        app::runs_to_judge(a, request, catalog), app::runs_to_judge(b, request, catalog), reading);
     judge_by_rcp(comparison);
   }
   return answer(comparison, options, workspace);
@@ -154,6 +166,7 @@ int compare_two(const CompareOptions& options,
     for (const catalog::RunRow& run : runs_of(options.envelope, workspace)) {
       if (run.id != a.id && run.id != b.id) reruns.emplace_back(run.directory);
     }
+    if (reruns.empty()) throw Error(ErrorKind::usage, "--envelope: there is no run beside A and B");
   }
   const spec::Comparison comparison = app::compare_pair(a.directory, b.directory, how, reruns);
   const auto courses = [&] {

@@ -156,6 +156,11 @@ std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::Ru
   }
   if (options.seed) study.seeds.clear();
   if (!options.perturb.empty()) {
+    const std::string name = app::perturbation_parameter(options.perturb);
+    if (study.matrix.contains(name) || study.zip.contains(name)) {
+      throw Error(ErrorKind::usage,
+                  "--perturb: the study or --sweep has values of " + name + " already");
+    }
     study.matrix.merge(app::perturbed_runs(request, options.perturb, options.repeat.value_or(1)));
   } else if (options.repeat) {
     study.repeat = *options.repeat;

@@ -179,3 +179,9 @@ TEST_CASE("groups: as many groups as runs do not hurt") {
   CHECK_THAT(result.reason, Contains("too many"));
   CHECK(result.metrics.front().classes.empty());
 }
+
+TEST_CASE("groups: a margin that is no margin is told") {
+  const auto result = compared("aaabbb", {1, 2, 3, 1, 2, 4}, -1.0);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("the margin is no number"));
+}

@@ -99,3 +99,22 @@ TEST_CASE("envelope: arrays have one too") {
   CHECK_THROWS_WITH(ensemble.against(predicting({1, 3}, "x")),
                     Catch::Contains("as its reference has it"));
 }
+
+TEST_CASE("envelope: where a rerun is not finite nothing is admitted, in series and in arrays") {
+  const double infinite = std::numeric_limits<double>::infinity();
+  Ensemble ensemble;
+  ensemble.reruns[0] = losses({1, 2, std::numeric_limits<double>::quiet_NaN()});
+  const auto unknown = ensemble.against(losses({1, 2, 1e9}));
+  CHECK(unknown.result == Verdict::inconclusive);
+  CHECK(contains(unknown.reason, "no envelope at step 3"));
+  CHECK(ensemble.against(losses({1, 2.5, 1e9})).result == Verdict::fail);
+  CHECK(ensemble.against(losses({1, 2, 3})).result == Verdict::pass);
+  CHECK(ensemble.against(losses({1, 2, 1e9}), ReferenceSide::a, spec::Rung::tolerance).result ==
+        Verdict::fail);
+  ensemble.reference = predicting({1, 2}, "r");
+  ensemble.reruns = {
+      predicting({1, infinite}, "1"), predicting({1, 2 - 1e-4}, "2"), predicting({1, 2}, "3")};
+  const auto array = ensemble.against(predicting({1, 1e9}, "x"));
+  CHECK(array.result == Verdict::inconclusive);
+  CHECK(contains(array.reason, "no envelope at [1]"));
+}

@@ -50,3 +50,22 @@ TEST_CASE("churn: the share of predictions that differ") {
   CHECK_THROWS_AS(churn(a, {}), sabath::base::Error);
   CHECK_THROWS_AS(churn({}, {}), sabath::base::Error);
 }
+
+TEST_CASE("envelope: an infinite width admits nothing, and is told apart from what is outside") {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double blown : {not_a_number, infinite, -infinite}) {
+    const Envelope envelope =
+        make_envelope(std::vector<double>{1, 1}, {{1, blown}, {1, 1}, {1.01, 1}});
+    CHECK(first_outside(envelope, std::vector<double>{1, 1}) == std::nullopt);
+    CHECK(first_outside(envelope, std::vector<double>{1, 1e9}) == 1);
+    const std::vector<double> floors{0, 0};
+    const Leaving unknown = find_leaving(envelope, std::vector<double>{1, 2}, 10, floors);
+    CHECK_FALSE(unknown.outside);
+    CHECK(unknown.unbounded == 1);
+    const Leaving both = find_leaving(envelope, std::vector<double>{2, 2}, 10, floors);
+    CHECK(both.outside == 0);
+  }
+  // A finite width that times the factor is infinite admits nothing either.
+  const Envelope huge = make_envelope(std::vector<double>{0}, {{1e308}, {0}, {0}});
+  CHECK(first_outside(huge, std::vector<double>{1.5e308}) == 0);
+}
