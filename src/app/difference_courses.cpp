@@ -79,10 +79,12 @@ void for_each_difference(const spec::Series& a,
     if (found == places.end()) continue;
     const double one = a.value[found->second];
     const double other = b.value[i];
+    if (one == other || (std::isnan(one) && std::isnan(other))) continue;
     const double largest = std::max(std::abs(one), std::abs(other));
-    // Halves first: the difference itself may be too large for a number.
-    const double apart = std::abs(one / 2 - other / 2) / (largest / 2);
-    if (apart > 0) take(place_of(b, along, i), apart);
+    // The difference itself may be too large for a number, half of the smallest one is none.
+    const double part = largest > 1 ? 0.5 : 1;
+    const double apart = std::abs(one * part - other * part) / (largest * part);
+    take(place_of(b, along, i), std::isfinite(apart) ? apart : HUGE_VAL);
   }
 }
 

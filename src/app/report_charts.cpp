@@ -23,6 +23,7 @@ using report::Report;
 constexpr std::size_t few_runs = 8;     ///< that have a line each
 constexpr std::size_t most_groups = 6;  ///< that have a curve each
 constexpr std::size_t most_charts = 16;
+constexpr std::size_t most_beside = 3;  ///< results in one chart
 
 struct RunCourse {
   std::size_t run = 0;
@@ -36,10 +37,11 @@ struct MetricCourses {
   std::vector<RunCourse> runs{};
 };
 
-/// So that many runs need no more memory than few, and few are drawn finely.
-std::size_t buckets_for(std::size_t runs) {
-  constexpr std::size_t many = 1000;
-  return runs <= few_runs ? 512 : runs <= many ? 256 : 64;
+/// So that many runs of many metrics need hardly more memory than few, and few are drawn finely.
+std::size_t buckets_for(std::size_t runs, std::size_t metrics) {
+  constexpr std::size_t all = 2'000'000;  ///< somewhat above 100 MB
+  return std::clamp<std::size_t>(
+      all / std::max<std::size_t>(runs * metrics, 1), 16, runs <= few_runs ? 512 : 256);
 }
 
 RunCourse course_of(std::size_t run, const spec::Series& series, std::size_t buckets) {
@@ -59,31 +61,65 @@ bool is_pair(const Report& report) {
   return report.by.empty() && report.runs.size() == 2;
 }
 
+/// Which columns a run's series are, by stream and name.
+std::map<std::string, std::size_t> columns_of_series(const std::map<MetricKey, std::size_t>& all,
+                                                     const RunFacts& facts) {
+  std::map<std::string, std::size_t> columns;
+  for (const spec::MetricSummary& summary : facts.metrics) {
+    if (const auto found = all.find(key_of(summary)); found != all.end())
+      columns[summary.stream + "/" + summary.name] = found->second;
+  }
+  return columns;
+}
+
+struct Side {
+  std::vector<spec::Series> series{};
+  std::map<std::string, std::size_t> columns{};
+
+  const spec::Series* find(std::size_t metric) const {
+    for (const spec::Series& one : series) {
+      const auto found = columns.find(one.stream + "/" + one.name);
+      if (one.size() > 1 && found != columns.end() && found->second == metric) return &one;
+    }
+    return nullptr;
+  }
+};
+
+Curve difference_of(const spec::Series& a, const spec::Series& b, Along along) {
+  Curve curve;
+  curve.runs = 1;
+  curve.lines.emplace_back(0, buckets_for(2, 1));
+  Course& course = curve.lines.front();
+  // Where they are equal there is a place without a value: a gap in the line.
+  for (std::size_t i = 0; i < b.size(); ++i)
+    course.add(place_of(b, along, i), std::nan(""));
+  for_each_difference(a, b, along, [&](double place, double apart) {
+    course.add(place, apart);
+    curve.not_finite += std::isfinite(apart) ? 0 : 1;
+  });
+  curve.spread = report::spread_of(curve.lines);
+  return curve;
+}
+
 /// A chart of where two runs part, a curve for each metric.
-void add_differences(Report& report,
-                     const std::vector<spec::Series>& a,
-                     const std::vector<spec::Series>& b) {
+void add_differences(Report& report, const Side& a, const Side& b) {
   Chart chart{"Relative difference of A and B", "", "abs(A-B) / max(abs A, abs B)", "", {}};
-  for (const report::ReportMetric& metric : report.metrics) {
-    const auto is_it = [&](const spec::Series& series) {
-      return series.size() > 1 && series.stream + "/" + series.name == metric.name;
-    };
-    const auto one = std::find_if(a.begin(), a.end(), is_it);
-    const auto other = std::find_if(b.begin(), b.end(), is_it);
-    if (metric.performance || one == a.end() || other == b.end()) continue;
+  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+    const report::ReportMetric& metric = report.metrics[i];
+    if (metric.performance) continue;
+    const spec::Series* one = a.find(i);
+    const spec::Series* other = b.find(i);
+    if (one == nullptr || other == nullptr) continue;
     const Along along = along_of(*one);
     if (along == Along::point || along_of(*other) != along) continue;
     if (!chart.x.empty() && chart.x != name_of(along)) continue;
-    std::vector<Course> courses{Course(0, buckets_for(2))};
-    for_each_difference(*one, *other, along, [&](double place, double apart) {
-      courses.front().add(place, apart);
-    });
-    Curve curve;
+    Curve curve = difference_of(*one, *other, along);
     curve.name = metric.name;
-    curve.runs = 1;
-    curve.spread = report::spread_of(courses);
+    if (curve.not_finite > 0) {
+      report.notes.push_back(fmt::format(
+          "{}: at {} points one of the two runs is not finite", metric.name, curve.not_finite));
+    }
     if (curve.spread.empty()) continue;
-    curve.lines = std::move(courses);
     chart.x = name_of(along);
     chart.curves.push_back(std::move(curve));
     if (chart.curves.size() == most_groups) break;
@@ -91,22 +127,67 @@ void add_differences(Report& report,
   if (!chart.curves.empty()) report.courses.push_back(std::move(chart));
 }
 
-std::map<std::string, MetricCourses> read_courses(Report& report,
-                                                  const std::vector<RunFacts>& facts,
-                                                  const std::stop_token& stop) {
-  std::map<std::string, MetricCourses> courses;
+bool is_time_per_epoch(const report::ReportMetric& metric) {
+  return metric.performance && metric.unit == "s" && metric.name.find("epoch") != std::string::npos;
+}
+
+/// The metrics that are read, the first ones of each kind; and how many more have a course.
+struct Wanted {
+  std::map<MetricKey, std::size_t> columns{};
+  std::set<std::size_t> metrics{};
+  std::size_t left_out = 0;
+};
+
+Wanted wanted_metrics(const Report& report, const std::vector<RunFacts>& facts) {
+  Wanted wanted;
+  wanted.columns = columns_of(report);
+  std::vector<bool> has_course(report.metrics.size());
+  for (const RunFacts& one : facts) {
+    if (one.series.empty()) continue;
+    for (const spec::MetricSummary& summary : one.metrics) {
+      if (summary.points > 1) has_course[wanted.columns.at(key_of(summary))] = true;
+    }
+  }
+  const auto take = [&](std::size_t most, const auto& fits) {
+    for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+      if (!has_course[i] || !fits(report.metrics[i])) continue;
+      if (wanted.metrics.size() < most) {
+        wanted.metrics.insert(i);
+      } else {
+        ++wanted.left_out;
+      }
+    }
+  };
+  take(most_charts * most_beside, [](const auto& metric) { return !metric.performance; });
+  take(most_charts * (most_beside + 1), is_time_per_epoch);
+  take(most_charts * (most_beside + 1),
+       [](const auto& metric) { return metric.performance && !is_time_per_epoch(metric); });
+  return wanted;
+}
+
+/// By column.
+using Courses = std::map<std::size_t, MetricCourses>;
+
+Courses read_courses(Report& report,
+                     const Wanted& wanted,
+                     const std::vector<RunFacts>& facts,
+                     const std::stop_token& stop) {
+  Courses courses;
+  const std::size_t buckets = buckets_for(facts.size(), wanted.metrics.size());
   std::uint64_t unreadable = 0;
-  std::vector<spec::Series> first;
+  Side first;
   for (std::size_t run = 0; run < facts.size(); ++run) {
     if (facts[run].series.empty()) continue;
     if (stop.stop_requested())
       throw base::Error(base::ErrorKind::interrupted, "report: stopped, and nothing was written");
     try {
-      std::vector<spec::Series> all = arrays::read_series(facts[run].series);
-      for (const spec::Series& series : all) {
-        if (series.size() < 2) continue;
-        courses[series.stream + "/" + series.name].runs.push_back(
-            course_of(run, series, buckets_for(facts.size())));
+      Side all{arrays::read_series(facts[run].series),
+               columns_of_series(wanted.columns, facts[run])};
+      for (const spec::Series& series : all.series) {
+        const auto column = all.columns.find(series.stream + "/" + series.name);
+        if (series.size() < 2 || column == all.columns.end()) continue;
+        if (!wanted.metrics.contains(column->second)) continue;
+        courses[column->second].runs.push_back(course_of(run, series, buckets));
       }
       if (!is_pair(report)) continue;
       if (run == 1) add_differences(report, first, all);
@@ -218,14 +299,10 @@ std::string stream_of(const std::string& metric) {
   return metric.substr(0, metric.find('/'));
 }
 
-bool is_time_per_epoch(const report::ReportMetric& metric) {
-  return metric.performance && metric.unit == "s" && metric.name.find("epoch") != std::string::npos;
-}
-
 class Charts {
  public:
-  Charts(Report& report, std::map<std::string, MetricCourses> courses)
-      : report_(report), courses_(std::move(courses)) {}
+  Charts(Report& report, Courses courses, std::size_t left_out)
+      : report_(report), courses_(std::move(courses)), left_out_(left_out) {}
 
   void make() {
     for (std::size_t i = 0; i < report_.metrics.size(); ++i) {
@@ -240,7 +317,7 @@ class Charts {
 
  private:
   MetricCourses* courses_of(std::size_t metric) {
-    const auto found = courses_.find(report_.metrics[metric].name);
+    const auto found = courses_.find(metric);
     return found == courses_.end() || done_.contains(metric) ? nullptr : &found->second;
   }
 
@@ -255,7 +332,7 @@ class Charts {
     const report::ReportMetric& said = report_.metrics[metric];
     const Along along = keep_one_axis(*courses, said.name, report_);
     Chart chart{said.name, name_of(along), title_of(said), "", {}};
-    chart.curves = curves_by_group(report_, said.name, courses->runs);
+    chart.curves = curves_by_group(report_, said.name, std::move(courses->runs));
     if (chart.curves.empty()) {
       report_.notes.push_back(said.name + ": no point is finite");
       return;
@@ -267,7 +344,6 @@ class Charts {
 
   /// Other results of the same stage in the same unit and sense: the validation beside the loss.
   void add_beside(Chart& chart, std::size_t metric, Along along) {
-    constexpr std::size_t most_beside = 3;
     const report::ReportMetric said = report_.metrics[metric];
     if (said.performance || said.better == spec::Better::none) return;
     for (std::size_t i = metric + 1; i < report_.metrics.size(); ++i) {
@@ -312,9 +388,9 @@ class Charts {
   }
 
   Report& report_;
-  std::map<std::string, MetricCourses> courses_;
+  Courses courses_;
   std::set<std::size_t> done_{};
-  std::size_t left_out_ = 0;
+  std::size_t left_out_;
 };
 
 void add_usage(Report& report, std::vector<RunFacts>& facts) {
@@ -335,7 +411,8 @@ void add_usage(Report& report, std::vector<RunFacts>& facts) {
 }  // namespace
 
 void fill_charts(Report& report, std::vector<RunFacts>& facts, const std::stop_token& stop) {
-  Charts(report, read_courses(report, facts, stop)).make();
+  const Wanted wanted = wanted_metrics(report, facts);
+  Charts(report, read_courses(report, wanted, facts, stop), wanted.left_out).make();
   add_usage(report, facts);
 }
 

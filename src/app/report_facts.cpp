@@ -129,6 +129,21 @@ RunFacts read_run_facts(const catalog::RunRow& row) {
   return facts;
 }
 
+MetricKey key_of(const spec::MetricSummary& summary) {
+  return {summary.stream + "/" + summary.name,
+          summary.unit == "1" ? "" : summary.unit,
+          summary.performance};
+}
+
+std::map<MetricKey, std::size_t> columns_of(const report::Report& report) {
+  std::map<MetricKey, std::size_t> columns;
+  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+    const report::ReportMetric& metric = report.metrics[i];
+    columns[{metric.name, metric.unit == "1" ? "" : metric.unit, metric.performance}] = i;
+  }
+  return columns;
+}
+
 void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
   std::map<std::string, std::size_t> places;  // in the recipe's order
   for (const RunFacts& one : facts) {
@@ -139,13 +154,13 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
     report::ReportMetric metric{};
     std::size_t place = 0;
   };
-  std::map<std::string, Column> columns;
+  std::map<MetricKey, Column> columns;
   for (const RunFacts& one : facts) {
     const bool is_imported = one.run.state == "imported";
     for (const spec::MetricSummary& summary : one.metrics) {
       const std::string name = summary.stream + "/" + summary.name;
       const auto place = places.find(summary.name);
-      Column& column = columns[name];
+      Column& column = columns[key_of(summary)];
       column.metric = {name,
                        summary.unit,
                        summary.better,
@@ -160,16 +175,14 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
   std::stable_sort(sorted.begin(), sorted.end(), [](const Column& a, const Column& b) {
     return a.place < b.place;
   });
-  std::map<std::string, std::size_t> indexes;
-  for (Column& column : sorted) {
-    indexes[column.metric.name] = report.metrics.size();
+  for (Column& column : sorted)
     report.metrics.push_back(std::move(column.metric));
-  }
+  const std::map<MetricKey, std::size_t> indexes = columns_of(report);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     report.runs[i].values.resize(report.metrics.size());
     for (const spec::MetricSummary& summary : facts[i].metrics) {
       if (summary.points == 0) continue;
-      const std::size_t index = indexes.at(summary.stream + "/" + summary.name);
+      const std::size_t index = indexes.at(key_of(summary));
       report.runs[i].values[index] = summary.performance ? summary.median : summary.last;
     }
   }

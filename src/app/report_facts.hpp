@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace sabath::app {
@@ -28,6 +29,13 @@ struct RunFacts {
 
 /// A run that has no record, or none that can be read, is what the catalog says of it.
 RunFacts read_run_facts(const catalog::RunRow& row);
+
+/// What makes two summaries one quantity: "train/loss" in seconds is not that in milliseconds, nor
+/// a median a last value. A unit of "1" is none.
+using MetricKey = std::tuple<std::string, std::string, bool>;
+MetricKey key_of(const spec::MetricSummary& summary);
+/// The columns of these.
+std::map<MetricKey, std::size_t> columns_of(const report::Report& report);
 
 /// The columns of results: of all runs together, as the recipe declares them, others behind; and
 /// the values of each run.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sabath::report {
 namespace {
@@ -18,16 +19,35 @@ double round_step(double range, int marks) {
   return part <= 5 ? 5 * power : 10 * power;
 }
 
-/// With as many digits as tell marks apart.
-std::string mark_text(double value, double step) {
+constexpr int most_digits = 17;  ///< these tell all numbers apart
+
+/// With as many digits as tell marks apart, and so many more.
+std::string mark_text(double value, double step, int more) {
   if (value == 0 || std::abs(value) < step / 1000) return "0";
   const double largest = std::abs(value);
   const int digits = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
   if (largest >= 1e6 || largest < 1e-4 || digits > 8) {
     const int apart = static_cast<int>(std::ceil(std::log10(largest / step) + 1e-9));
-    return fmt::format("{:.{}g}", value, std::clamp(apart + 1, 1, 12));
+    return fmt::format("{:.{}g}", value, std::clamp(apart + 1 + more, 1, most_digits));
   }
-  return fmt::format("{:.{}f}", value, digits);
+  return fmt::format("{:.{}f}", value, digits + more);
+}
+
+bool read_alike(const std::vector<Tick>& ticks) {
+  return std::adjacent_find(ticks.begin(), ticks.end(), [](const Tick& a, const Tick& b) {
+           return a.text == b.text;
+         }) != ticks.end();
+}
+
+/// Different numbers with one text.
+bool read_alike(const std::vector<double>& values, const std::vector<std::string>& texts) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool differ = values[i] < values[j] || values[i] > values[j];
+      if (differ && texts[i] == texts[j]) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -47,8 +67,9 @@ Axis linear_axis(double low, double high, int marks, bool widen) {
   high = std::clamp(high, -most, most);
   // Less than what numbers can tell apart is nothing.
   const double largest = std::max(std::abs(low), std::abs(high));
-  if (!(high - low > largest * 1e-13)) {
-    const double room = largest == 0 ? 1 : largest * 1e-3;
+  constexpr double least = std::numeric_limits<double>::min();
+  if (!(high - low > std::max(largest * 1e-13, least))) {
+    const double room = largest == 0 ? 1 : std::max(largest * 1e-3, least);
     low -= room;
     high += room;
   }
@@ -59,7 +80,11 @@ Axis linear_axis(double low, double high, int marks, bool widen) {
   for (int i = 0; i <= 4 * marks; ++i) {
     const double value = (first + i) * step;
     if (value > axis.high + step * 1e-6) break;
-    axis.ticks.push_back({value, mark_text(value, step)});
+    axis.ticks.push_back({value, mark_text(value, step, 0)});
+  }
+  for (int more = 1; read_alike(axis.ticks) && more < most_digits; ++more) {
+    for (Tick& tick : axis.ticks)
+      tick.text = mark_text(tick.value, step, more);
   }
   return axis;
 }
@@ -83,6 +108,18 @@ Axis fitting_axis(double low, double high, int marks) {
          power >= -3 && power <= 4 ? fmt::format("{:g}", value) : fmt::format("1e{}", power)});
   }
   return axis;
+}
+
+std::vector<std::string> texts_apart(const std::vector<double>& values) {
+  constexpr int usual = 6;
+  std::vector<std::string> texts;
+  for (int digits = usual; digits <= most_digits; ++digits) {
+    texts.clear();
+    for (const double value : values)
+      texts.push_back(fmt::format("{:.{}g}", value, digits));
+    if (!read_alike(values, texts)) break;
+  }
+  return texts;
 }
 
 }  // namespace sabath::report

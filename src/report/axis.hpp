@@ -29,4 +29,7 @@ Axis linear_axis(double low, double high, int marks = 5, bool widen = true);
 /// Of positive values over at least two orders of magnitude logarithmic, else linear.
 Axis fitting_axis(double low, double high, int marks = 5);
 
+/// As number_text, with as many digits more as tell different values apart.
+std::vector<std::string> texts_apart(const std::vector<double>& values);
+
 }  // namespace sabath::report

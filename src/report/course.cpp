@@ -120,6 +120,7 @@ double quantile(std::span<const double> sorted, double share) {
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double part = place - static_cast<double>(below);
+  if (part == 0) return sorted[below];
   return sorted[below] * (1 - part) + sorted[above] * part;
 }
 

@@ -1,3 +1,4 @@
+#include "document.hpp"
 #include "escape.hpp"
 #include "formats.hpp"
 
@@ -8,13 +9,6 @@ namespace {
 
 std::string number_cell(const std::optional<double>& value) {
   return value ? exact_number(*value) : "";
-}
-
-/// "train/loss [1/s]"; of performance "..., median".
-std::string heading_of(const ReportMetric& metric) {
-  std::string text = metric.name;
-  if (!metric.unit.empty() && metric.unit != "1") text += " [" + metric.unit + "]";
-  return metric.performance ? text + ", median" : text;
 }
 
 void add_line(std::string& text, const std::vector<std::string>& cells) {

@@ -1,5 +1,7 @@
 #include "document.hpp"
 
+#include "axis.hpp"
+
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -44,33 +46,60 @@ void set_verdict(Document& document, spec::Verdict verdict, const std::string& r
                                                    : "open";
 }
 
-/// Of runs that nothing tells apart there is no verdict but whether they are the same.
+/// "a, b, and 3 more"
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t most_named = 12;
+  if (names.size() <= most_named) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, and {} more",
+                     fmt::join(names.begin(), names.begin() + most_named, ", "),
+                     names.size() - most_named);
+}
+
+/// Of runs that nothing tells apart there is no verdict but whether they are the same. Those
+/// without a value were not compared.
 void set_spread(Document& document, const Report& report) {
   std::vector<std::string> same;
   std::vector<std::string> other;
+  std::vector<std::string> open;
   for (const std::size_t metric : shown_metrics(report)) {
     const Groups groups = groups_of(report, metric, Rows::groups);
     if (groups.rows.empty()) continue;
     const std::size_t distinct = classes_of(groups).size();
-    const std::string& name = report.metrics[metric].name;
-    if (distinct == 1) {
+    const std::string name = title_of(report.metrics[metric]);
+    const Presence presence = presence_of(groups);
+    if (distinct > 1) {
+      other.push_back(fmt::format("{} ({} values)", name, distinct));
+    } else if (presence.all()) {
       same.push_back(name);
     } else {
-      other.push_back(fmt::format("{} ({} values)", name, distinct));
+      open.push_back(fmt::format(
+          "only {} of {} runs have a value of {}", presence.finite, report.runs.size(), name));
     }
   }
-  if (same.empty() && other.empty()) {
+  if (same.empty() && other.empty() && open.empty()) {
     document.verdict = "NO RESULTS";
     document.reason = "no run has a metric of results";
     document.mood = "open";
     return;
   }
-  document.verdict = other.empty() ? "IDENTICAL" : "NOT IDENTICAL";
-  document.mood = other.empty() ? "good" : "open";
-  document.reason = other.empty() ? fmt::format("equal to the bit in {}", fmt::join(same, ", "))
-                                  : fmt::format("differs: {}", fmt::join(other, ", "));
-  if (!other.empty() && !same.empty())
-    document.reason += fmt::format("; equal to the bit: {}", fmt::join(same, ", "));
+  document.verdict = !other.empty() ? "NOT IDENTICAL"
+                     : open.empty() ? "IDENTICAL"
+                     : same.empty() ? "NOT COMPARED"
+                                    : "PARTLY COMPARED";
+  document.mood = document.verdict == "IDENTICAL" ? "good" : "open";
+  std::vector<std::string> reasons;
+  if (!other.empty()) reasons.push_back("differs: " + names_text(other));
+  if (!open.empty()) reasons.push_back(names_text(open));
+  if (!same.empty()) {
+    const auto complete = std::count_if(
+        report.runs.begin(), report.runs.end(), [](const auto& run) { return run.complete; });
+    const bool all = static_cast<std::size_t>(complete) == report.runs.size();
+    reasons.push_back(
+        (all ? "equal to the bit in "
+             : fmt::format("the {} runs that ended well are equal to the bit in ", complete)) +
+        names_text(same));
+  }
+  document.reason = fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 void set_headline(Document& document, const Report& report) {
@@ -135,6 +164,15 @@ void drop_empty_columns(Table& table) {
   }
 }
 
+/// Many lines are for programs.
+void cut_rows(Table& table) {
+  const std::size_t most = table.folded ? 10 * most_table_rows : most_table_rows;
+  if (table.rows.size() <= most) return;
+  table.caption +=
+      fmt::format(", the first {} of {}; the JSON report has all", most, table.rows.size());
+  table.rows.resize(most);
+}
+
 bool is_of_validation(const std::string& name) {
   return name.find("valid") != std::string::npos || name.find("val_") != std::string::npos ||
          name.find("/val") != std::string::npos;
@@ -171,6 +209,10 @@ std::optional<std::size_t> final_metric(const std::vector<ReportMetric>& metrics
 std::string title_of(const ReportMetric& metric) {
   if (metric.unit.empty() || metric.unit == "1") return metric.name;
   return metric.name + " [" + metric.unit + "]";
+}
+
+std::string heading_of(const ReportMetric& metric) {
+  return title_of(metric) + (metric.performance ? ", median" : "");
 }
 
 std::string short_name(const ReportRun& run) {
@@ -222,10 +264,9 @@ std::vector<std::size_t> shown_metrics(const Report& report) {
 std::string middle_text(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  std::string middle = number_text(quantile(values, 0.5));
-  if (values.front() == values.back()) return middle;
-  return fmt::format(
-      "{} ({} to {})", middle, number_text(values.front()), number_text(values.back()));
+  if (values.front() == values.back()) return number_text(values.front());
+  const auto texts = texts_apart({quantile(values, 0.5), values.front(), values.back()});
+  return fmt::format("{} ({} to {})", texts[0], texts[1], texts[2]);
 }
 
 Document document_of(const Report& report) {
@@ -249,7 +290,10 @@ Document document_of(const Report& report) {
                            provenance_section}) {
     Section section = make(report);
     for (Block& block : section.blocks) {
-      if (auto* table = std::get_if<Table>(&block)) drop_empty_columns(*table);
+      if (auto* table = std::get_if<Table>(&block)) {
+        cut_rows(*table);
+        drop_empty_columns(*table);
+      }
     }
     if (!section.blocks.empty()) document.sections.push_back(std::move(section));
   }

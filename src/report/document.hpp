@@ -25,6 +25,8 @@ struct Table {
   bool folded = false;  ///< long, and read by few
 };
 
+inline constexpr std::size_t most_table_rows = 500;  ///< for people; data formats have all
+
 struct Figure {
   std::string title{};
   std::string description{};
@@ -72,6 +74,8 @@ Section provenance_section(const Report& report);
 
 /// "train/loss [1/s]"; a unit of "1" is none.
 std::string title_of(const ReportMetric& metric);
+/// The same; of performance "..., median".
+std::string heading_of(const ReportMetric& metric);
 /// What tells a run from the others in few letters.
 std::string short_name(const ReportRun& run);
 /// Of a group that the report is by; "all runs" where it is by nothing.

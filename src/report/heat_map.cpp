@@ -1,3 +1,4 @@
+#include "axis.hpp"
 #include "plots.hpp"
 #include "svg.hpp"
 
@@ -17,7 +18,6 @@ namespace {
 constexpr double width = 960;
 constexpr double cell_height = 24;
 constexpr std::size_t shades = 7;
-constexpr std::size_t most_classes = 12;  ///< that have letters
 
 /// NaN behind all numbers, whatever its bits.
 std::pair<int, std::uint64_t> order_of(double value) {
@@ -98,7 +98,8 @@ void draw_cell(Svg& svg,
   const bool finite = std::isfinite(*value);
   const std::string shade =
       finite ? fmt::format("q{}", shade_of(extremes, *value)) : std::string("wrong");
-  svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, number_text(*value));
+  svg.rectangle(
+      cell.x, cell.y, cell.width - 2, cell_height - 4, shade, fmt::format("{:.17g}", *value));
   constexpr double least_for_text = 11;
   const std::string shown = finite ? text : "!";
   if (!shown.empty() && cell.width >= least_for_text)
@@ -108,15 +109,35 @@ void draw_cell(Svg& svg,
 /// The scale of colours.
 void draw_legend(Svg& svg, const Layout& layout, const Extremes& extremes, double y) {
   constexpr double box = 26;
-  const std::string low = number_text(extremes.low);
-  svg.text(layout.left, y + 14, "start", low);
-  double x = layout.left + text_width(low) + 8;
+  const std::vector<std::string> ends = texts_apart({extremes.low, extremes.high});
+  svg.text(layout.left, y + 14, "start", ends[0]);
+  double x = layout.left + text_width(ends[0]) + 8;
   for (std::size_t i = 0; i < shades; ++i, x += box)
     svg.rectangle(x, y + 2, box, 14, fmt::format("q{}", i));
-  svg.text(x + 8, y + 14, "start", number_text(extremes.high));
+  svg.text(x + 8, y + 14, "start", ends[1]);
+}
+
+/// Of one value; it is no agreement where runs are without it.
+std::string one_value_text(const Presence& presence, double value) {
+  if (presence.all()) return fmt::format("All runs have one value, to the bit: {:.17g}", value);
+  return fmt::format("Only {} of {} runs {} a finite value; what there is: {:.17g}",
+                     presence.finite,
+                     presence.runs,
+                     presence.finite == 1 ? "has" : "have",
+                     value);
 }
 
 }  // namespace
+
+Presence presence_of(const Groups& groups) {
+  Presence presence;
+  for (const Groups::Row& row : groups.rows) {
+    presence.runs += row.values.size();
+    for (const auto& value : row.values)
+      presence.finite += value && std::isfinite(*value) ? 1 : 0;
+  }
+  return presence;
+}
 
 std::vector<double> classes_of(const Groups& groups) {
   const auto less = [](double a, double b) { return order_of(a) < order_of(b); };
@@ -131,16 +152,19 @@ std::vector<double> classes_of(const Groups& groups) {
 
 std::string heat_description(const Groups& groups) {
   const std::vector<double> classes = classes_of(groups);
+  const Presence presence = presence_of(groups);
   std::string text = fmt::format("{} different values", classes.size());
   if (classes.size() == 1) {
-    text = fmt::format("All runs have one value, to the bit: {:.17g}", classes.front());
-  } else if (classes.size() <= most_classes) {
+    text = one_value_text(presence, classes.front());
+  } else if (classes.size() <= most_letters) {
     text += ", equal letters are equal to the bit: ";
     for (std::size_t i = 0; i < classes.size(); ++i) {
       text +=
           fmt::format("{}{} = {:.17g}", i == 0 ? "" : ", ", static_cast<char>('A' + i), classes[i]);
     }
   }
+  if (classes.size() > 1 && presence.finite < presence.runs)
+    text += fmt::format("; {} of {} runs have a finite value", presence.finite, presence.runs);
   const bool is_cut = std::any_of(groups.rows.begin(), groups.rows.end(), [](const auto& row) {
     return row.values.size() > most_cells;
   });
@@ -154,7 +178,7 @@ std::string heat_map(const Groups& groups, const std::string& id) {
   const Layout layout = layout_of(groups);
   const Extremes extremes = extremes_of(groups);
   std::vector<double> classes = classes_of(groups);
-  if (classes.size() > most_classes) classes.clear();
+  if (classes.size() > most_letters) classes.clear();
   const double bottom = cell_height * static_cast<double>(layout.rows) + 6;
   const bool has_scale = extremes.low < extremes.high;
   Svg svg(id,

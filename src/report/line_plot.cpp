@@ -14,7 +14,7 @@ namespace {
 
 constexpr double width = 960;
 constexpr double body = 250;  ///< height between the axes
-constexpr double left = 70;
+constexpr double usual_margin = 70;
 constexpr double legend_line = 20;
 constexpr std::size_t few_points = 24;  ///< that are marked
 
@@ -64,6 +64,7 @@ struct Frame {
   Axis y{};
   Axis second{};
   double top = 0;
+  double left = usual_margin;
   double right = 0;
 
   double place_x(double value) const { return left + x.share(value) * (right - left); }
@@ -143,8 +144,8 @@ void draw_spread(Svg& svg, const Frame& frame, const Curve& curve) {
 void draw_axes(Svg& svg, const Frame& frame, const Chart& chart) {
   for (const Tick& tick : frame.y.ticks) {
     const double y = frame.place_y(tick.value, false);
-    svg.line(left, y, frame.right, y, "grid");
-    svg.text(left - 6, y + 4, "end", tick.text);
+    svg.line(frame.left, y, frame.right, y, "grid");
+    svg.text(frame.left - 6, y + 4, "end", tick.text);
   }
   if (!chart.second_y.empty()) {
     for (const Tick& tick : frame.second.ticks) {
@@ -160,8 +161,8 @@ void draw_axes(Svg& svg, const Frame& frame, const Chart& chart) {
     svg.line(x, frame.top + body, x, frame.top + body + 4, "axis");
     svg.text(x, frame.top + body + 18, "middle", tick.text);
   }
-  svg.line(left, frame.top + body, frame.right, frame.top + body, "axis");
-  svg.text((left + frame.right) / 2, frame.top + body + 36, "middle", chart.x);
+  svg.line(frame.left, frame.top + body, frame.right, frame.top + body, "axis");
+  svg.text((frame.left + frame.right) / 2, frame.top + body + 36, "middle", chart.x);
   svg.turned_text(14, frame.top + body / 2, -90, fitting_text(chart.y, body));
 }
 
@@ -178,13 +179,13 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   std::vector<LegendEntry> entries;
   // A curve alone is what the title says.
   if (chart.curves.size() == 1 && chart.curves.front().name == chart.title) return entries;
-  double x = left;
+  double x = usual_margin;
   double y = 14;
   for (const Curve& curve : chart.curves) {
     const std::string text = fitting_text(curve.name, longest);
     const double needed = sample + text_width(text) + 18;
-    if (x > left && x + needed > width) {
-      x = left;
+    if (x > usual_margin && x + needed > width) {
+      x = usual_margin;
       y += legend_line;
     }
     entries.push_back({x, y, text});
@@ -193,10 +194,17 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   return entries;
 }
 
+/// For the marks beside an axis, and its title.
+double margin_of(const Axis& axis) {
+  double widest = 0;
+  for (const Tick& tick : axis.ticks)
+    widest = std::max(widest, text_width(tick.text));
+  return std::max(usual_margin, widest + 28);
+}
+
 Frame frame_of(const Chart& chart, double top) {
   Frame frame;
   frame.top = top;
-  frame.right = chart.second_y.empty() ? width - 16 : width - 76;
   const Range x = places_of(chart);
   frame.x = linear_axis(x.low, x.high, 7, false);
   const Range y = values_of(chart, false);
@@ -207,6 +215,8 @@ Frame frame_of(const Chart& chart, double top) {
     frame.y = is_usage ? linear_axis(std::min(y.low, 0.0), y.high) : fitting_axis(y.low, y.high);
   // Times are seen from zero on: else a change of a percent looks like a doubling.
   if (!second.empty()) frame.second = linear_axis(std::min(second.low, 0.0), second.high);
+  frame.left = margin_of(frame.y);
+  frame.right = width - (chart.second_y.empty() ? 16 : margin_of(frame.second) + 6);
   return frame;
 }
 
@@ -218,17 +228,16 @@ std::string place_text(const Chart& chart, double place) {
 std::string end_text(const Chart& chart, const Curve& curve) {
   const Spread& first = curve.spread.front();
   const Spread& last = curve.spread.back();
+  const auto values = texts_apart({first.middle, last.middle, last.lowest, last.highest});
   std::string text = curve.name + ": ";
   if (curve.runs > 1) text += fmt::format("median of {} runs ", curve.runs);
   text += fmt::format("from {} at {} to {} at {}",
-                      number_text(first.middle),
+                      values[0],
                       place_text(chart, first.x),
-                      number_text(last.middle),
+                      values[1],
                       place_text(chart, last.x));
-  if (last.lowest < last.highest) {
-    text += fmt::format(
-        ", there between {} and {}", number_text(last.lowest), number_text(last.highest));
-  }
+  if (last.lowest < last.highest)
+    text += fmt::format(", there between {} and {}", values[2], values[3]);
   return text;
 }
 

@@ -1,4 +1,5 @@
 #include "document.hpp"
+#include "escape.hpp"
 
 #include <sabath/report/text_plot.hpp>
 
@@ -46,6 +47,22 @@ void tell_more(Section& section, std::size_t metrics) {
   if (metrics <= most_plots) return;
   section.blocks.emplace_back(
       fmt::format("{} more metrics are in the tables.", metrics - most_plots));
+}
+
+/// What colours without letters tell only those who see them, and point at them.
+Table values_table(const Groups& groups, const std::string& rows) {
+  Table table;
+  table.caption = "Values of the heat map of " + groups.metric;
+  table.columns = {{rows}, {"values, oldest run first"}};
+  table.folded = true;
+  for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
+    std::string values;
+    const auto& row = groups.rows[r].values;
+    for (std::size_t i = 0; i < std::min(row.size(), most_cells); ++i)
+      values += (i == 0 ? "" : ", ") + (row[i] ? exact_number(*row[i]) : "none");
+    table.rows.push_back({groups.rows[r].label, std::move(values)});
+  }
+  return table;
 }
 
 std::string label_of(const Report& report) {
@@ -100,6 +117,8 @@ Section heat_section(const Report& report) {
                heat_description(groups),
                heat_map(groups, fmt::format("heat-{}", i)),
                ""});
+    if (classes_of(groups).size() > most_letters)
+      section.blocks.emplace_back(values_table(groups, rows == Rows::hosts ? "host" : "group"));
   }
   if (section.blocks.size() == 1) return {};
   tell_more(section, metrics.size());

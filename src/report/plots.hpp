@@ -34,11 +34,20 @@ inline constexpr std::size_t most_cells = 60;
 std::string violin_plot(const Groups& groups, const std::string& id);
 std::string violin_description(const Groups& groups);
 
+/// How many runs have something to compare.
+struct Presence {
+  std::size_t runs = 0;
+  std::size_t finite = 0;  ///< runs with a finite value
+  bool all() const { return finite > 1 && finite == runs; }
+};
+Presence presence_of(const Groups& groups);
+
 /// Values with different bits, in order.
 std::vector<double> classes_of(const Groups& groups);
 /// A row for each group, a cell for each of its runs; equal letters are equal bits.
 std::string heat_map(const Groups& groups, const std::string& id);
 std::string heat_description(const Groups& groups);
+inline constexpr std::size_t most_letters = 12;  ///< classes that have letters
 
 /// Stages from left to right, each behind those that it needs.
 std::string stage_graph(const std::vector<ReportStage>& stages,

@@ -22,7 +22,18 @@ Json metrics_json(const Report& report) {
   return array;
 }
 
-Json run_json(const Report& report, const ReportRun& run) {
+/// The names of metrics; where several units or kinds have one name, with these.
+std::vector<std::string> keys_of(const Report& report) {
+  std::map<std::string, std::size_t> columns;
+  for (const ReportMetric& metric : report.metrics)
+    ++columns[metric.name];
+  std::vector<std::string> keys;
+  for (const ReportMetric& metric : report.metrics)
+    keys.push_back(columns[metric.name] == 1 ? metric.name : heading_of(metric));
+  return keys;
+}
+
+Json run_json(const std::vector<std::string>& keys, const ReportRun& run) {
   Json json = {{"id", run.id},
                {"recipe", run.recipe},
                {"state", run.state},
@@ -41,8 +52,8 @@ Json run_json(const Report& report, const ReportRun& run) {
   if (run.joules) json["energy_j"] = base::json_number(*run.joules);
   json["energy"] = run.energy;
   Json values = Json::object();
-  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
-    if (run.values[m]) values[report.metrics[m].name] = base::json_number(*run.values[m]);
+  for (std::size_t m = 0; m < keys.size(); ++m) {
+    if (run.values[m]) values[keys[m]] = base::json_number(*run.values[m]);
   }
   json["values"] = std::move(values);
   json["reproduce"] = run.reproduce;
@@ -111,9 +122,10 @@ Json stages_json(const Report& report) {
 
 std::string write_json(const Report& report) {
   const Document document = document_of(report);
+  const std::vector<std::string> keys = keys_of(report);
   Json runs = Json::array();
   for (const ReportRun& run : report.runs)
-    runs.push_back(run_json(report, run));
+    runs.push_back(run_json(keys, run));
   Json json = {{"schema", 1},
                {"selection", report.selection},
                {"by", report.by},

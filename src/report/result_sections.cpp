@@ -1,3 +1,4 @@
+#include "axis.hpp"
 #include "document.hpp"
 
 #include <sabath/report/text.hpp>
@@ -70,12 +71,12 @@ Table spread_table(const Report& report, bool grouped) {
       if (moments.values.empty()) {
         cells.resize(cells.size() + 5);
       } else {
-        for (const double value : {quantile(moments.values, 0.5),
-                                   moments.mean,
-                                   moments.sd,
-                                   moments.values.front(),
-                                   moments.values.back()})
-          cells.push_back(number_text(value));
+        const auto texts = texts_apart({quantile(moments.values, 0.5),
+                                        moments.mean,
+                                        moments.values.front(),
+                                        moments.values.back()});
+        cells.insert(cells.end(),
+                     {texts[0], texts[1], number_text(moments.sd), texts[2], texts[3]});
         if (moments.values.size() == 1) cells[cells.size() - 3].clear();  // no sd of one
       }
       cells.push_back(std::to_string(distinct_values(groups.rows[r])));

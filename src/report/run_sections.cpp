@@ -13,8 +13,7 @@
 namespace sabath::report {
 namespace {
 
-constexpr std::size_t side_by_side = 8;       ///< runs with a column each
-constexpr std::size_t most_table_runs = 500;  ///< in tables for people; data formats have all
+constexpr std::size_t side_by_side = 8;  ///< runs with a column each
 constexpr std::size_t longest_value = 160;
 
 std::string clipped(const std::string& text) {
@@ -68,6 +67,8 @@ std::optional<std::size_t> time_per(const Report& report,
   return own;
 }
 
+constexpr const char* energy_title = "energy [J]";
+
 /// A column of the table of performance.
 struct Measure {
   std::string title{};
@@ -75,7 +76,7 @@ struct Measure {
 };
 
 std::vector<Measure> measures_of(const Report& report) {
-  std::vector<Measure> measures{{"total [s]", {}}, {"energy [J]", {}}};
+  std::vector<Measure> measures{{"total [s]", {}}, {energy_title, {}}};
   for (const ReportRun& run : report.runs) {
     measures[0].values.push_back(run.wall_s);
     measures[1].values.push_back(run.joules);
@@ -87,8 +88,13 @@ std::vector<Measure> measures_of(const Report& report) {
       measure.values.push_back(run.values[*metric]);
     measures.insert(measures.end() - 1, std::move(measure));
   };
-  add(time_per(report, spec::seconds_per_epoch, {"epoch"}), "per epoch [s]");
-  add(time_per(report, spec::seconds_per_step, {"iteration", "step"}), "per iteration [s]");
+  const auto add_time = [&](std::optional<std::size_t> metric, const std::string& title) {
+    if (!metric) return;
+    const std::string& name = report.metrics[*metric].name;
+    add(metric, name.substr(0, name.find('/')) + ", " + title);
+  };
+  add_time(time_per(report, spec::seconds_per_epoch, {"epoch"}), "per epoch [s]");
+  add_time(time_per(report, spec::seconds_per_step, {"iteration", "step"}), "per iteration [s]");
   if (const auto metric = final_metric(report.metrics))
     add(metric, "final " + title_of(report.metrics[*metric]));
   std::erase_if(measures, [](const Measure& measure) {
@@ -107,10 +113,21 @@ std::vector<double> finite_of(const Measure& measure, const std::vector<std::siz
   return values;
 }
 
-Table measures_table(const Report& report, const std::vector<Measure>& measures) {
+/// Do all joules mean one thing? Those of a GPU and of a whole node have no median.
+bool has_one_energy(const Report& report) {
+  std::set<std::string> kinds;
+  for (const ReportRun& run : report.runs) {
+    if (run.complete && run.joules) kinds.insert(run.energy);
+  }
+  return kinds.size() <= 1;
+}
+
+Table measures_table(const Report& report, std::vector<Measure> measures) {
+  if (!has_one_energy(report))
+    std::erase_if(measures, [](const Measure& measure) { return measure.title == energy_title; });
   Table table;
   table.caption = "Time and energy; medians, with the extremes, over runs that ended well";
-  table.columns = {{report.by.empty() ? "" : fmt::format("{}", fmt::join(report.by, " / "))},
+  table.columns = {{report.by.empty() ? "group" : fmt::format("{}", fmt::join(report.by, " / "))},
                    {"n", true}};
   for (const Measure& measure : measures)
     table.columns.push_back({measure.title, true});
@@ -162,6 +179,7 @@ std::string energy_methods(const Report& report) {
     if (report.runs.size() > 1) text += fmt::format(" ({} run{})", runs, runs == 1 ? "" : "s");
   }
   if (methods.size() > most) text += fmt::format("; {} more", methods.size() - most);
+  if (!has_one_energy(report)) text += "; counted in several ways, it has no median";
   return text.empty() ? "" : "Energy: " + text + ".";
 }
 
@@ -267,7 +285,7 @@ Section runs_section(const Report& report) {
   for (const Measure& measure : measures)
     table.columns.push_back({measure.title, true});
   if (has_message) table.columns.push_back({"message"});
-  for (std::size_t i = 0; i < std::min(report.runs.size(), most_table_runs); ++i) {
+  for (std::size_t i = 0; i < std::min(report.runs.size(), most_table_rows); ++i) {
     const ReportRun& run = report.runs[i];
     std::vector<std::string> cells{run.id, run.state, run.started, run.host, run.seed};
     cells.insert(cells.end(), run.levels.begin(), run.levels.end());
@@ -280,9 +298,9 @@ Section runs_section(const Report& report) {
     if (has_message) cells.push_back(clipped(run.message));
     table.rows.push_back(std::move(cells));
   }
-  if (report.runs.size() > most_table_runs) {
+  if (report.runs.size() > most_table_rows) {
     table.caption += fmt::format(
-        ", the first {} of {}; the CSV report has all", most_table_runs, report.runs.size());
+        ", the first {} of {}; the CSV report has all", most_table_rows, report.runs.size());
   }
   section.blocks.emplace_back(std::move(table));
   return section;
@@ -295,9 +313,17 @@ Section provenance_section(const Report& report) {
   for (const ReportRun& run : report.runs) {
     if (!run.code.empty()) ++codes[run.code];
   }
-  for (const auto& [code, runs] : codes)
+  constexpr std::size_t most_codes = 20;
+  std::size_t told = 0;
+  for (const auto& [code, runs] : codes) {
+    if (++told > most_codes) break;
     section.blocks.emplace_back(
         fmt::format("Code of {} run{}: {}", runs, runs == 1 ? "" : "s", code));
+  }
+  if (codes.size() > most_codes) {
+    section.blocks.emplace_back(fmt::format("{} more states of the code are in the JSON report.",
+                                            codes.size() - most_codes));
+  }
   Table shared = items_table(
       report,
       report.runs.size() == 1 ? "What the run was made with" : "What is the same in all runs",

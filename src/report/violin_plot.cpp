@@ -141,10 +141,8 @@ std::string row_text(const Groups::Row& row, const std::vector<double>& values) 
   if (values.empty()) return text;
   if (values.front() == values.back())
     return text + (values.size() > 1 ? ", all " : ", ") + number_text(values.front());
-  return text + fmt::format(", median {}, from {} to {}",
-                            number_text(quantile(values, 0.5)),
-                            number_text(values.front()),
-                            number_text(values.back()));
+  const auto texts = texts_apart({quantile(values, 0.5), values.front(), values.back()});
+  return text + fmt::format(", median {}, from {} to {}", texts[0], texts[1], texts[2]);
 }
 
 std::string count_text(const std::vector<double>& values) {

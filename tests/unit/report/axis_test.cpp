@@ -10,7 +10,7 @@ using report::Axis;
 
 namespace {
 
-void check(const Axis& axis, double low, double high) {
+void check(const Axis& axis, double low, double high, std::size_t longest = 12) {
   INFO(low << " to " << high);
   CHECK(axis.low <= low);
   CHECK(axis.high >= high);
@@ -23,7 +23,7 @@ void check(const Axis& axis, double low, double high) {
   CHECK(axis.ticks.size() <= 20);
   std::set<std::string> texts;
   for (const report::Tick& tick : axis.ticks) {
-    CHECK(tick.text.size() <= 12);
+    CHECK(tick.text.size() <= longest);
     texts.insert(tick.text);
   }
   CHECK(texts.size() == axis.ticks.size());  // no two marks read alike
@@ -48,6 +48,32 @@ TEST_CASE("axis: it holds its values, and its marks are round and tell apart wha
     check(report::linear_axis(low, high), low, high);
     check(report::fitting_axis(low, high), low, high);
   }
+}
+
+TEST_CASE("axis: marks of values that are nearly alike, or hardly there, differ and are numbers") {
+  const std::vector<std::pair<double, double>> ranges{{1, 1 + 1e-12},
+                                                      {0.1, 0.1 + 3e-14},
+                                                      {1e15, 1e15 + 300},
+                                                      {0, 5e-324},
+                                                      {5e-324, 1e-323},
+                                                      {5e-324, 1e-320},
+                                                      {-1e-310, 1e-310},
+                                                      {2e-308, 2e-308}};
+  for (const auto& [low, high] : ranges) {
+    for (const Axis& axis : {report::linear_axis(low, high), report::fitting_axis(low, high)}) {
+      check(axis, low, high, 24);
+      for (const report::Tick& tick : axis.ticks)
+        CHECK(tick.text.find_first_not_of("0123456789.e+-") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("texts apart: as many digits as are needed") {
+  CHECK(report::texts_apart({1, 0.5, 1}) == std::vector<std::string>{"1", "0.5", "1"});
+  CHECK(report::texts_apart({1, 1.0000001}) == std::vector<std::string>{"1", "1.0000001"});
+  const auto nearest = report::texts_apart({1, 1 + 2.3e-16});
+  CHECK(nearest[0] != nearest[1]);
+  CHECK(report::texts_apart({std::nan(""), std::nan("")})[0] == "nan");
 }
 
 TEST_CASE("axis: positive values over two orders of magnitude are logarithmic") {

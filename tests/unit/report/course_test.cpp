@@ -125,4 +125,7 @@ TEST_CASE("quantiles are interpolated") {
   CHECK(report::quantile(values, 0.5) == 2);
   CHECK(report::quantile(values, 1) == 4);
   CHECK(std::isnan(report::quantile({}, 0.5)));
+  const std::vector<double> ends{5e-324, 1, std::numeric_limits<double>::infinity()};
+  CHECK(report::quantile(ends, 0) == 5e-324);
+  CHECK(report::quantile(ends, 0.5) == 1);
 }

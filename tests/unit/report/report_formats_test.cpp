@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <regex>
 #include <set>
 
@@ -193,4 +194,113 @@ TEST_CASE("report: the final value is of the validation, else a loss, else what 
   metrics.push_back({"train/val_loss", "", Better::lower, false, true});
   CHECK(report::final_metric(metrics) == 5U);
   CHECK_FALSE(report::final_metric({}).has_value());
+}
+
+TEST_CASE("report: runs without a value are not identical to anything") {
+  Report report = test::full_report(3, "plain");
+  report.by.clear();
+  const auto verdict = [&] {
+    for (auto& run : report.runs)
+      run.levels.clear();
+    return json::parse(written("a.json", report));
+  };
+  const double nan = std::nan("");
+  using Values = std::array<std::optional<double>, 3>;
+  const auto set = [&](const Values& values, std::size_t complete) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      report.runs[i].values[0] = values[i];
+      report.runs[i].complete = i < complete;
+    }
+  };
+  set({0.5, 0.5, 0.5}, 1);
+  CHECK(verdict()["verdict"] == "NOT COMPARED");
+  CHECK(verdict()["reason"] == "only 1 of 3 runs have a value of train/plain [plain]");
+  CHECK_THAT(written("a.html", report), !Contains("class=\"good\"") && !Contains("All runs have"));
+  set({nan, {}, {}}, 3);
+  CHECK(verdict()["verdict"] == "NOT COMPARED");
+  CHECK_THAT(written("a.md", report), Contains("Only 0 of 3 runs have a finite value"));
+  set({nan, nan, nan}, 3);
+  CHECK(verdict()["verdict"] == "NOT COMPARED");
+  set({0.5, 0.5, {}}, 3);
+  CHECK(verdict()["verdict"] == "NOT COMPARED");
+  CHECK_THAT(written("a.md", report), Contains("Only 2 of 3 runs have a finite value"));
+  set({0.5, 0.25, {}}, 3);
+  CHECK(verdict()["verdict"] == "NOT IDENTICAL");
+  CHECK_THAT(written("a.md", report), Contains("2 of 3 runs have a finite value"));
+  set({0.5, 0.5, 0.25}, 2);
+  CHECK(verdict()["verdict"] == "IDENTICAL");
+  CHECK(verdict()["reason"] ==
+        "the 2 runs that ended well are equal to the bit in train/plain [plain]");
+  CHECK_THAT(written("a.md", report), Contains("All runs have one value"));
+}
+
+TEST_CASE("report: a name in two units is two columns in every format") {
+  Report report = test::full_report(2, "plain");
+  report.metrics.push_back({"train/plain", "ms", spec::Better::lower, false, true});
+  report.runs[0].values.emplace_back(7.5);
+  report.runs[1].values.emplace_back();
+  const json values = json::parse(written("a.json", report))["runs"][0]["values"];
+  CHECK(values["train/plain [plain]"].get<double>() == 1.0 / 3);
+  CHECK(values["train/plain [ms]"].get<double>() == 7.5);
+  CHECK_FALSE(values.contains("train/plain"));
+  const auto rows = csv_rows(written("a.csv", report));
+  CHECK(rows[0].back() == "train/plain [ms]");
+  CHECK(rows[1].back() == "7.5");
+}
+
+TEST_CASE("report: energies that were counted in several ways have no median") {
+  Report report = test::full_report(2, "plain");
+  report.by.clear();
+  for (auto& run : report.runs) {
+    run.levels.clear();
+    run.joules = 100;
+    run.energy = "counter of the GPUs";
+  }
+  const auto has_median = [&] {
+    const std::string text = written("a.md", report);
+    const auto at = text.find("## Performance");
+    return text.substr(at, text.find("\n## ", at) - at).find("| energy") != std::string::npos;
+  };
+  CHECK(has_median());
+  CHECK_THAT(written("a.md", report), Contains("train, per epoch"));
+  report.runs[1].energy = "counter of the node";
+  CHECK_FALSE(has_median());
+  CHECK_THAT(written("a.md", report), Contains("counted in several ways, it has no median"));
+}
+
+TEST_CASE("report: values that differ by little, or hardly are there, are told apart and drawn") {
+  Report report = test::full_report(2, "plain");
+  report.runs[0].values[0] = 1;
+  report.runs[1].values[0] = 1 + 2.3e-16;
+  report.courses[0].curves[0] = test::curve_through("tiny", {test::course_to(4, 5e-324, 1e-323)});
+  const std::string page = written("a.html", report);
+  CHECK_THAT(page, Contains("1.0000000000000002"));
+  CHECK_THAT(page, !Contains("-nan") && !Contains("\"nan") && !Contains(">nan"));
+  // No coordinate is beyond the picture.
+  CHECK(all_matches(page, "[ML ,\"](-?[0-9]{6,}\\.?[0-9]*)[ ,LZ\"]").empty());
+}
+
+TEST_CASE("report: values behind colours without letters are in a table") {
+  Report report = test::full_report(30, "plain");
+  CHECK_THAT(written("a.html", report), Contains("Values of the heat map of train/plain"));
+  CHECK_THAT(written("a.md", report), Contains("0.3333333333333333, "));
+  CHECK_THAT(written("a.html", test::full_report(4, "plain")), !Contains("Values of the heat map"));
+}
+
+TEST_CASE("report: tables and paragraphs for people end, and say so") {
+  Report report = test::full_report(40, "plain");
+  for (std::size_t i = 0; i < 700; ++i) {
+    report.metrics.push_back({"train/m" + std::to_string(i), "", spec::Better::none, false, true});
+    for (auto& run : report.runs)
+      run.values.emplace_back(1.0);
+  }
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    report.runs[i].levels = {"one"};
+    report.runs[i].code = "commit " + std::to_string(i);
+  }
+  const std::string text = written("a.md", report);
+  CHECK_THAT(text, Contains("the first 500 of 701; the JSON report has all"));
+  CHECK_THAT(text, Contains("20 more states of the code"));
+  CHECK_THAT(text, !Contains("train/m650"));
+  CHECK_THAT(written("a.json", report), Contains("train/m650"));
 }
