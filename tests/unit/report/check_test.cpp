@@ -106,7 +106,7 @@ TEST_CASE("markdown: text from outside is only text") {
       report_of({a_case(CaseKind::result, evil, Verdict::fail, evil)}, Verdict::fail));
   CHECK(count(text, "<") == 0);
   CHECK(count(text, "\x1b") == 0);
-  CHECK_THAT(text, Contains("&lt;script\\>\\|a\\| \\`b\\` \\[c\\]\\(http\\://d\\) \\*e\\*"));
+  CHECK_THAT(text, Contains("&lt;script\\>\\|a\\| \\`b\\` \\[c\\](http\\://d) \\*e\\*"));
   CHECK_THAT(text, Contains("&amp;lt;"));
   CHECK_THAT(text, Contains("## sabath check recipes/tiny: FAIL"));
   CHECK(count(text, "\n| FAIL | result |") == 1);
