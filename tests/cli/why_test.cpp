@@ -186,3 +186,44 @@ TEST_CASE("cli: explain says when there is nothing to explain, and when its budg
   CHECK_THAT(spent["reason"].get<std::string>(), Contains("budget of 2 runs is spent"));
   CHECK(sabath({"explain", "@last", "@last"}).status == 2);
 }
+
+TEST_CASE("cli: --rcp keeps NOT-COMPARABLE, but for the batch size") {
+  const Sabath sabath;
+  const std::string converging = sabath.shell_recipe(
+      "converging",
+      R"(for e in 1 2 3 4; do echo "{{\"epoch\": $e, \"step\": $e, \"acc\": 0.$((e + e))}}"; done >> $SABATH_METRICS)",
+      R"({"parameters": {"batch": {"type": "int", "default": 8}, "rate": {"type": "int", "default": 1}},
+          "metrics": {"acc": {"unit": "1", "better": "higher", "target": 0.6}}})");
+  const auto make = [&](const char* seeds, std::vector<std::string> further) {
+    std::vector<std::string> words{"run", converging, "--seeds", seeds};
+    words.insert(words.end(), further.begin(), further.end());
+    REQUIRE(sabath(words).status == 0);
+  };
+  make("1..6", {"--tag", "reference"});
+  make("7..9", {"--tag", "same"});
+  make("7..9", {"--tag", "other", "--set", "rate=2"});
+  make("11..16", {"--tag", "reference", "--set", "batch=16"});
+  const json same = answered(sabath, {"compare", "tag=reference", "tag=same", "--rcp", "code"});
+  CHECK(same["rcp"]["metric"] == "acc");
+  CHECK(same["status"] != 4);
+  const json other = answered(sabath, {"compare", "tag=reference", "tag=other", "--rcp", "code"});
+  CHECK(other["status"] == 4);
+  CHECK_THAT(other["reason"].get<std::string>(), Contains("rate"));
+}
+
+TEST_CASE("cli: explain gives B's code A's values, although the defaults are others") {
+  const Sabath sabath;
+  const auto of = [&](const char* rate) {
+    return sabath.shell_recipe(
+        "defaults",
+        R"(echo "{{\"step\": 1, \"loss\": {param.rate}}}" >> $SABATH_METRICS)",
+        std::string(R"({"parameters": {"rate": {"type": "int", "default": )") + rate +
+            R"(}}, "metrics": {"loss": {"unit": "1", "better": "lower"}}})");
+  };
+  for (const char* rate : {"1", "2"})
+    REQUIRE(sabath({"run", of(rate), "--seed", "1", "--tag", std::string("rate") + rate}).status ==
+            0);
+  const json found = answered(sabath, {"explain", "tag=rate1,rate=1", "tag=rate2,rate=2"});
+  CHECK(found["status"] == 0);
+  CHECK(found["cause"] == json{"parameter rate"});
+}
