@@ -236,6 +236,13 @@ spec::Tolerance stricter_of(const spec::Tolerance& a, const spec::Tolerance& b) 
       stricter(a.absolute, b.absolute), stricter(a.relative, b.relative), stricter(a.ulp, b.ulp)};
 }
 
+/// As it is applied to a metric: what is not said is the default of numbers of 64 bits.
+spec::Tolerance as_applied(const spec::Tolerance& said) {
+  return {said.absolute.value_or(0),
+          said.relative.value_or(said.absolute ? 0 : 1e-7),
+          said.ulp.value_or(4)};
+}
+
 /// What either side declares is judged, by the stricter of both: A and B say the same of B and A.
 compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Recipe& of_a) {
   std::vector<spec::MetricSpec> metrics = a.current.declared;
@@ -246,7 +253,8 @@ compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Reci
     if (same == metrics.end()) {
       metrics.push_back(metric);
     } else {
-      same->tolerance = stricter_of(same->tolerance, metric.tolerance);
+      if (same->tolerance != metric.tolerance)
+        same->tolerance = stricter_of(as_applied(same->tolerance), as_applied(metric.tolerance));
       same->performance = same->performance && metric.performance;
     }
   }

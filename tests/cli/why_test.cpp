@@ -227,3 +227,32 @@ TEST_CASE("cli: explain gives B's code A's values, although the defaults are oth
   CHECK(found["status"] == 0);
   CHECK(found["cause"] == json{"parameter rate"});
 }
+
+TEST_CASE("cli: total times of runs with stages from the cache are not counted") {
+  const Sabath sabath;
+  const std::string cached = sabath.shell_recipe(
+      "cached", "echo {seed} > {output}/x", "{}", R"({"cache": true, "outputs": ["x"]})");
+  for (const char* tag : {"first", "first", "second"}) {
+    for (const char* seed : {"1", "2"})
+      REQUIRE(sabath({"run", cached, "--seed", seed, "--tag", tag}).status == 0);
+  }
+  const json found = answered(sabath, {"compare", "tag=first", "tag=second"});
+  CHECK_THAT(found["notes"].dump(), Contains("4 of 6 runs have stages from the cache"));
+  CHECK_THAT(found["notes"].dump(), Contains("A: 4 runs have 2 seeds"));
+}
+
+TEST_CASE("cli: runs of two recipes are judged by the stricter of both, from either side alike") {
+  const Sabath sabath;
+  const auto of = [&](const std::string& name, const char* value, const char* tolerance) {
+    return sabath.shell_recipe(
+        name,
+        std::string(R"(echo "{{\"step\": 1, \"loss\": )") + value + R"(}}" >> $SABATH_METRICS)",
+        std::string(R"({"metrics": {"loss": {"unit": "1", "better": "lower")") + tolerance + "}}}");
+  };
+  REQUIRE(sabath({"run", of("strict", "1.0", ""), "--seed", "1"}).status == 0);
+  REQUIRE(sabath({"run", of("loose", "1.5", R"(, "tolerance": {"relative": 0.9})"), "--seed", "1"})
+              .status == 0);
+  for (const auto& [a, b] :
+       {std::pair("recipe=strict", "recipe=loose"), std::pair("recipe=loose", "recipe=strict")})
+    CHECK(answered(sabath, {"compare", a, b, "--across", "recipe"})["result"] == "FAIL");
+}
