@@ -21,13 +21,25 @@ using base::ErrorKind;
 using nlohmann::ordered_json;
 
 constexpr const char* archive_name = "bundle.tar.gz";
-constexpr const char* top = "sabath";
+constexpr const char* top = ".sabath-task";  // the program is there as "sabath"
 constexpr const char* manifest_name = "bundle.json";
 
 /// Where things lay -> where they lie beneath the folder in which the job begins.
 using Moves = std::map<std::string, std::string>;
 
-/// Every place in the text where an old path begins, or is whole.
+bool can_be_in_name(char c) {
+  const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return is_letter || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// "-I/usr/include"
+bool is_option(const std::string& text, std::size_t at) {
+  return at >= 2 && text[at - 2] == '-' && (at == 2 || text[at - 3] == ' ');
+}
+
+/// Every place in the text, which may be shell, where an old path stands: of a longer name, or
+/// behind other folders, it is not.
 std::string moved(std::string text, const Moves& moves, const fs::path& here) {
   // The longest first: a folder may lie in another.
   std::vector<std::pair<std::string, std::string>> ordered(moves.begin(), moves.end());
@@ -39,7 +51,8 @@ std::string moved(std::string text, const Moves& moves, const fs::path& here) {
     const auto found = std::find_if(ordered.begin(), ordered.end(), [&](const auto& move) {
       const std::size_t end = at + move.first.size();
       return text.compare(at, move.first.size(), move.first) == 0 &&
-             (end == text.size() || text.find_first_of("/:;, \"'", end) == end);
+             (end == text.size() || !can_be_in_name(text[end])) &&
+             (at == 0 || !can_be_in_name(text[at - 1]) || is_option(text, at));
     });
     if (found == ordered.end()) {
       result += text[at++];
@@ -105,7 +118,10 @@ void add_needs(const spec::RunPlan& plan, Moves& moves, std::vector<fs::path>& i
                   path.string() + " and " + other.string() +
                       ": have one name, and go to the node into one folder");
     }
-    moves.emplace(input.path, path.filename().string());
+    const std::string name = path.filename().string();
+    if (name == "sabath" || name == archive_name || name == top || name.starts_with("returned-"))
+      throw Error(ErrorKind::usage, path.string() + ": cannot go to the node by this name");
+    moves.emplace(input.path, name);
     inputs.push_back(path);
   }
 }
@@ -116,25 +132,46 @@ void copy_all(const fs::path& from, const fs::path& to) {
   if (code) base::throw_errno(from.string(), "cannot be copied", code.value());
 }
 
+/// Another who watches may have taken it at this moment.
+void take(const fs::path& from, const fs::path& to) {
+  std::error_code code;
+  fs::rename(from, to, code);
+  if (code && code != std::errc::no_such_file_or_directory)
+    base::throw_errno(to.string(), "cannot be written", code.value());
+}
+
 /// Regular files alone; the record last, which says that all is there.
 void merge(const fs::path& from, const fs::path& to) {
   constexpr const char* record = "record.json";
   base::make_directories(to);
+  std::error_code code;
   bool has_record = false;
-  for (const auto& entry : fs::directory_iterator(from)) {
-    const fs::path target = to / entry.path().filename();
-    if (entry.is_symlink()) continue;
-    if (entry.is_directory()) {
-      merge(entry.path(), target);
-    } else if (entry.is_regular_file()) {
-      if (entry.path().filename() == record) {
-        has_record = true;
-      } else {
-        fs::rename(entry.path(), target);
-      }
+  for (fs::directory_iterator at(from, code), end; !code && at != end; at.increment(code)) {
+    std::error_code gone;
+    const fs::path name = at->path().filename();
+    const fs::file_type type = at->symlink_status(gone).type();
+    if (type == fs::file_type::directory) merge(at->path(), to / name);
+    if (type != fs::file_type::regular) continue;
+    if (name == record) {
+      has_record = true;
+    } else {
+      take(at->path(), to / name);
     }
   }
-  if (has_record) fs::rename(from / record, to / record);
+  if (has_record) take(from / record, to / record);
+}
+
+/// Of a run's folder: nothing of a node changes it.
+constexpr std::array<const char*, 4> ours{"plan.json", "jobs", "code.tar.gz", "code.diff"};
+
+/// A record that is another run's, or cannot be read, is none.
+bool has_own_record(const fs::path& directory) {
+  try {
+    const auto record = RunFiles(directory).read_record();
+    return record && record->run_id == directory.filename().string();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -144,7 +181,7 @@ Bundle make_bundle(const BatchFiles& files, const spec::BatchPlan& plan) {
   const fs::path root = staging.path();
   const fs::path runs = plan.runs_directory;
   Bundle bundle{files.directory() / archive_name, {}};
-  Moves moves{{plan.runs_directory, std::string(top) + "/runs"}};
+  Moves moves;
   for (const std::string& id : plan.runs) {
     const RunFiles run(runs / id);
     const spec::RunPlan one = run.read_plan();
@@ -157,9 +194,10 @@ Bundle make_bundle(const BatchFiles& files, const spec::BatchPlan& plan) {
   }
   base::make_directories(root / "batch");
   BatchFiles(root / "batch").write_plan(plan);
-  base::write_file_atomically(root / manifest_name,
-                              base::pretty_json({{"schema", 1}, {"moved", moves}}),
-                              base::Durability::ordered_only);
+  base::write_file_atomically(
+      root / manifest_name,
+      base::pretty_json({{"schema", 1}, {"runs", plan.runs_directory}, {"moved", moves}}),
+      base::Durability::ordered_only);
   std::error_code none;
   fs::remove(bundle.archive, none);
   base::write_archive(root, base::list_tree(root), bundle.archive);
@@ -172,21 +210,27 @@ fs::path open_bundle(const fs::path& archive,
                      base::Observer& observer,
                      const std::stop_token& stop) {
   const fs::path root = here / top;
-  base::remove_tree(root);
-  base::make_directories(root);
+  const std::string name = returned_name(std::to_string(task));
+  for (const fs::path& folder : {root, here / name}) {
+    base::remove_tree(folder);  // of a try that was ended early
+    base::make_directories(folder);
+  }
   base::extract_archive(archive, root, {}, observer, stop);
-  const auto moves = read_json(root / manifest_name).at("moved").get<Moves>();
+  const ordered_json manifest = read_json(root / manifest_name);
+  auto moves = manifest.at("moved").get<Moves>();
+  moves.emplace(manifest.at("runs").get<std::string>(), name);
   const BatchFiles files(root / "batch");
   spec::BatchPlan plan = files.read_plan();
-  plan.runs_directory = (root / "runs").string();
+  plan.runs_directory = (here / name).string();
   files.write_plan(plan);
   for (const std::string& id : plan.runs_of(task)) {
-    const fs::path file = RunFiles(root / "runs" / id).plan();
+    fs::rename(root / "runs" / id, here / name / id);
+    const fs::path file = RunFiles(here / name / id).plan();
     ordered_json document = read_json(file);
     for (const char* key : with_paths) {
       if (document.contains(key)) move_paths(document[key], moves, here);
     }
-    document["batch"] = "../../batch";
+    document["batch"] = std::string("../../") + top + "/batch";
     base::write_file_atomically(file, base::pretty_json(document));
   }
   return files.directory();
@@ -196,28 +240,23 @@ std::string returned_name(const std::string& task) {
   return "returned-" + task;
 }
 
-void return_runs(const fs::path& batch, std::size_t task, const fs::path& returned) {
-  const spec::BatchPlan plan = BatchFiles(batch).read_plan();
-  for (const std::string& id : plan.runs_of(task)) {
-    const RunFiles run(fs::path(plan.runs_directory) / id);
-    fs::remove(run.plan());
-    fs::rename(run.directory(), returned / id);
-  }
-}
-
 bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::size_t task) {
   const fs::path returned = files.directory() / returned_name(std::to_string(task));
   std::error_code code;
   if (!fs::is_directory(returned, code)) return false;
   const fs::path runs = plan.runs_directory;
-  try {
-    for (const std::string& id : plan.runs_of(task)) {
-      if (!fs::is_directory(returned / id, code)) continue;
-      merge(returned / id, runs / id);
-      announce(runs, id, RunEvent::finished);
+  for (const std::string& id : plan.runs_of(task)) {
+    const fs::path run = returned / id;
+    if (fs::symlink_status(run, code).type() != fs::file_type::directory) continue;
+    for (const char* name : ours)
+      fs::remove_all(run / name, code);
+    if (!has_own_record(run)) {
+      // Then the scheduler says how it ended, not a status that nothing bears out.
+      fs::remove(RunFiles(run).record(), code);
+      fs::remove(RunFiles(run).status(), code);
     }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(ErrorKind::storage, error.what());
+    merge(run, runs / id);
+    announce(runs, id, RunEvent::finished);
   }
   base::remove_tree(returned);
   return true;

@@ -24,14 +24,18 @@ std::string where_apart(const spec::ItemComparison& item, const std::string& pai
 
 /// Of several pairs an item has the worst verdict and the weakest rung.
 void add_item(const spec::ItemComparison& item,
-              spec::Rung required,
+              const spec::Comparison& comparison,
               const std::string& pair,
               std::map<std::string, CheckCase>& cases) {
+  const spec::Rung required = comparison.required;
   CheckCase one;
   one.name = item.name;
   one.test = to_string(required);
   const bool holds = item.strongest && *item.strongest >= required;
-  one.verdict = holds ? Verdict::pass : Verdict::fail;
+  // Of outputs of which only digests are left it may not be known.
+  one.verdict = holds                                ? Verdict::pass
+                : comparison.result == Verdict::fail ? Verdict::fail
+                                                     : Verdict::inconclusive;
   one.reason = !holds ? where_apart(item, pair)
                : *item.strongest == spec::Rung::bitwise
                    ? "equal to the bit"
@@ -55,7 +59,7 @@ void add_pair(const JudgedRun& a,
   for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
     for (const spec::ItemComparison& item : *items) {
       if (!item.judged) continue;
-      add_item(item, comparison.required, pair, cases);
+      add_item(item, comparison, pair, cases);
       fails = fails || !item.strongest || *item.strongest < comparison.required;
     }
   }

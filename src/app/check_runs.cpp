@@ -171,7 +171,8 @@ void add_unknown_metrics(const BaselineEntry& entry,
     CheckCase& one = checked.cases.emplace_back();
     one.kind = spec.performance ? CaseKind::performance : CaseKind::result;
     one.name = spec.name;
-    one.reason = "the baseline has no such metric: it was not declared when it was made";
+    one.reason =
+        "the baseline has no such metric: not every run of it had it, or it was not declared";
   }
 }
 
@@ -220,7 +221,7 @@ CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
     checked.runs.push_back(run.run.run_id);
   if (!request.baseline) {
     checked.against = "one another";
-    add_agreement(group, request.require, checked);
+    if (request.results) add_agreement(group, request.require, checked);
     if (request.performance)
       checked.notes.emplace_back("times are not judged: there is no baseline");
   } else if (const BaselineEntry* entry = accepted_for(*request.baseline, group.key)) {

@@ -184,6 +184,16 @@ const std::vector<std::string>& RunWatch::Batch::tasks_of(Seen& seen) const {
   return seen.tasks;
 }
 
+/// Why nothing is known of the end of a run whose job is over.
+std::string RunWatch::Batch::bring_back(const Seen& seen) const {
+  try {
+    if (desk_.scheduler().description().moves_files()) take_returned(files_, plan_, seen.task);
+  } catch (const base::Error& error) {
+    return std::string("what came back cannot be taken: ") + error.what();
+  }
+  return "its files say nothing of that yet";
+}
+
 void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {
   WatchedRun& run = *seen.run;
   if (seen.ended && take_outcome(seen, false)) return;
@@ -209,9 +219,9 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     run.detail = seen.started ? "" : "starts on its node";
     return;
   }
-  if (desk_.scheduler().description().moves_files()) take_returned(files_, plan_, seen.task);
+  const std::string problem = bring_back(seen);
   if (take_outcome(seen, phase != JobPhase::unknown)) return;
-  run.detail = said(at->view) + "; its files say nothing of that yet";
+  run.detail = said(at->view) + "; " + problem;
   if (!is_patience_over(at->since)) return;
   if (phase == JobPhase::unknown) {
     run.state = RunState::unknown;

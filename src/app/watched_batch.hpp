@@ -48,6 +48,7 @@ class RunWatch::Batch {
   void take_news();
   bool ask_about_submission(const std::stop_token& stop);
   const std::vector<std::string>& tasks_of(Seen& seen) const;
+  std::string bring_back(const Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
   bool take_outcome(Seen& seen, bool job_is_over) const;
   void close(Seen& seen, spec::RunState state, const std::string& why) const;

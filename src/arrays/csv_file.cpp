@@ -62,7 +62,7 @@ class Records {
         fields.back() += static_cast<char>(c);
       }
     }
-    is_broken_ = is_quoted_;
+    is_broken_ = is_broken_ || is_quoted_;
     if (fields.back().ends_with('\r')) fields.back().pop_back();
     return length > 0 || at_ < block_.size() || next_ < bytes_.size();
   }

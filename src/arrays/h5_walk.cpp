@@ -160,22 +160,26 @@ class Walk {
   }
 
   void add_dataset(hid_t dataset, const std::string& path) {
+    const H5Id plan =
+        checked(H5Dget_create_plist(dataset), H5Pclose, at(path), "cannot read its layout");
+    const std::string file = outside_storage(plan, path);
     Entry entry;
     entry.info.path = path;
-    entry.info.unreadable = base::printable(why_unreadable(dataset, path));
     entry.object = "/" + path;
+    if (!file.empty()) {
+      // Not even its shape is asked for: that of a view opens the files that it is of.
+      entry.info.type = base::ArrayType::opaque;
+      entry.info.unreadable =
+          base::printable("has its data outside, in '" + file + "'" + inside_only);
+      datasets_[entry.object] = entry.info.unreadable;
+      entries_.push_back(std::move(entry));
+      return;
+    }
+    entry.info.unreadable = base::printable(missing_filter(dataset, plan.get()));
     datasets_[entry.object] = entry.info.unreadable;
     add_leaves(entry,
                checked(H5Dget_type(dataset), H5Tclose, at(path), "cannot read its type"),
                checked(H5Dget_space(dataset), H5Sclose, at(path), "cannot read its shape"));
-  }
-
-  std::string why_unreadable(hid_t dataset, const std::string& path) {
-    const H5Id plan =
-        checked(H5Dget_create_plist(dataset), H5Pclose, at(path), "cannot read its layout");
-    const std::string file = outside_storage(plan, path);
-    return file.empty() ? missing_filter(dataset, plan.get())
-                        : "has its data outside, in '" + file + "'" + inside_only;
   }
 
   /// The file that holds a data set's values, where it is not this one.
@@ -195,6 +199,9 @@ class Walk {
       }
       if (std::string(name.data()) != ".") return name.data();
       note_virtual_source(plan.get(), i, path);
+      // "%b" is a number: which data sets these are, the library finds out as it reads.
+      const std::string& source = virtual_sources_["/" + path].back();
+      if (source.find('%') != std::string::npos) return source;
     }
     return {};
   }

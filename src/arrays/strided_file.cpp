@@ -95,6 +95,8 @@ void swap_bytes(const StridedArray& array, std::span<std::byte> bytes) {
     std::reverse(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
+constexpr std::uint64_t most_without_bytes = 1U << 20U;
+
 class StridedFile final : public base::ArraySource {
  public:
   StridedFile(std::string place,
@@ -154,7 +156,8 @@ class StridedFile final : public base::ArraySource {
     if (next < arrays_.data() + arrays_.size() && same(*next)) {
       throw Error(ErrorKind::integrity, at(array.info) + ": two arrays have this name");
     }
-    if (!array.info.unreadable.empty() || array.item == 0) return;
+    if (!array.info.unreadable.empty()) return;
+    if (array.item == 0) return require_few(array);
     std::uint64_t bytes = std::max<std::uint64_t>(16, array.item);  // so that no distance wraps
     bool fits = true;
     bool is_empty = false;
@@ -168,6 +171,17 @@ class StridedFile final : public base::ArraySource {
     throw Error(
         ErrorKind::integrity,
         at(array.info) + ": its values are not all in the file: it is cut short or damaged");
+  }
+
+  /// Elements without bytes cost a file nothing, and whoever looks at them time.
+  void require_few(const StridedArray& array) const {
+    std::uint64_t count = 1;
+    bool is_few = true;
+    for (const std::uint64_t extent : array.info.shape)
+      is_few = is_few && (extent == 0 || !__builtin_mul_overflow(count, extent, &count));
+    if (is_few && count <= most_without_bytes) return;
+    throw Error(ErrorKind::integrity,
+                at(array.info) + ": has more elements without bytes than can be meant");
   }
 
   const StridedArray& find(const ArrayInfo& info) const {

@@ -86,7 +86,7 @@ void check_fixed(const Recipe& recipe, JsonReader reader) {
   }
 }
 
-RawLayout read_raw_layout(JsonReader reader) {
+RawLayout read_raw_layout(JsonReader& reader) {
   RawLayout layout;
   JsonReader type = reader.required("type");
   const auto named = base::parse_array_type(type.string());

@@ -94,6 +94,34 @@ TEST_CASE("bundle: a run that fails comes back with its record, and what is no f
       fs::exists(fs::symlink_status(user.sabath.run_directories().back() / "outputs/go/out")));
 }
 
+TEST_CASE("bundle: runs share a job there, and come back however it ends") {
+  const PoolUser user;
+  const std::string slow = "(cd {recipe}\ncd {output} && echo $SABATH_SEED > out)";
+  CHECK(user.sabath({"run", user.recipe(slow), "--on", "pool", "--seeds", "1..2", "--pack", "2"})
+            .status == 0);
+  for (const fs::path& run : user.sabath.run_directories())
+    CHECK(fs::exists(run / "outputs/go/out"));
+  const Answer killed =
+      user.sabath({"run", user.recipe("echo here; kill -9 $PPID"), "--on", "pool"});
+  INFO(killed.output);
+  CHECK(killed.status != 0);
+  CHECK(text_of(user.sabath.run_directories().back() / "attempts/1/go/stdout.log") == "here\n");
+}
+
+TEST_CASE("bundle: another run's record, or plan, is not taken") {
+  PoolUser user;
+  user.sabath.environment()["_CONDOR_MISCHIEF"] =
+      "sed -i 's/\"run_id\": \"far/\"run_id\": \"near/' returned-1/*/record.json; "
+      "for run in returned-1/*; do echo x > $run/plan.json; done";
+  const Answer answer = user.sabath({"run", user.recipe(line), "--on", "pool"});
+  INFO(answer.output);
+  INFO(answer.errors);
+  CHECK(answer.status != 0);
+  const fs::path run = user.sabath.run_directories().back();
+  CHECK(json::parse(text_of(run / "plan.json"))["run_id"] == run.filename().string());
+  CHECK_FALSE(fs::exists(run / "record.json"));
+}
+
 TEST_CASE("bundle: an environment that is on this machine alone is refused") {
   const PoolUser user;
   const std::string folder = user.recipe(line);

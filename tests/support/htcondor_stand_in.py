@@ -3,7 +3,7 @@
 
 Called as condor_submit, condor_q, condor_history or condor_config_val (links to this file). A job runs within condor_submit, in a
 folder of its own, with nothing but the variables of the submit file; the folder _CONDOR_HIDDEN, where the user's files are, is
-empty for it. Wants root for that. Keeps what it knows in _CONDOR_STATE.
+empty for it. Wants root for that. Keeps what it knows in _CONDOR_STATE. A line of shell in _CONDOR_MISCHIEF is done to what comes back.
 """
 import json
 import os
@@ -60,6 +60,7 @@ def run_job(cluster, process, settings):
             done = subprocess.run(
                 ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none "$0" && exec ./condor_exec.exe', HIDDEN],
                 cwd=sandbox, env=variables, stdout=log, stderr=subprocess.STDOUT)
+        subprocess.run(os.environ.get("_CONDOR_MISCHIEF", "true"), shell=True, cwd=sandbox, check=True)
         for name in value("transfer_output_files").split(","):
             if not os.path.exists(f"{sandbox}/{name}"):
                 return {"state": 5, "how": 12, "reason": f"Transfer output files failure: {name}: No such file or directory"}

@@ -24,8 +24,9 @@ struct Bundle {
 /// not see, or whose inputs have one name; Error{storage}.
 Bundle make_bundle(const BatchFiles& files, const spec::BatchPlan& plan);
 
-/// Unpacks it as `here`/sabath (what is there is removed), with the paths in the plans of the
-/// task's runs as they are there; inputs lie in `here`. Returns the batch's folder. Throws
+/// Unpacks it in `here`, where the inputs lie already: the task's runs in the folder that comes
+/// back (so that it has what there is, however the job ends), with the paths in their plans as they
+/// are there. What an earlier try left is removed. Returns the batch's folder. Throws
 /// Error{usage|integrity|storage|interrupted}.
 std::filesystem::path open_bundle(const std::filesystem::path& archive,
                                   std::size_t task,
@@ -33,17 +34,13 @@ std::filesystem::path open_bundle(const std::filesystem::path& archive,
                                   base::Observer& observer,
                                   const std::stop_token& stop);
 
-/// "returned-<task>"; "{task}" for the index of any.
+/// "returned-<task>", what comes back; "{task}" for the index of any.
 std::string returned_name(const std::string& task);
 
-/// Puts what the task's runs have become into the folder that comes back, without their plans.
-void return_runs(const std::filesystem::path& batch,
-                 std::size_t task,
-                 const std::filesystem::path& returned);
-
-/// Takes what came back into the folders of the task's runs; false where nothing did. Whoever is
-/// cut off here is gone on with by the next. Links, and what is of no run of the task, are left
-/// behind. Throws Error{storage}.
+/// Takes what came back into the folders of the task's runs; false where nothing did. Two may do so
+/// at once, and who is cut off is gone on with by the next. Left behind are links, what is of no
+/// run of the task, a record of another run, and what was ours alone to write (the plan, jobs, the
+/// code). Throws Error{storage}.
 bool take_returned(const BatchFiles& files, const spec::BatchPlan& plan, std::size_t task);
 
 }  // namespace sabath::app

@@ -113,11 +113,11 @@ int answer_check(const CheckOptions& options,
 }
 
 int run_check(const CheckOptions& options, Workspace& workspace) {
-  app::CheckRequest request = request_of(options, workspace);
   spec::CheckReport nothing;
   nothing.what = options.run.recipe;
   nothing.reason = "the check did not come to its end";
   write_reports(options, nothing);  // nobody is to read an earlier one after a crash
+  app::CheckRequest request = request_of(options, workspace);
   std::string selection = options.run.recipe;
   bool over = true;
   if (names_a_run(options.run.recipe)) {

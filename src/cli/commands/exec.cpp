@@ -9,7 +9,6 @@
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/execute_rank.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <CLI/CLI.hpp>
@@ -72,20 +71,14 @@ int execute_task(const fs::path& batch, const ExecOptions& options, Workspace& w
       workspace.stop());
 }
 
-/// Where the job begins, in a folder of its own. What comes back is there from the beginning, or a
-/// job that is ended early would have nothing to bring.
+/// Where the job begins, in a folder of its own.
 int execute_bundle(const ExecOptions& options, Workspace& workspace) {
-  const fs::path here = fs::current_path();
-  const fs::path returned = here / app::returned_name(std::to_string(options.task));
-  base::make_directories(returned);
   const fs::path batch = app::open_bundle(existing(options.bundle, "no such bundle"),
                                           options.task,
-                                          here,
+                                          fs::current_path(),
                                           workspace.observer(),
                                           workspace.stop());
-  const int status = execute_task(batch, options, workspace);
-  app::return_runs(batch, options.task, returned);
-  return status;
+  return execute_task(batch, options, workspace);
 }
 
 int run_exec(const ExecOptions& options, Workspace& workspace) {
