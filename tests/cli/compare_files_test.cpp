@@ -21,15 +21,15 @@ std::string made(const std::string& name) {
 std::string big_output(const Sabath& sabath) {
   return sabath.shell_recipe(
       "big",
-      "awk 'BEGIN { print \"x,y\"; for (i = 0; i < 120000; ++i) "
-      "printf \"%d,%.6f\\n\", i, (i == 77777 ? {param.it} : i) / 8 }' > {output}/x.csv",
+      "awk 'BEGIN {{ print \"x,y\"; for (i = 0; i < 120000; ++i) "
+      "printf \"%d,%.6f\\n\", i, (i == 77777 ? {param.it} : i) / 8 }}' > {output}/x.csv",
       R"({"parameters": {"it": {"type": "float", "default": 1, "affects": "execution"}},
           "compare": {"x.csv": {"as": "csv", "tolerance": {"relative": 1e-3}}}})",
       R"({"outputs": ["x.csv"]})");
 }
 
 void run(const Sabath& sabath, const std::string& recipe, const std::string& it) {
-  const Answer answer = sabath({"run", recipe, "-p", "it=" + it});
+  const Answer answer = sabath({"run", recipe, "--set", "it=" + it});
   INFO(answer.output + answer.errors);
   REQUIRE(answer.status == 0);
 }
