@@ -30,6 +30,7 @@ struct Field {
   bool swapped = false;
   Encoding encoding = Encoding::none;
   bool is_object = false;
+  std::string unsaid{};  ///< of its type, what `type` does not say: "M8[ns]"
 };
 
 struct Type {
@@ -138,6 +139,7 @@ class TypeReader {
       field.swapped = false;
     } else {
       field.type = number_type(kind, count);
+      if (kind == 'M' || kind == 'm' || kind == 'b') field.unsaid = text.substr(1);
     }
     return {field.item, {field}};
   }
@@ -246,6 +248,8 @@ std::vector<StridedArray> read_npy_header(ByteSource& bytes,
     array.encoding = field.encoding;
     if (field.is_object)
       array.info.unreadable = "holds pickled objects of Python, which are never loaded";
+    if (!field.unsaid.empty())
+      arrays.push_back(type_text(array.info.path, field.unsaid, array.info.shape));
     arrays.push_back(std::move(array));
   }
   return arrays;

@@ -68,6 +68,7 @@ constexpr std::array<Known, 24> types{{{},
                                        {ArrayType::uint8, 4, Typed::varint},
                                        {ArrayType::uint8, 4, Typed::varint},
                                        {ArrayType::uint8, 4, Typed::varint}}};
+constexpr std::uint64_t uint8_type = 2;
 constexpr std::uint64_t string_type = 8;
 
 struct Tensor {
@@ -208,6 +209,8 @@ class Reader {
     const Known known = tensor.type < types.size() ? types[tensor.type] : Known{};
     StridedArray array;
     array.info = {tensor.name, known.type, tensor.dims, false};
+    if (known.bits > 0 && known.type == ArrayType::uint8 && tensor.type != uint8_type)
+      arrays_.push_back(type_text(tensor.name, std::to_string(tensor.type), tensor.dims));
     array.swapped = std::endian::native == std::endian::big;
     if (known.bits == 0) {
       array.info.unreadable =
@@ -350,6 +353,7 @@ class Reader {
       if (__builtin_mul_overflow(elements, extent, &elements)) fail("a tensor is too large");
     }
     if (elements != tensor.texts.size()) fail_size(tensor.name);
+    arrays_.push_back(type_text(tensor.name, std::to_string(tensor.type), tensor.dims));
     for (std::size_t i = 0; i < tensor.texts.size(); ++i) {
       arrays_.push_back(
           fixed_text(tensor.name + "[" + std::to_string(i) + "]", text(tensor.texts[i])));

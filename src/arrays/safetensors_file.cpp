@@ -146,6 +146,10 @@ class Reader {
     }
     array.swapped = std::endian::native == std::endian::big;
     array.info.type = known->type;
+    // Types that arrays have no word for, and shapes that bytes do not have.
+    if (known->type == ArrayType::opaque ||
+        (known->type == ArrayType::uint8 && known->name != "U8"))
+      arrays_.push_back(type_text(tensor.name, tensor.dtype, tensor.shape));
     if (tensor.dtype == "C64") return add_complex(std::move(array));
     if (known->type != ArrayType::opaque) {
       pack(array, known->bits / 8);

@@ -4,6 +4,8 @@
 
 #include <sabath/base/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -321,6 +323,12 @@ StridedArray fixed_text(std::string path, std::string text, bool is_attribute) {
   array.info = {std::move(path), ArrayType::text, {}, is_attribute};
   array.fixed = std::move(text);
   return array;
+}
+
+StridedArray type_text(const std::string& path,
+                       const std::string& type,
+                       const std::vector<std::uint64_t>& shape) {
+  return fixed_text(path + "@(type)", fmt::format("{} [{}]", type, fmt::join(shape, ", ")), true);
 }
 
 void pack(StridedArray& array, std::uint64_t item, bool column_major) {

@@ -31,6 +31,10 @@ struct StridedArray {
 
 /// A text that was read already.
 StridedArray fixed_text(std::string path, std::string text, bool is_attribute = false);
+/// The attribute "(type)" of an array whose type or shape the file knows better than ArrayInfo.
+StridedArray type_text(const std::string& path,
+                       const std::string& type,
+                       const std::vector<std::uint64_t>& shape);
 /// The distances of elements of `item` bytes without gaps, row-major or column-major; the array's
 /// `item` and `column_major` are set besides.
 void pack(StridedArray& array, std::uint64_t item, bool column_major = false);

@@ -99,9 +99,35 @@ TEST_CASE("npy: scalars, complex numbers and texts") {
   CHECK(read_texts(*open_arrays(made("bytes.npy")), "data") == Texts{"ab", "c"});
 }
 
+TEST_CASE("arrays: what a type says beyond its numbers is an attribute") {
+  const TempHome home;
+  const auto times = [&](const std::string& type) {
+    return open_arrays(
+        written(home,
+                "x.npy",
+                npy_of("{'descr': '" + type + "', 'fortran_order': False, 'shape': (1,), }\n",
+                       "12345678")));
+  };
+  CHECK(read_texts(*times("<M8[s]"), "data@(type)") == Texts{"M8[s] [1]"});
+  CHECK(read_texts(*times("<m8[ns]"), "data@(type)") == Texts{"m8[ns] [1]"});
+  CHECK(paths_of(*times("<i8")) == Texts{"data"});
+  const auto tensor = [&](const std::string& type, const std::string& shape) {
+    const std::string header =
+        R"({"a":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":[0,4]}})";
+    std::string length(8, '\0');
+    length[0] = static_cast<char>(header.size());
+    return open_arrays(written(home, "x.safetensors", length + header + "1234"));
+  };
+  CHECK(paths_of(*tensor("U8", "[4]")) == Texts{"a"});
+  CHECK(read_texts(*tensor("BOOL", "[4]"), "a@(type)") == Texts{"BOOL [4]"});
+  CHECK(read_texts(*tensor("F8_E5M2", "[2,2]"), "a@(type)") == Texts{"F8_E5M2 [2, 2]"});
+  CHECK(read_texts(*tensor("F4", "[2,4]"), "a@(type)") == Texts{"F4 [2, 4]"});
+}
+
 TEST_CASE("npy: fields of a structured type are arrays of their own") {
   const auto source = open_arrays(made("particles.npy"));
-  CHECK(paths_of(*source) == Texts{"data/at", "data/inner/id", "data/inner/on", "data/mass"});
+  CHECK(paths_of(*source) ==
+        Texts{"data/at", "data/inner/id", "data/inner/on", "data/inner/on@(type)", "data/mass"});
   CHECK(read_all<float>(*source, "data/mass") == std::vector{1.5F, 2.5F});
   CHECK(info_of(*source, "data/at").shape == Shape{2, 3});
   CHECK(read_all<double>(*source, "data/at") == std::vector<double>{1, 2, 3, 4, 5, 6});
@@ -307,7 +333,8 @@ TEST_CASE("raw: numbers of a declared type, order and shape") {
 TEST_CASE("safetensors: tensors and their notes") {
   const auto source = open_arrays(made("model.safetensors"));
   REQUIRE(source);
-  CHECK(paths_of(*source) == Texts{"@format", "bias", "empty", "mask", "steps", "weight"});
+  CHECK(paths_of(*source) ==
+        Texts{"@format", "bias", "empty", "mask", "mask@(type)", "steps", "weight"});
   CHECK(read_texts(*source, "@format") == Texts{"np"});
   CHECK(read_all<float>(*source, "weight") == std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1, 1.25F});
   CHECK(read_all<std::uint16_t>(*source, "bias") == std::vector<std::uint16_t>{0x3C00, 0xBC00});
@@ -354,8 +381,10 @@ TEST_CASE("safetensors: offsets that overlap, leave gaps or lead out are refused
 TEST_CASE("onnx: initialisers in every way in which they are stored, and the graph's digest") {
   const auto source = open_arrays(made("model.onnx"));
   REQUIRE(source);
-  CHECK(paths_of(*source) ==
-        Texts{"(graph)", "halves", "integers", "raw", "typed", "words[0]", "words[1]"});
+  CHECK(
+      paths_of(*source) ==
+      Texts{
+          "(graph)", "halves", "integers", "raw", "typed", "words@(type)", "words[0]", "words[1]"});
   CHECK(read_all<float>(*source, "raw") == std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1, 1.25F});
   CHECK(info_of(*source, "raw").shape == Shape{2, 3});
   CHECK(read_all<float>(*source, "typed") == std::vector{1.5F, -2.5F});
