@@ -34,6 +34,10 @@ void keep_trees(spec::OutputRecord& output,
     throw Error(ErrorKind::interrupted,
                 "interrupted while the values of its output '" + output.path + "' were hashed");
   };
+  const auto told = [&](const char* why) {
+    observer.note("output " + output.stage + "/" + output.path +
+                  ": no digests of its values: " + why);
+  };
   try {
     const auto source = arrays::open_arrays(files.outputs(output.stage) / output.path, rule);
     if (!source) return;
@@ -44,8 +48,9 @@ void keep_trees(spec::OutputRecord& output,
     output.trees = base::sha256_of(text);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    observer.note("output " + output.stage + "/" + output.path +
-                  ": no digests of its values: " + error.what());
+    told(error.what());
+  } catch (const std::exception& error) {
+    told(error.what());  // such as memory, for a file that is made to take it
   }
 }
 
