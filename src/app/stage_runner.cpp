@@ -449,6 +449,46 @@ void StageRunner::keep(const spec::PlannedStage& stage,
   tools_.cache.remember_stage(outputs);
 }
 
+/// Of all that come to the same stage at once, on any node, one executes it and the others wait for
+/// what it makes. One that fails makes nothing: who has looked in vain a few times waits no longer.
+void StageRunner::reuse_or_execute(Try& one,
+                                   const std::string& key,
+                                   StageResult& result,
+                                   const std::stop_token& stop) {
+  constexpr int most_looks = 3;
+  int looks = 0;
+  bool is_reused = false;
+  bool is_held = false;
+  cache::Flight flight;
+  flight.task = "stage " + one.stage.name;
+  flight.is_there = [&] {
+    is_reused = reuse(one.stage, key, result);
+    return is_reused || ++looks > most_looks;
+  };
+  flight.work = [&](base::Observer&) {
+    is_held = true;
+    execute_and_keep(one, key, result, stop);
+  };
+  tools_.cache.single_flight("stage:" + key, flight, tools_.observer, stop);
+  if (!is_reused && !is_held) execute_and_keep(one, key, result, stop);
+}
+
+void StageRunner::execute_and_keep(Try& one,
+                                   const std::string& key,
+                                   StageResult& result,
+                                   const std::stop_token& stop) {
+  const spec::PlannedStage& stage = one.stage;
+  // Not the time that it waited for another.
+  result.record.started = base::format_rfc3339(tools_.clock.now());
+  if (one.place) {
+    result.record.cpus = one.place->cpus;
+    if (!one.place->gpus.empty()) result.record.gpus = one.place->gpus;
+  }
+  execute(one, result, stop);
+  if (result.record.state == "ok") hash_outputs(stage, result, stop);
+  if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
+}
+
 StageResult StageRunner::run(const spec::PlannedStage& stage,
                              const std::optional<spec::Place>& place,
                              const MadeOutputs& made,
@@ -461,13 +501,12 @@ StageResult StageRunner::run(const spec::PlannedStage& stage,
   const std::string key = stage.cache ? key_of(stage, made) : std::string();
   result.record.cache_key = key;
   try {
-    if (stage.cache && !plan_.fresh && reuse(stage, key, result)) return result;
-    if (place) result.record.cpus = place->cpus;
-    if (place && !place->gpus.empty()) result.record.gpus = place->gpus;
     Try one{stage, place};
-    execute(one, result, stop);
-    if (result.record.state == "ok") hash_outputs(stage, result, stop);
-    if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
+    if (stage.cache && !plan_.fresh) {
+      reuse_or_execute(one, key, result, stop);
+    } else {
+      execute_and_keep(one, key, result, stop);
+    }
   } catch (const Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) result.record.state = "interrupted";
     add_problem(error.what(), error.hint(), result.record);

@@ -78,6 +78,14 @@ class StageRunner {
   };
   std::string key_of(const spec::PlannedStage& stage, const MadeOutputs& made) const;
   bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
+  void reuse_or_execute(Try& one,
+                        const std::string& key,
+                        StageResult& result,
+                        const std::stop_token& stop);
+  void execute_and_keep(Try& one,
+                        const std::string& key,
+                        StageResult& result,
+                        const std::stop_token& stop);
   void execute(Try& one, StageResult& result, std::stop_token stop);
   void lay_out(const Try& one) const;
   base::ProcessResult try_once(const Try& one, StageResult& result, std::stop_token stop);
