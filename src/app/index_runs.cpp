@@ -27,7 +27,24 @@ struct FoundRun {
   std::optional<spec::RunRecord> record{};
   spec::RunPlan plan{};
   spec::RunStatus status{};
+  std::string batch{};  ///< of one with a record, where that was asked for
 };
+
+/// A record says nothing of it, and plans take long to read: only of runs that may have one.
+std::string batch_of(const fs::path& directory, const spec::RunRecord& record) {
+  std::error_code code;
+  const fs::path studies = directory.parent_path().parent_path() / "studies";
+  const bool may_have =
+      fs::exists(directory / "jobs", code) ||
+      (!record.study_id.empty() && fs::exists(studies / record.study_id / "jobs", code));
+  if (!may_have) return {};
+  try {
+    const auto batch = RunFiles(directory).read_plan().batch;
+    return batch ? (directory / *batch).lexically_normal().string() : std::string();
+  } catch (const Error&) {
+    return {};  // the record tells all else
+  }
+}
 
 FoundRun read_run(const fs::path& directory) {
   const RunFiles files(directory);
@@ -46,7 +63,7 @@ FoundRun read_run(const fs::path& directory) {
 }
 
 void put_run(catalog::Catalog& catalog, const FoundRun& run, const fs::path& directory) {
-  if (run.record) return catalog.put_record(*run.record, directory.string());
+  if (run.record) return catalog.put_record(*run.record, directory.string(), run.batch);
   catalog.put_plan(run.plan, directory.string());
   catalog.put_state(run.plan.run_id, run.status.state, run.status.message);
 }
@@ -94,7 +111,7 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row, base::Clock& cloc
   std::error_code code;
   if (!fs::exists(files.directory(), code)) return std::nullopt;
   const auto look = [&] {
-    FoundRun run{files.read_record(), {}, {}};
+    FoundRun run{files.read_record(), {}, {}, {}};
     if (!run.record) run.status = files.read_status();
     return run;
   };
@@ -142,12 +159,14 @@ struct ReadRun {
 
 using Batch = std::vector<ReadRun>;
 
-/// By all cores: most of the time of indexing is spent here.
-Batch read_batch(const fs::path* folders, std::size_t count) {
+/// By all cores: most of the time of indexing is spent here. `anew`: the catalog knows nothing.
+Batch read_batch(const fs::path* folders, std::size_t count, bool anew) {
   Batch batch(count);
   base::for_each_in_parallel(count, [&](std::size_t i) {
     try {
       if (is_run(folders[i])) batch[i].run = read_run(folders[i]);
+      if (anew && batch[i].run && batch[i].run->record)
+        batch[i].run->batch = batch_of(folders[i], *batch[i].run->record);
     } catch (const Error& error) {
       batch[i].problem = error;
     }
@@ -167,7 +186,7 @@ ReindexReport fill(catalog::Catalog& catalog,
   constexpr std::size_t batch_size = 256;
   const auto read_from = [&](std::size_t first) {
     const std::size_t count = std::min(batch_size, folders.size() - first);
-    return std::async(std::launch::async, read_batch, folders.data() + first, count);
+    return std::async(std::launch::async, read_batch, folders.data() + first, count, true);
   };
   std::future<Batch> next = read_from(0);
   for (std::size_t first = 0; first < folders.size(); first += batch_size) {
@@ -209,7 +228,7 @@ void index_inbox(catalog::Catalog& catalog,
       fs::path folder = runs / note.stem();
       if (folders.empty() || folders.back() != folder) folders.push_back(std::move(folder));
     }
-    const Batch batch = read_batch(folders.data(), folders.size());
+    const Batch batch = read_batch(folders.data(), folders.size(), false);
     std::set<fs::path> unreadable;
     for (std::size_t i = 0; i < folders.size(); ++i) {
       if (batch[i].problem) {

@@ -16,7 +16,7 @@ RunWatch::RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& cl
   for (WatchedRun& run : runs_) {
     // A batch that was never written down: its planner is at it, or was killed, as with runs here.
     if (!run.batch.empty() && !is_written(run.batch)) run.batch.clear();
-    if (!run.batch.empty()) by_batch[run.batch].push_back(&run);
+    if (!run.batch.empty() && !spec::is_final(run.state)) by_batch[run.batch].push_back(&run);
   }
   for (auto& [directory, members] : by_batch) {
     try {

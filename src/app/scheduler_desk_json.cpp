@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sabath::app {
 namespace {
@@ -22,8 +23,18 @@ constexpr seconds seldom{10};
 constexpr seconds short_wait{60};
 /// A scheduler that takes longer is not waited for by all.
 constexpr seconds turn_patience{3};
+/// Between the clocks of two login nodes.
+constexpr seconds most_skew{300};
+/// Without an answer for so long one asks even while somebody else has the turn, or says so.
+constexpr seconds long_silence{60};
 /// What nobody wanted to know for so long is not asked about for others.
 constexpr seconds stale{600};
+/// For a job that nobody wrote down.
+constexpr seconds between_searches{10};
+/// For what a scheduler accounts: twice as long after each question that brought nothing.
+constexpr seconds first_accounts{5};
+constexpr int most_doublings = 8;
+constexpr std::chrono::hours without_accounting{1};
 /// Since when a job has ended is known for so long.
 constexpr std::chrono::hours memory{24};
 
@@ -60,11 +71,18 @@ SchedulerDesk::Memo SchedulerDesk::read() const {
       TaskView& view = memo.tasks[task];
       view.view = {static_cast<spec::JobPhase>(row.at(0).get<int>()),
                    row.at(1).get<std::string>(),
-                   row.at(2).get<std::string>()};
+                   row.at(2).get<std::string>(),
+                   row.at(5).get<bool>()};
       if (view.view.phase < JobPhase::pending || view.view.phase > JobPhase::unknown) return {};
       view.since = time_of(row.at(3));
       view.wanted = time_of(row.at(4));
     }
+    for (const auto& [comment, row] : document.at("searches").items())
+      memo.searches[comment] = {time_of(row.at(0)), row.at(1).get<int>()};
+    for (const auto& [task, row] : document.at("accounts").items())
+      memo.accounts[task] = {time_of(row.at(0)), row.at(1).get<int>()};
+    memo.accounted = time_of(document.at("accounted"));
+    memo.no_accounting = time_of(document.at("no_accounting"));
     return memo;
   } catch (const json::exception&) {
     return {};
@@ -81,11 +99,23 @@ void SchedulerDesk::write(const Memo& memo) const noexcept {
                      row.view.state,
                      row.view.reason,
                      text_of(row.since),
-                     text_of(row.wanted)};
+                     text_of(row.wanted),
+                     row.view.is_unheard};
     }
+    const auto rows_of = [](const std::map<std::string, Asked>& questions) {
+      json rows = json::object();
+      for (const auto& [name, asked] : questions)
+        rows[name] = {text_of(asked.last), asked.times};
+      return rows;
+    };
     base::make_directories(file_.parent_path());
-    const json document = {
-        {"asked", text_of(memo.asked)}, {"first", text_of(memo.first)}, {"tasks", tasks}};
+    const json document = {{"asked", text_of(memo.asked)},
+                           {"first", text_of(memo.first)},
+                           {"tasks", tasks},
+                           {"searches", rows_of(memo.searches)},
+                           {"accounts", rows_of(memo.accounts)},
+                           {"accounted", text_of(memo.accounted)},
+                           {"no_accounting", text_of(memo.no_accounting)}};
     const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);
     base::write_file_atomically(file_, text, base::Durability::ordered_only, 0600);
   } catch (const std::exception&) {
@@ -93,12 +123,17 @@ void SchedulerDesk::write(const Memo& memo) const noexcept {
   }
 }
 
-bool SchedulerDesk::is_due(const Memo& memo, const std::vector<std::string>& tasks) const {
+bool SchedulerDesk::is_due(const Memo& memo, const std::vector<std::string>& tasks) {
   const base::WallTime now = clock_.now();
-  if (now < memo.asked) return true;  // the clock was set back
   const auto pause = now - memo.first < short_wait ? often : seldom;
   // Up to a fifth later, by chance.
   const auto late = pause / 5 * (random_bits() % 1000) / 1000.0;
+  if (now < memo.asked) {
+    if (memo.asked - now > most_skew) return true;  // the clock was set back
+    // Another login node's clock is ahead: its answer is as old as it has been seen here.
+    if (memo.asked != ahead_.asked) ahead_ = {memo.asked, clock_.steady()};
+    return clock_.steady() - ahead_.seen >= seldom + late;
+  }
   if (now - memo.asked >= pause + late) return true;
   // A new task is asked about at once where nobody has asked for a moment; and who asks says that
   // the tasks of others are still wanted.
@@ -126,7 +161,8 @@ void SchedulerDesk::ask(Memo& memo,
   try {
     for (auto& [task, view] : scheduler_.poll(all, stop)) {
       TaskView& row = memo.tasks[task];
-      const bool same = row.since != base::WallTime{} && row.view.phase == view.phase;
+      const bool same = row.since != base::WallTime{} && row.view.phase == view.phase &&
+                        row.view.is_unheard == view.is_unheard;
       if (!same) row.since = now;
       row.view = std::move(view);
     }
@@ -155,7 +191,9 @@ std::map<std::string, TaskView> SchedulerDesk::views(const std::vector<std::stri
     // Who comes while another asks takes its answer; one that does not come is not waited for.
     const MachineTurn turn(turn_, turn_patience, clock_);
     memo = read();
-    if (turn.is_held() && is_due(memo, tasks)) ask(memo, tasks, stop);
+    // The name of the turn is anybody's to take: it must not keep this user from asking for ever.
+    const bool may_ask = turn.is_held() || clock_.now() - memo.asked > long_silence;
+    if (may_ask && is_due(memo, tasks)) ask(memo, tasks, stop);
   }
   std::map<std::string, TaskView> found;
   for (const std::string& task : tasks) {
@@ -163,6 +201,77 @@ std::map<std::string, TaskView> SchedulerDesk::views(const std::vector<std::stri
     if (row != memo.tasks.end()) found.emplace(task, row->second);
   }
   return found;
+}
+
+SchedulerDesk::Search SchedulerDesk::find(const std::string& comment, const std::stop_token& stop) {
+  const auto is_early = [&](const Memo& memo) {
+    const auto before = memo.searches.find(comment);
+    if (before == memo.searches.end()) return false;
+    const auto passed = clock_.now() - before->second.last;
+    return passed >= passed.zero() && passed < between_searches;
+  };
+  if (is_early(read())) return {};
+  const MachineTurn turn(turn_, turn_patience, clock_);
+  Memo memo = read();
+  if (is_early(memo)) return {};
+  Search search{true, scheduler_.find(comment, stop)};
+  std::erase_if(memo.searches,
+                [&](const auto& entry) { return clock_.now() - entry.second.last > memory; });
+  Asked& asked = memo.searches[comment];
+  asked = {clock_.now(), asked.times + 1};
+  if (search.job) memo.searches.erase(comment);
+  write(memo);
+  return search;
+}
+
+void SchedulerDesk::ask_for_accounts(Memo& memo,
+                                     const std::vector<std::vector<std::string>>& groups,
+                                     std::map<std::string, launch::JobUse>& uses,
+                                     const std::stop_token& stop) {
+  const base::WallTime now = clock_.now();
+  const auto passed = [&](base::WallTime time) {
+    return now < time ? std::chrono::nanoseconds::max() : now - time;
+  };
+  if (passed(memo.no_accounting) < without_accounting || passed(memo.accounted) < often) return;
+  const auto is_due = [&](const std::string& task) {
+    const auto row = memo.accounts.find(task);
+    if (row == memo.accounts.end()) return true;
+    const int doublings = std::clamp(row->second.times - 1, 0, most_doublings);
+    return passed(row->second.last) >= first_accounts * (1 << doublings);
+  };
+  std::vector<std::string> due;
+  for (const auto& group : groups) {
+    if (std::all_of(group.begin(), group.end(), is_due))
+      due.insert(due.end(), group.begin(), group.end());
+  }
+  if (due.empty()) return;
+  launch::Accounting found = scheduler_.accounting(due, stop);
+  uses = std::move(found.uses);
+  memo.accounted = now;
+  if (found.is_absent) memo.no_accounting = now;
+  std::erase_if(memo.accounts,
+                [&](const auto& entry) { return passed(entry.second.last) > memory; });
+  const std::set<std::string> asked(due.begin(), due.end());
+  for (const auto& group : groups) {
+    const bool has_all = std::all_of(
+        group.begin(), group.end(), [&](const auto& task) { return uses.contains(task); });
+    for (const std::string& task : group) {
+      if (!asked.contains(task)) continue;
+      if (has_all) memo.accounts.erase(task);
+      if (!has_all) memo.accounts[task] = {now, memo.accounts[task].times + 1};
+    }
+  }
+  write(memo);
+}
+
+std::map<std::string, launch::JobUse> SchedulerDesk::accounting(
+    const std::vector<std::vector<std::string>>& groups, const std::stop_token& stop) {
+  std::map<std::string, launch::JobUse> uses;
+  if (groups.empty() || scheduler_.description().accounting.empty()) return uses;
+  const MachineTurn turn(turn_, turn_patience, clock_);
+  Memo memo = read();
+  if (turn.is_held()) ask_for_accounts(memo, groups, uses, stop);
+  return uses;
 }
 
 void SchedulerDesk::forget() {

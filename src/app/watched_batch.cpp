@@ -163,8 +163,10 @@ bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
     }
     return false;
   }
-  if (const auto job = desk_.scheduler().find(comment_of(plan_, 1), stop)) {
-    jobs_ = spec::BatchJobs{{*job}, base::format_rfc3339(clock_.now())};
+  const SchedulerDesk::Search search = desk_.find(comment_of(plan_, 1), stop);
+  if (!search.was_made) return false;
+  if (search.job) {
+    jobs_ = spec::BatchJobs{{*search.job}, base::format_rfc3339(clock_.now())};
     files_.write_jobs(*jobs_);
     return true;
   }
@@ -206,8 +208,8 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     at = view->second;
     if (at->view.phase != JobPhase::done && at->view.phase != JobPhase::unknown) break;
   }
-  const bool unheard = at->view.phase == JobPhase::unknown && !at->view.reason.empty();
-  if (unheard) return;  // it could not be asked
+  if (at->view.phase == JobPhase::unknown && (at->view.is_unheard || !at->view.state.empty()))
+    return tell_unclear(seen, *at);
   const JobPhase phase = at->view.phase;
   if (phase == JobPhase::pending) {
     run.state = seen.started ? RunState::running : RunState::planned;
@@ -230,6 +232,21 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
   } else {
     close(seen, state_after(phase), why_after(at->view));
   }
+}
+
+/// The scheduler could not be asked about it, or says what its description does not explain: that
+/// is no end. A scheduler that stays deaf is waited for much longer than a job that it has lost.
+void RunWatch::Batch::tell_unclear(Seen& seen, const TaskView& at) const {
+  constexpr int much_longer = 10;
+  WatchedRun& run = *seen.run;
+  if (take_outcome(seen, false)) return;
+  if (!at.view.is_unheard) {
+    run.state = seen.started ? RunState::running : RunState::planned;
+    run.detail = "the scheduler says " + said(at.view) + ", which its description does not explain";
+    return;
+  }
+  run.detail = "cannot be asked about: " + at.view.reason;
+  if (clock_.now() - at.since >= much_longer * plan_.site.grace) run.state = RunState::unknown;
 }
 
 /// What its own files say of its end; false while they say nothing. An attempt that was interrupted

@@ -50,6 +50,7 @@ class RunWatch::Batch {
   const std::vector<std::string>& tasks_of(Seen& seen) const;
   std::string bring_back(const Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
+  void tell_unclear(Seen& seen, const TaskView& at) const;
   bool take_outcome(Seen& seen, bool job_is_over) const;
   void close(Seen& seen, spec::RunState state, const std::string& why) const;
   bool is_patience_over(base::WallTime since) const;

@@ -38,7 +38,17 @@ void delete_run(Database& database, const std::string& id) {
   bound(database.statement("delete from run where id = ?"), id).exec();
 }
 
+/// Where the scheduler has it from stands in its plan, not in its record: what was known stays.
+std::string batch_before(Database& database, const RunEntry& entry) {
+  if (!entry.batch.empty()) return entry.batch;
+  auto& query = bound(database.statement("select batch from run where id = ?"), entry.id);
+  std::string batch = query.executeStep() ? query.getColumn(0).getString() : std::string();
+  query.reset();
+  return batch;
+}
+
 std::int64_t insert_run(Database& database, const RunEntry& entry) {
+  const std::string batch = batch_before(database, entry);
   delete_run(database, entry.id);
   bound(database.statement(
             "insert into run (id, study, recipe, recipe_digest, state, message, created, started, "
@@ -58,7 +68,7 @@ std::int64_t insert_run(Database& database, const RunEntry& entry) {
         entry.user,
         entry.seed.value ? std::to_string(*entry.seed.value) : std::string(),
         entry.directory,
-        entry.batch)
+        batch)
       .exec();
   return database.handle().getLastInsertRowid();
 }
@@ -290,7 +300,9 @@ void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) 
   });
 }
 
-void Catalog::put_record(const spec::RunRecord& record, const std::string& directory) {
+void Catalog::put_record(const spec::RunRecord& record,
+                         const std::string& directory,
+                         const std::string& batch) {
   Database& database = state_->database;
   const RunEntry entry{record.run_id,
                        record.study_id,
@@ -306,7 +318,7 @@ void Catalog::put_record(const spec::RunRecord& record, const std::string& direc
                        record.user,
                        record.seed,
                        directory,
-                       {}};
+                       batch};
   write(database, [&] { insert_record_parts(database, insert_run(database, entry), record); });
 }
 

@@ -185,6 +185,19 @@ std::string task_id_of(const spec::SchedulerArrays& arrays,
 
 }  // namespace
 
+std::string job_word(std::string_view text) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view others = "0123456789-_";
+  const auto is_of = [](std::string_view set, char c) {
+    return set.find(c) != std::string_view::npos;
+  };
+  std::string word(text);
+  for (char& c : word) {
+    if (!is_of(letters, c) && !is_of(others, c)) c = '-';
+  }
+  return !word.empty() && is_of(letters, word.front()) ? word : "s" + word;
+}
+
 /// What the tool said to one question, for all ids.
 struct Scheduler::Answer {
   std::vector<AnswerRow> rows{};
@@ -372,12 +385,12 @@ std::map<std::string, JobView> Scheduler::poll(const std::vector<std::string>& t
     const std::set<std::string> wanted = open;
     answer.each(description_.arrays, [&](const std::string& id, const AnswerRow& row) {
       if (wanted.count(id) == 0) return;
-      views[id] = {phase_of(description_, row), row.state, row.reason};
+      views[id] = {phase_of(description_, row), row.state, row.reason, false};
       open.erase(id);
     });
     if (answer.problem.empty() || answer.is_absent) continue;
     for (const std::string& id : open)
-      views[id].reason = answer.problem;
+      views[id] = {JobPhase::unknown, {}, answer.problem, true};
   }
   return views;
 }
@@ -397,20 +410,29 @@ void Scheduler::cancel(const std::vector<std::string>& ids, const std::stop_toke
   }
 }
 
-std::map<std::string, JobUse> Scheduler::accounting(const std::vector<std::string>& tasks,
-                                                    const std::stop_token& stop) {
-  std::map<std::string, JobUse> uses;
+Accounting Scheduler::accounting(const std::vector<std::string>& tasks,
+                                 const std::stop_token& stop) {
+  Accounting found;
+  std::set<std::string> open;
   std::vector<std::string> possible;
   std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(possible), is_job_id);
   const std::set<std::string> wanted(possible.begin(), possible.end());
   for (const spec::SchedulerQuestion& question : description_.accounting) {
     if (possible.empty()) break;
     const Answer answer = ask(question, possible, {}, stop);
+    found.is_absent = found.is_absent || answer.is_absent;
     answer.each(description_.arrays, [&](const std::string& id, const AnswerRow& row) {
-      if (wanted.count(id) > 0) add_use(uses[id], use_of(description_, row));
+      if (wanted.count(id) == 0) return;
+      const JobPhase phase = phase_of(description_, row);
+      const bool goes_on = phase == JobPhase::pending || phase == JobPhase::running;
+      const bool is_known = row.state.empty() || description_.states.count(row.state) > 0;
+      if (goes_on || !is_known) open.insert(id);
+      add_use(found.uses[id], use_of(description_, row));
     });
   }
-  return uses;
+  for (const std::string& id : open)
+    found.uses.erase(id);
+  return found;
 }
 
 std::optional<std::size_t> Scheduler::largest_array(const std::stop_token& stop) {

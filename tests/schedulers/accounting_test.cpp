@@ -2,8 +2,12 @@
 
 #include "batches.hpp"
 #include "jobs.hpp"
+#include "site_user.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <chrono>
 
 using namespace sabath;
 using namespace sabath::test;
@@ -50,8 +54,65 @@ TEST_CASE("scheduler on slurm: what left its memory is told by accounting, and w
            views.at("99999999") == launch::JobView{};
   }));
   CHECK(eventually([&] {
-    const auto uses = batches.scheduler.accounting({good, bad, "99999999"}, never);
+    const auto uses = batches.scheduler.accounting({good, bad, "99999999"}, never).uses;
     return uses.size() == 2 && uses.at(good).elapsed_s.value_or(0) >= 1 &&
            uses.at(good).max_rss_bytes.value_or(0) > 0 && uses.at(good).nodes.starts_with("n");
   }));
+}
+
+TEST_CASE("accounting: a run that ended while nobody looked gets what its scheduler accounts") {
+  SiteUser user(SlurmCluster::shared(true));
+  const std::string recipe = user.sabath.shell_recipe("tiny", "head -c 60000000 /dev/zero | tail");
+  const bool in_study = GENERATE(false, true);
+  std::vector<std::string> command{"run", recipe, "--on", "test", "--detach"};
+  if (in_study) command.insert(command.end(), {"--seeds", "1..3"});
+  REQUIRE(user.sabath(command).status == 0);
+  const auto runs = user.sabath.run_directories();
+  REQUIRE(eventually(
+      [&] {
+        return std::all_of(runs.begin(), runs.end(), [](const auto& run) {
+          return std::filesystem::exists(run / "record.json");
+        });
+      },
+      std::chrono::seconds(60)));
+  // Records are in the catalog before anybody watches.
+  CHECK(user.json_of({"list", "runs"})["runs"][0]["state"] == "ok");
+  const std::string what = in_study ? user.only_study() : "@last";
+  REQUIRE(eventually(
+      [&] {
+        user.json_of({"wait", what});
+        return std::all_of(runs.begin(), runs.end(), [](const auto& run) {
+          return std::filesystem::exists(run / "accounting.json");
+        });
+      },
+      std::chrono::seconds(60)));
+  for (const auto& run : runs) {
+    const auto told = nlohmann::json::parse(text_of(run / "accounting.json"));
+    CHECK(told["max_rss_bytes"].get<double>() > 1e6);
+    CHECK(told["elapsed_s"].get<double>() >= 0);
+    CHECK(told["job"].get<std::string>().starts_with(
+        user.job_of(in_study ? user.sabath.home() / "studies" / user.only_study() : run)));
+  }
+  CHECK(user.sabath({"show", runs.back().filename().string()}).output.find("slurm job ") !=
+        std::string::npos);
+}
+
+TEST_CASE("accounting: of a run in several steps that of all of them is added up") {
+  SiteUser user(SlurmCluster::shared(true));
+  const std::string recipe = user.sabath.recipe("steps", R"({"schema": 1, "name": "steps",
+    "environment": {"layers": []},
+    "stages": [
+      {"name": "make", "resources": {"cpus": 1}, "run": {"shell": "sleep 3; echo x > {output}/d"}, "outputs": ["d"]},
+      {"name": "use", "needs": ["make"], "resources": {"cpus": 2}, "run": {"shell": "sleep 3"}}]})");
+  REQUIRE(user.sabath({"run", recipe, "--on", "test"}).status == 0);
+  const auto run = user.sabath.run_directories().back();
+  REQUIRE(eventually(
+      [&] {
+        user.json_of({"wait", "@last"});
+        return std::filesystem::exists(run / "accounting.json");
+      },
+      std::chrono::seconds(60)));
+  const auto told = nlohmann::json::parse(text_of(run / "accounting.json"));
+  CHECK(told["elapsed_s"].get<double>() >= 6);
+  CHECK(told["max_rss_bytes"].get<double>() > 0);
 }

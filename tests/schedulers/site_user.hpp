@@ -13,15 +13,16 @@
 
 namespace sabath::test {
 
-/// A user of sabath whose site "test" is a real Slurm.
-class SiteUser {
+/// A user of sabath whose site "test" is a real cluster.
+template <class Scheduler>
+class UserOf {
  public:
-  explicit SiteUser(std::unique_ptr<SlurmCluster> slurm = SlurmCluster::shared(),
-                    nlohmann::json site = nlohmann::json::object())
-      : cluster(std::move(slurm)) {
+  UserOf(std::unique_ptr<Scheduler> started, const char* scheduler, nlohmann::json site)
+      : cluster(std::move(started)) {
     for (const auto& [name, value] : cluster->variables())
       sabath.environment()[name] = value;
-    site.update({{"schema", 1}, {"scheduler", "slurm"}, {"grace", "10s"}});
+    site.update({{"schema", 1}, {"scheduler", scheduler}});
+    if (!site.contains("grace")) site["grace"] = "10s";
     std::filesystem::create_directories(sabath.folder() / "config/sites");
     write_text(sabath.folder() / "config/sites/test.json", site.dump());
   }
@@ -55,8 +56,15 @@ class SiteUser {
     return answer["runs"][run]["state"].get<std::string>();
   }
 
-  std::unique_ptr<SlurmCluster> cluster;
+  std::unique_ptr<Scheduler> cluster;
   Sabath sabath{};
+};
+
+class SiteUser : public UserOf<SlurmCluster> {
+ public:
+  explicit SiteUser(std::unique_ptr<SlurmCluster> slurm = SlurmCluster::shared(),
+                    nlohmann::json site = nlohmann::json::object())
+      : UserOf(std::move(slurm), "slurm", std::move(site)) {}
 };
 
 }  // namespace sabath::test

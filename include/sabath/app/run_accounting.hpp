@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sabath/app/cancel_runs.hpp>
 #include <sabath/app/run_watch.hpp>
 #include <sabath/launch/scheduler.hpp>
 
@@ -16,7 +15,7 @@ namespace sabath::app {
 /// is never changed.
 struct RunAccounting {
   std::string scheduler{};
-  std::string job{};  ///< of the run's last step
+  std::string job{};  ///< of the last step that the run came to
   launch::JobUse use{};
 };
 
@@ -24,10 +23,11 @@ struct RunAccounting {
 std::optional<RunAccounting> read_accounting(const std::filesystem::path& run_directory);
 
 /// Asks for those of the runs that a scheduler executed, that are over, and of which nothing is
-/// kept yet; one question for each batch. A run that shared its job with others has none. What the
-/// scheduler cannot tell (now) is left out.
+/// kept yet; one question for each batch, as seldom as SchedulerDesk::accounting says. Of a run in
+/// several steps times and energy are summed. A run that shared its job with others has none. What
+/// the scheduler does not tell yet is asked again by a later command.
 void keep_accounting(const std::vector<WatchedRun>& runs,
-                     const SchedulerOf& scheduler_of,
+                     const RunWatch::DeskOf& desk_of,
                      base::Observer& observer,
                      const std::stop_token& stop);
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -40,16 +41,42 @@ class SchedulerDesk {
   /// The next call of `views` asks.
   void forget();
 
+  struct Search {
+    bool was_made = false;  ///< else somebody looked a moment ago, and there was none
+    std::optional<std::string> job{};
+  };
+  /// Looks for a job by its comment, at most every 10 s for all commands. Throws as
+  /// launch::Scheduler::find.
+  Search find(const std::string& comment, const std::stop_token& stop);
+  /// What the scheduler accounts for tasks that are over; each of `groups` is wanted as a whole. At
+  /// most one question every 5 s; of a group that it had not all of it is asked later and later,
+  /// and not at all for an hour where there is no accounting.
+  std::map<std::string, launch::JobUse> accounting(
+      const std::vector<std::vector<std::string>>& groups, const std::stop_token& stop);
+
  private:
+  /// A question that brought nothing.
+  struct Asked {
+    base::WallTime last{};
+    int times = 0;
+  };
   struct Memo {
     base::WallTime asked{};
     base::WallTime first{};  ///< when somebody began to ask often
     std::map<std::string, TaskView> tasks{};
+    std::map<std::string, Asked> searches{};  ///< by comment
+    std::map<std::string, Asked> accounts{};  ///< by task
+    base::WallTime accounted{};               ///< when it was asked for accounting
+    base::WallTime no_accounting{};           ///< when it said that it has none
   };
 
   Memo read() const;
   void write(const Memo& memo) const noexcept;
-  bool is_due(const Memo& memo, const std::vector<std::string>& tasks) const;
+  bool is_due(const Memo& memo, const std::vector<std::string>& tasks);
+  void ask_for_accounts(Memo& memo,
+                        const std::vector<std::vector<std::string>>& groups,
+                        std::map<std::string, launch::JobUse>& uses,
+                        const std::stop_token& stop);
   void ask(Memo& memo, const std::vector<std::string>& tasks, const std::stop_token& stop);
 
   launch::Scheduler& scheduler_;
@@ -57,6 +84,10 @@ class SchedulerDesk {
   std::string turn_;  ///< of those who share the file
   base::Clock& clock_;
   base::Observer& observer_;
+  struct {
+    base::WallTime asked{};
+    base::SteadyTime seen{};
+  } ahead_{};           ///< of a memo that a clock ahead of this one has dated
   std::string told_{};  ///< the problem that the user knows of
 };
 

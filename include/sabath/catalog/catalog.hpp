@@ -27,7 +27,7 @@ struct RunRow {
   std::string seed{};
   std::vector<std::string> tags{};
   std::string directory{};
-  std::string batch{};  ///< folder, while it is open; empty: no scheduler executes it
+  std::string batch{};  ///< folder; empty: no scheduler executes it, or did
   std::string study{};
   std::string message{};
 };
@@ -75,7 +75,10 @@ class Catalog {
 
   /// Inserts or replaces; many at a time within one transaction by `Transaction`.
   void put_plan(const spec::RunPlan& plan, const std::string& directory);
-  void put_record(const spec::RunRecord& record, const std::string& directory);
+  /// `batch`: as in RunRow; empty: what the catalog knows of it stays.
+  void put_record(const spec::RunRecord& record,
+                  const std::string& directory,
+                  const std::string& batch = {});
   void put_state(const std::string& run_id, spec::RunState state, const std::string& message);
   /// The same of a run that is not over: what was seen before it ended changes nothing.
   void put_seen(const std::string& run_id, spec::RunState state, const std::string& message);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::launch {
@@ -42,6 +43,8 @@ struct JobView {
   JobPhase phase = JobPhase::unknown;
   std::string state{};   ///< its own word
   std::string reason{};  ///< why it waits, or ended; empty: it does not say
+  /// Nobody could be asked about it, and `reason` says why.
+  bool is_unheard = false;
 
   bool operator==(const JobView&) const = default;
 };
@@ -55,6 +58,16 @@ struct JobUse {
 
   bool operator==(const JobUse&) const = default;
 };
+
+/// What a scheduler accounts for.
+struct Accounting {
+  std::map<std::string, JobUse> uses{};  ///< by the id of the task; only of those that have ended
+  bool is_absent = false;                ///< there is none here
+};
+
+/// `text` as every scheduler takes it for a job's name: a letter first, then letters, digits, '-'
+/// and '_' (sge_types(1), qsub(1B) of OpenPBS). Other characters become '-'.
+std::string job_word(std::string_view text);
 
 /// A scheduler said no: there is no such job. Any other error of a submission leaves open whether
 /// there is one.
@@ -93,9 +106,9 @@ class Scheduler {
   void cancel(const std::vector<std::string>& ids, const std::stop_token& stop);
   /// The newest job with this comment that has not ended, or ended lately.
   std::optional<std::string> find(const std::string& comment, const std::stop_token& stop);
-  /// Of tasks that ended, as far as the scheduler accounts for them; nothing where it does not.
-  std::map<std::string, JobUse> accounting(const std::vector<std::string>& tasks,
-                                           const std::stop_token& stop);
+  /// Of tasks that ended, as far as the scheduler accounts for them. Of one that still goes on
+  /// there is nothing yet: what it has used so far is not what it will have used.
+  Accounting accounting(const std::vector<std::string>& tasks, const std::stop_token& stop);
   /// Tasks in one array, as the scheduler says; nothing: it does not.
   std::optional<std::size_t> largest_array(const std::stop_token& stop);
 

@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "watching.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/collect_run.hpp>
@@ -249,6 +250,10 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(options.name);
   const app::RunFiles files(row.directory);
   if (const auto current = app::read_current(files)) {
+    app::keep_accounting({{row.id, row.directory, row.batch, row.study, row.state, row.message}},
+                         desk_of(workspace),
+                         workspace.observer(),
+                         workspace.stop());
     std::string collection;
     if (current->collection > 0) {
       collection = std::to_string(current->collection) + ", made " + current->collected_at +

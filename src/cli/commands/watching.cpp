@@ -19,8 +19,8 @@ using base::Align;
 using spec::RunState;
 
 constexpr std::size_t most_rows = 20;
-/// To a scheduler about a single job, by a person who waits for it.
-constexpr std::chrono::nanoseconds between_questions = std::chrono::seconds(5);
+/// Between two looks at what the desk knows of a job that a person waits for.
+constexpr std::chrono::nanoseconds between_looks = std::chrono::seconds(1);
 
 app::WatchedRun watched(const catalog::RunRow& row) {
   return {row.id, row.directory, row.batch, row.study, row.state, row.message};
@@ -85,7 +85,9 @@ std::optional<launch::JobView> view_of(const std::string& job,
                                        const spec::Site& site,
                                        Workspace& workspace) {
   try {
-    return workspace.desk(site).scheduler().poll({job}, workspace.stop()).at(job);
+    const auto views = workspace.desk(site).views({job}, workspace.stop());
+    const auto found = views.find(job);
+    return found == views.end() ? std::nullopt : std::optional(found->second.view);
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::interrupted) workspace.observer().warn(error.what());
     return std::nullopt;
@@ -160,10 +162,7 @@ std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words
 }
 
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace) {
-  return std::make_unique<app::RunWatch>(
-      std::move(runs),
-      [&workspace](const spec::Site& site) -> app::SchedulerDesk& { return workspace.desk(site); },
-      workspace.clock());
+  return std::make_unique<app::RunWatch>(std::move(runs), desk_of(workspace), workspace.clock());
 }
 
 void keep_seen(const app::RunWatch& watch, Workspace& workspace) {
@@ -175,8 +174,12 @@ void keep_seen(const app::RunWatch& watch, Workspace& workspace) {
     catalog.put_seen(run.run_id, run.state, run.detail);
   }
   transaction.commit();
-  app::keep_accounting(
-      watch.runs(), scheduler_of(workspace), workspace.observer(), workspace.stop());
+  app::keep_accounting(watch.runs(), desk_of(workspace), workspace.observer(), workspace.stop());
+}
+
+app::RunWatch::DeskOf desk_of(Workspace& workspace) {
+  return
+      [&workspace](const spec::Site& site) -> app::SchedulerDesk& { return workspace.desk(site); };
 }
 
 app::SchedulerOf scheduler_of(Workspace& workspace) {
@@ -237,7 +240,7 @@ launch::JobView await_file(const std::filesystem::path& file,
     const base::SteadyTime now = workspace.clock().steady();
     const bool patient = !ended || now - *ended < site.grace;
     if (workspace.stop().stop_requested() || now - begin > limit || !patient) break;
-    if (!asked || now - *asked > between_questions) {
+    if (!asked || now - *asked > between_looks) {
       asked = now;
       view = view_of(job, site, workspace).value_or(view);
       if (is_over(view.phase) && !ended) ended = now;

@@ -22,6 +22,7 @@ std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace);
 
 app::SchedulerOf scheduler_of(Workspace& workspace);
+app::RunWatch::DeskOf desk_of(Workspace& workspace);
 
 /// Puts what was seen into the catalog, and beside the records what schedulers account for runs
 /// that are over.

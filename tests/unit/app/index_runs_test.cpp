@@ -263,6 +263,21 @@ TEST_CASE("reindex: the catalog is made again from the run directories alone") {
   CHECK(site.observer.progresses.back().finished);
 }
 
+TEST_CASE("reindex: the batch of a run that has its record is found again") {
+  Site site;
+  const std::string id = "tiny-20261122-070000-aaaaaaaa";
+  site.plan(id, {});
+  spec::RunPlan plan = test::full_plan();
+  plan.run_id = id;
+  plan.batch = "jobs/1";
+  app::write_plan(site.files(id).plan(), plan);
+  site.finish(id);
+  fs::create_directories(site.runs() / id / "jobs/1");
+  site.reindex();
+  CHECK(site.catalog.runs().front().state == RunState::ok);
+  CHECK(site.catalog.runs().front().batch == (site.runs() / id / "jobs/1").string());
+}
+
 TEST_CASE("reindex: a run that cannot be read is counted and told") {
   Site site;
   site.plan(one, alive());

@@ -1,11 +1,15 @@
+#include "app/machine_turn.hpp"
 #include "app/record_files.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
+#include <sabath/app/run_accounting.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_watch.hpp>
+#include <sabath/app/submit_batch.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
 
@@ -31,7 +35,20 @@ class Queue final : public base::ProcessRunner {
   base::ProcessResult run(const base::Command& command, std::stop_token) override {
     base::ProcessResult result;
     if (command.argv.front() == "find") {
+      ++searches;
       result.output = found;
+      return result;
+    }
+    if (command.argv.front() == "account") {
+      ++accounts;
+      result.output = accounted;
+      result.exit_code = accounted.empty() ? 1 : 0;
+      result.errors = accounted.empty() ? "there is no accounting" : "";
+      return result;
+    }
+    if (command.argv.front() == "old") {
+      result.exit_code = is_old_down ? 1 : 0;
+      result.errors = is_old_down ? "the data base is away" : "";
       return result;
     }
     ++questions;
@@ -53,6 +70,10 @@ class Queue final : public base::ProcessRunner {
   };
   std::string found{};
   bool is_down = false;
+  bool is_old_down = false;
+  std::string accounted = "none\n";
+  int accounts = 0;
+  int searches = 0;
   std::atomic<int> questions = 0;
   std::chrono::milliseconds pause{0};
 };
@@ -69,6 +90,11 @@ spec::SchedulerDescription description() {
   find.command = {"find", "{comment}"};
   find.rows = R"((?m)^(?<id>[^|\n]+)\|(?<comment>.*)$)";
   scheduler.find = {find};
+  spec::SchedulerQuestion account;
+  account.command = {"account", "{ids}"};
+  account.rows = R"((?m)^(?<id>[^|\n]+)\|(?<state>[A-Z]+)\|(?<elapsed>[0-9]+)\|(?<rss>[0-9]+)$)";
+  account.absent = "no accounting";
+  scheduler.accounting = {account};
   scheduler.states = {{"PENDING", spec::JobPhase::pending},
                       {"RUNNING", spec::JobPhase::running},
                       {"COMPLETED", spec::JobPhase::done},
@@ -132,6 +158,22 @@ class Batch {
   Queue queue{};
   std::string planner = base::ProcessIdentity::current().text();
   std::unique_ptr<app::BatchFiles> files{};
+  /// That its ended jobs are asked for elsewhere.
+  void ask_elsewhere() {
+    auto with = description();
+    spec::SchedulerQuestion old;
+    old.command = {"old", "{ids}"};
+    old.rows = with.poll.front().rows;
+    with.poll.push_back(old);
+    scheduler = std::make_unique<launch::Scheduler>(with, plan_.site, queue);
+    desk = std::make_unique<app::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
+  }
+  /// What a command does that sees the runs' end.
+  void keep_accounting(app::RunWatch& watch) {
+    app::keep_accounting(
+        watch.runs(), [this](const auto&) -> app::SchedulerDesk& { return *desk; }, observer, {});
+  }
+
   std::unique_ptr<launch::Scheduler> scheduler{};
   std::unique_ptr<app::SchedulerDesk> desk{};
 
@@ -292,4 +334,173 @@ TEST_CASE("run watch: a submission that nobody could write down is found by its 
     CHECK(watch.runs()[0].state == RunState::interrupted);
     CHECK(watch.runs()[1].detail == "it was ended before the scheduler had it");
   }
+}
+
+TEST_CASE("run watch: what a scheduler accounts is taken once the job is over, and asked seldom") {
+  Batch batch(2);
+  batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
+  batch.queue.accounted = "12_1|RUNNING|2|0\n12_2|COMPLETED|7|2048\n";
+  for (std::size_t i : {0U, 1U}) {
+    batch.finish(i);
+    batch.files->tell_ended(batch.id(i));
+  }
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  REQUIRE(watch.going_on() == 0);
+  const auto kept = [&](std::size_t i) { return app::read_accounting(batch.runs() / batch.id(i)); };
+  for (int i = 0; i < 20; ++i)
+    batch.keep_accounting(watch);
+  CHECK(batch.queue.accounts == 1);
+  CHECK_FALSE(kept(0));
+  REQUIRE(kept(1));
+  CHECK(kept(1)->job == "12_2");
+  CHECK(kept(1)->use.elapsed_s == 7);
+  CHECK(kept(1)->use.max_rss_bytes == 2048U * 1024);
+  for (int i = 0; i < 3600; ++i) {
+    batch.clock.move(seconds(1));
+    batch.keep_accounting(watch);
+  }
+  CHECK(batch.queue.accounts > 5);
+  CHECK(batch.queue.accounts < 15);
+  batch.queue.accounted = "12_1|TIMEOUT|9|4096\n";
+  batch.clock.move(std::chrono::hours(1));
+  batch.keep_accounting(watch);
+  REQUIRE(kept(0));
+  CHECK(kept(0)->use.elapsed_s == 9);
+  const int before = batch.queue.accounts;
+  batch.clock.move(std::chrono::hours(1));
+  batch.keep_accounting(watch);
+  CHECK(batch.queue.accounts == before);
+}
+
+TEST_CASE("run watch: where there is no accounting that is asked once an hour") {
+  Batch batch(1);
+  batch.queue.accounted = "";
+  batch.finish(0);
+  batch.files->tell_ended(batch.id(0));
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  for (int i = 0; i < 100; ++i) {
+    batch.keep_accounting(watch);
+    batch.clock.move(seconds(30));
+  }
+  CHECK(batch.queue.accounts == 1);
+}
+
+TEST_CASE("run watch: a job that nobody wrote down is looked for by one command at a time") {
+  Batch batch(1, false);
+  batch.run(batch.id(0)).write_status({});
+  batch.clock.move(std::chrono::hours(1));
+  batch.queue.found = "";
+  CHECK(batch.desk->find("x", {}).was_made);
+  CHECK_FALSE(batch.desk->find("x", {}).was_made);
+  test::RecordingObserver observer;
+  app::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", batch.clock, observer);
+  CHECK_FALSE(other.find("x", {}).was_made);
+  CHECK(batch.queue.searches == 1);
+  batch.clock.move(seconds(11));
+  batch.queue.found = "99|x\n";
+  CHECK(other.find("x", {}).job == "99");
+  CHECK(batch.queue.searches == 2);
+}
+
+TEST_CASE(
+    "run watch: a job of which nobody can be asked any more says why, and is unknown in the end") {
+  Batch batch(1);
+  batch.ask_elsewhere();
+  batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  CHECK(watch.runs()[0].detail == "starts on its node");
+  batch.queue.state_of = [](const std::string&) { return ""; };
+  batch.queue.is_old_down = true;
+  batch.clock.move(seconds(12));
+  watch.look({});
+  CHECK(watch.runs()[0].goes_on());
+  CHECK_THAT(watch.runs()[0].detail,
+             Contains("cannot be asked about") && Contains("the data base is away"));
+  batch.clock.move(seconds(100));
+  watch.look({});
+  CHECK(watch.runs()[0].goes_on());
+  batch.clock.move(seconds(101));
+  watch.look({});
+  CHECK(watch.runs()[0].state == RunState::unknown);
+  CHECK_THAT(watch.runs()[0].detail, Contains("the data base is away"));
+}
+
+TEST_CASE("run watch: a state that the description does not know is told, and is no end") {
+  Batch batch(1);
+  batch.queue.state_of = [](const std::string&) { return "POWERING|None"; };
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  batch.clock.move(seconds(300));
+  watch.look({});
+  CHECK(watch.runs()[0].goes_on());
+  CHECK_THAT(watch.runs()[0].detail, Contains("POWERING") && Contains("does not explain"));
+}
+
+TEST_CASE("run watch: runs that are over want no scheduler that is described") {
+  Batch batch(1);
+  std::vector<app::WatchedRun> runs{{batch.id(0),
+                                     batch.runs() / batch.id(0),
+                                     batch.files->directory(),
+                                     "",
+                                     RunState::ok,
+                                     "done"}};
+  app::RunWatch watch(
+      runs,
+      [](const auto&) -> app::SchedulerDesk& {
+        throw base::Error(base::ErrorKind::not_found, "no such scheduler");
+      },
+      batch.clock);
+  CHECK(watch.runs()[0].state == RunState::ok);
+}
+
+TEST_CASE("run watch: what a job is found by is a name that every scheduler takes") {
+  spec::BatchPlan plan;
+  plan.batch_id = "supercell-study-20261122-080000-abcdef.1";
+  plan.steps.resize(1);
+  const std::string one = app::comment_of(plan, 1);
+  plan.steps.resize(2);
+  const std::vector<std::string> all{one, app::comment_of(plan, 1), app::comment_of(plan, 2)};
+  for (const std::string& word : all) {
+    INFO(word);
+    CHECK(word == launch::job_word(word));
+  }
+  CHECK(all[1] != all[2]);
+}
+
+TEST_CASE("run watch: two login nodes whose clocks are a minute apart do not ask more often") {
+  Batch batch(1);
+  test::FakeClock behind;
+  batch.clock.move(seconds(60));
+  test::RecordingObserver observer;
+  app::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", behind, observer);
+  const auto both_look_for = [&](int half_seconds) {
+    const int before = batch.queue.questions;
+    for (int i = 0; i < half_seconds; ++i) {
+      batch.clock.move(std::chrono::milliseconds(500));
+      behind.move(std::chrono::milliseconds(500));
+      batch.desk->views({"12_1"}, {});
+      other.views({"12_1"}, {});
+    }
+    return batch.queue.questions - before;
+  };
+  both_look_for(120);
+  CHECK(both_look_for(120) <= 13);
+}
+
+TEST_CASE("run watch: who holds the turn for ever keeps nobody from asking") {
+  Batch batch(1);
+  const app::MachineTurn held(
+      "ask-" + base::sha256_of((batch.home / "memo.json").string()).hex, seconds(0), batch.clock);
+  REQUIRE(held.is_held());
+  CHECK(batch.desk->views({"12_1"}, {}).contains("12_1"));
+  CHECK(batch.queue.questions == 1);
+  batch.clock.move(seconds(12));
+  batch.desk->views({"12_1"}, {});
+  CHECK(batch.queue.questions == 1);  // somebody may be at it
+  batch.clock.move(seconds(61));
+  batch.desk->views({"12_1"}, {});
+  CHECK(batch.queue.questions == 2);
 }

@@ -47,6 +47,21 @@ TEST_CASE("catalog: a record replaces the plan of the same run, and itself") {
   CHECK(catalog.search("ci").empty());
 }
 
+TEST_CASE("catalog: which batch a run was of is known after it has its record") {
+  const CatalogHome home;
+  Catalog catalog(home.file());
+  spec::RunPlan plan = test::full_plan();
+  plan.batch = "../../studies/s/jobs/1";
+  catalog.put_plan(plan, "/home/runs/x");
+  REQUIRE(catalog.runs().front().batch == "/home/studies/s/jobs/1");
+  spec::RunRecord record = test::full_record();
+  record.run_id = plan.run_id;
+  catalog.put_record(record, "/home/runs/x");
+  CHECK(catalog.runs().front().batch == "/home/studies/s/jobs/1");
+  catalog.put_record(record, "/home/runs/x", "/elsewhere");
+  CHECK(catalog.runs().front().batch == "/elsewhere");
+}
+
 TEST_CASE("catalog: a state is replaced, and that of an unknown run changes nothing") {
   const CatalogHome home;
   Catalog catalog(home.file());

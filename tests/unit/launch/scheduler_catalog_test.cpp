@@ -471,10 +471,10 @@ TEST_CASE("shipped schedulers: jobs and tasks are cancelled in one call") {
 TEST_CASE("shipped schedulers: accounting is read where there is one") {
   const std::map<std::string, std::pair<std::string, std::string>> answers{
       {"pbs", {"qstat", pbs_answer}},
-      {"lsf", {"bjobs", "930|0|65 second(s)|2 Mbytes|n1\n"}},
+      {"lsf", {"bjobs", "930|0|DONE|65 second(s)|2 Mbytes|n1\n"}},
       {"sge", {"qacct", qacct_stanza("7", "undefined", "0", "0")}},
       {"htcondor", {"condor_history", "50 0 65.0 2048 slot1@n1\n"}},
-      {"flux", {"flux", "f2oBnTHsqT|65.25|n1\n"}}};
+      {"flux", {"flux", "f2oBnTHsqT|COMPLETED|65.25|n1\n"}}};
   for (const Case& c : cases()) {
     if (answers.count(c.name) == 0) continue;
     INFO(c.name);
@@ -482,7 +482,7 @@ TEST_CASE("shipped schedulers: accounting is read where there is one") {
     FakeTools tools;
     tools.answer(tool, text);
     auto scheduler = tools.scheduler(test::shipped_scheduler(c.name));
-    const auto uses = scheduler.accounting({c.single}, never);
+    const auto uses = scheduler.accounting({c.single}, never).uses;
     REQUIRE(uses.size() == 1);
     const double elapsed = uses.at(c.single).elapsed_s.value_or(-1);
     CHECK((elapsed == 65 || elapsed == 65.25 || (c.name == "sge" && elapsed == 12)));

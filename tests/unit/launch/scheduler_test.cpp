@@ -336,7 +336,7 @@ TEST_CASE("scheduler: ids that are none reach no tool") {
   const Texts odd{"", "-u root", "--me", "1,2", "1 2", "$(x)", "1\n2"};
   CHECK(scheduler.poll(odd, never).at("--me").phase == JobPhase::unknown);
   scheduler.cancel(odd, never);
-  CHECK(scheduler.accounting(odd, never).empty());
+  CHECK(scheduler.accounting(odd, never).uses.empty());
   CHECK(tools.calls().empty());
   tools.answer("sbatch", "--me\n-1\n");
   CHECK_THROWS_AS(tools.scheduler(impatient()).submit(tools.job(), never), base::Error);
@@ -377,16 +377,39 @@ TEST_CASE("scheduler: jobs are cancelled together, and those that are gone are n
 
 TEST_CASE("scheduler: accounting takes the largest of a job's steps") {
   FakeTools tools;
-  tools.answer(
-      "sacct",
-      "7_1|93||120|n[1-2]\n7_1.batch|93|1234K|110|n1\n7_1.0|90|2M|18446744073709551614|n2\n"
-      "7_10|5|1.5G||n1\n8|||||\n");
-  const auto uses = tools.scheduler(slurm()).accounting({"7_1", "7_10", "9"}, never);
+  tools.answer("sacct",
+               "7_1|COMPLETED|93||120|n[1-2]\n7_1.batch|COMPLETED|93|1234K|110|n1\n"
+               "7_1.0|COMPLETED|90|2M|18446744073709551614|n2\n"
+               "7_10|CANCELLED by 1000|5|1.5G||n1\n8|COMPLETED|||||\n");
+  const auto uses = tools.scheduler(slurm()).accounting({"7_1", "7_10", "9"}, never).uses;
   REQUIRE(uses.size() == 2);
   CHECK(uses.at("7_1") == launch::JobUse{93.0, 2097152U, 120.0, "n[1-2]"});
   CHECK(uses.at("7_10") == launch::JobUse{5.0, 1610612736U, std::nullopt, "n1"});
   tools.refuse("sacct", "Slurm accounting storage is disabled");
-  CHECK(tools.scheduler(slurm()).accounting({"7_1"}, never).empty());
+  const auto none = tools.scheduler(slurm()).accounting({"7_1"}, never);
+  CHECK(none.uses.empty());
+  CHECK(none.is_absent);
+}
+
+TEST_CASE("scheduler: of a job that still goes on accounting says nothing yet") {
+  FakeTools tools;
+  tools.answer("sacct",
+               "7|RUNNING|2|||n1\n7.batch|RUNNING|2|||n1\n8|COMPLETING|2|||n1\n"
+               "8.batch|COMPLETED|2|1M||n1\n9|A_NEW_STATE|2|||n1\n10|FAILED|2|||n1\n");
+  const auto uses = tools.scheduler(slurm()).accounting({"7", "8", "9", "10"}, never).uses;
+  REQUIRE(uses.size() == 1);
+  CHECK(uses.count("10") == 1);
+}
+
+TEST_CASE("scheduler: a name for jobs is one that every scheduler takes") {
+  CHECK(launch::job_word("supercell-study-20261122-080000-abcdef.1") ==
+        "supercell-study-20261122-080000-abcdef-1");
+  CHECK(launch::job_word("site-2026-11-22T15:53:17.843Z") == "site-2026-11-22T15-53-17-843Z");
+  CHECK(launch::job_word("a/1_b") == "a-1_b");
+  CHECK(launch::job_word("3d") == "s3d");
+  CHECK(launch::job_word("-x") == "s-x");
+  CHECK(launch::job_word("\xc3\xa9t\xc3\xa9") == "s--t--");
+  CHECK(launch::job_word("") == "s");
 }
 
 TEST_CASE("scheduler: the largest array is what Slurm's indices allow") {
@@ -402,11 +425,12 @@ TEST_CASE("scheduler: the largest array is what Slurm's indices allow") {
 TEST_CASE("scheduler: every state of Slurm means something, and requeued jobs wait") {
   const auto states = slurm().states;
   for (const char* word :
-       {"PENDING",     "RUNNING",       "SUSPENDED",   "COMPLETED",    "COMPLETING",
-        "CONFIGURING", "CANCELLED",     "FAILED",      "TIMEOUT",      "PREEMPTED",
-        "REQUEUED",    "REQUEUE_HOLD",  "REQUEUE_FED", "SPECIAL_EXIT", "STOPPED",
-        "SIGNALING",   "RESV_DEL_HOLD", "STAGE_OUT",   "RESIZING",     "REVOKED",
-        "NODE_FAIL",   "BOOT_FAIL",     "DEADLINE",    "OUT_OF_MEMORY"}) {
+       {"PENDING",       "RUNNING",       "SUSPENDED",     "COMPLETED",     "COMPLETING",
+        "CONFIGURING",   "CANCELLED",     "FAILED",        "TIMEOUT",       "PREEMPTED",
+        "REQUEUED",      "REQUEUE_HOLD",  "REQUEUE_FED",   "SPECIAL_EXIT",  "STOPPED",
+        "SIGNALING",     "RESV_DEL_HOLD", "STAGE_OUT",     "RESIZING",      "REVOKED",
+        "NODE_FAIL",     "BOOT_FAIL",     "DEADLINE",      "OUT_OF_MEMORY", "EXPEDITING",
+        "POWER_UP_NODE", "UPDATE_DB",     "LAUNCH_FAILED", "RECONFIG_FAIL"}) {
     INFO(word);
     REQUIRE(states.count(word) == 1);
     CHECK(states.at(word) != JobPhase::unknown);
