@@ -16,8 +16,11 @@ RunFiles files_of(const RunFiles& files, int number) {
 }
 
 /// The scheduler ended what the status tells of, and started the same job again.
-bool is_requeued(const RunStatus& status, const std::optional<spec::JobStart>& job) {
-  return status.job && job && status.job->id == job->id && status.job->restarts < job->restarts;
+bool is_requeued(const RunStatus& status,
+                 const std::optional<spec::JobStart>& job,
+                 bool is_counted) {
+  return status.job && job && status.job->id == job->id &&
+         (!is_counted || status.job->restarts < job->restarts);
 }
 
 spec::AttemptRecord attempt_of(const RunStatus& status) {
@@ -37,12 +40,13 @@ spec::AttemptRecord attempt_of(const RunStatus& status) {
 
 Admission admit(const RunStatus& status,
                 base::Liveness liveness,
-                const std::optional<spec::JobStart>& job) {
+                const std::optional<spec::JobStart>& job,
+                bool is_counted) {
   using Answer = Admission::Answer;
   if (status.state == RunState::planned) return {Answer::first, {}};
-  const bool is_own = is_requeued(status, job);
+  const bool is_own = is_requeued(status, job, is_counted);
   if (spec::is_final(status.state)) {
-    if (is_own) return {Answer::again, {}};
+    if (is_own && liveness != base::Liveness::running) return {Answer::again, {}};
     return {Answer::never, "this run is finished already"};
   }
   const std::string executor =

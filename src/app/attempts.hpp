@@ -26,10 +26,12 @@ struct Admission {
 /// Two processes must never execute one run. What executes it here, according to its status, can be
 /// looked at: `liveness`. What does elsewhere cannot; there only the scheduler knows that a job is
 /// gone, and says so by starting the same job (`job`, of this process) once more. The same goes for
-/// a run that a signal interrupted: it goes on with its own job, or not at all.
+/// a run that a signal interrupted: it goes on with its own job, or not at all. Where the scheduler
+/// counts no restarts (`is_counted`), the same job in another process is a restart.
 Admission admit(const spec::RunStatus& status,
                 base::Liveness liveness,
-                const std::optional<spec::JobStart>& job);
+                const std::optional<spec::JobStart>& job,
+                bool is_counted = true);
 
 /// The number of the attempt that executes the run, or did last; 0 where nobody can tell.
 int newest_attempt(const RunFiles& files) noexcept;

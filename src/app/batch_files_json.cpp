@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* plan_name = "batch.json";
 constexpr const char* jobs_name = "submitted.json";
+constexpr const char* cancelled_name = "cancelled";
 
 void make_mark(const fs::path& folder, const std::string& name) noexcept {
   const base::UniqueFd file(::open((folder / name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
@@ -88,6 +89,16 @@ void BatchFiles::tell_started(std::string_view run_id, int attempt) const noexce
 
 void BatchFiles::tell_ended(std::string_view run_id) const noexcept {
   make_mark(ended(), std::string(run_id));
+}
+
+void BatchFiles::tell_cancelled(std::string_view run_id) const {
+  base::make_directories(directory_ / cancelled_name);
+  make_mark(directory_ / cancelled_name, std::string(run_id));
+}
+
+bool BatchFiles::is_cancelled(std::string_view run_id) const noexcept {
+  std::error_code code;
+  return fs::exists(directory_ / cancelled_name / run_id, code);
 }
 
 BatchFiles make_batch(const fs::path& parent) {

@@ -124,6 +124,8 @@ void cancel_runs(const std::vector<WatchedRun>& runs,
   }
   cancel_here(here);
   for (const Cancelled& one : all) {
+    for (const std::string& run : one.wanted)
+      one.files.tell_cancelled(run);
     one.scheduler.cancel(one.jobs, stop);
     close_not_begun(one.wanted, one.files, one.plan, clock);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <string_view>
 
@@ -62,6 +63,20 @@ std::optional<spec::JobFacts> job_of(const std::string& scheduler,
     if (tells(name)) facts.variables[name] = value;
   }
   return facts;
+}
+
+std::optional<base::WallTime> end_of_job(const base::Environment& environment) {
+  const std::string text = value_of(environment, "SABATH_JOB_END");
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || seconds <= 0) return std::nullopt;
+  return base::WallTime(std::chrono::seconds(seconds));
+}
+
+bool counts_restarts(const std::string& scheduler, const base::Environment& environment) {
+  if (!value_of(environment, "SABATH_JOB_RESTARTS").empty()) return true;
+  // Slurm says so in its own variable, and only once it is more than never.
+  return scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
 }
 
 std::string cpus_allowed() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/spec/job.hpp>
 
@@ -13,6 +14,12 @@ namespace sabath::app {
 /// `environment`. `batch`, `node` and what the kernel allows are left empty.
 std::optional<spec::JobFacts> job_of(const std::string& scheduler,
                                      const base::Environment& environment);
+
+/// When the job's time is over, by SABATH_JOB_END; nothing where it has no limit.
+std::optional<base::WallTime> end_of_job(const base::Environment& environment);
+
+/// Does the job say how often it was started before?
+bool counts_restarts(const std::string& scheduler, const base::Environment& environment);
 
 /// The hardware threads that this process may use, as the kernel writes them; empty: it does not.
 std::string cpus_allowed();

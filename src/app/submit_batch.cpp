@@ -41,7 +41,8 @@ launch::BatchJob job_of(const BatchFiles& files,
 }  // namespace
 
 std::string comment_of(const spec::BatchPlan& plan, std::size_t step) {
-  return plan.steps.size() == 1 ? plan.batch_id : plan.batch_id + "/" + std::to_string(step);
+  const std::string word = launch::job_word(plan.batch_id);
+  return plan.steps.size() == 1 ? word : word + "-" + std::to_string(step);
 }
 
 spec::BatchJobs submit_batch(const BatchFiles& files,

@@ -265,6 +265,11 @@ std::string job_script(const spec::SchedulerDescription& scheduler,
       text += scheduler.submit.directive + line + "\n";
   }
   text += "\n";
+  if (job.resources.time) {
+    // Before the setup, which is part of the job's time.
+    text += fmt::format("export SABATH_JOB_END=\"$(($(date +%s) + {}))\"\n",
+                        job.resources.time->count());
+  }
   for (const auto& [name, value] : site.variables)
     text += "export " + name + "=" + quoted(value) + "\n";
   for (const std::string& line : site.setup)

@@ -2,7 +2,7 @@
 
 batch_bench.py SABATH [RUNS]
 
-Wants root and Debian's Slurm: starts itself again within a cluster of its own (tests/support/slurm/cluster.py).
+Ends with 1 where a bar is missed. Wants root and Debian's Slurm: starts itself again within a cluster of its own (tests/support/slurm/cluster.py).
 """
 
 import json
@@ -26,8 +26,13 @@ BAR_QUESTIONS = 12
 INSIDE = "SABATH_BENCH_CLUSTER"
 
 
-def row(what, measured, bar):
-    print(f"| {what} | {measured} | {bar} |", flush=True)
+MISSED = []
+
+
+def row(what, measured, bar, unit="", digits=0):
+    print(f"| {what} | {measured:.{digits}f}{unit} | {bar}{unit} |", flush=True)
+    if measured > bar:
+        MISSED.append(what)
 
 
 class User:
@@ -82,13 +87,13 @@ class User:
 def submit(user, count):
     before = user.counted("sbatch")
     wall, _ = user.run("run", str(user.folder / "nothing"), "--on", "waits", "--seeds", f"1..{count}", "--detach", "--quiet")
-    row(f"submit {count} runs ({user.counted('sbatch') - before} call of sbatch)", f"{wall:.2f} s", f"{BAR_SUBMIT_S} s")
+    row(f"submit {count} runs ({user.counted('sbatch') - before} call of sbatch)", wall, BAR_SUBMIT_S, " s", 2)
 
 
 def status(user, count):
     user.run("status")
     walls = [user.run("status")[0] * 1e3 for _ in range(20)]
-    row(f"`status` of {count} waiting runs, 20 times", f"{statistics.median(walls):.0f} ms", f"{BAR_STATUS_MS} ms")
+    row(f"`status` of {count} waiting runs, 20 times", statistics.median(walls), BAR_STATUS_MS, " ms")
 
 
 def questions(user, count):
@@ -138,12 +143,12 @@ def overhead(user):
         subprocess.run(["true"], check=True)
         bare.append(time.perf_counter() - begin)
     more = (statistics.median(walls) - statistics.median(bare)) * 1e3
-    row("`exec` in the job over the bare command, 30 times", f"{more:.0f} ms", f"{BAR_OVERHEAD_MS} ms")
+    row("`exec` in the job over the bare command, 30 times", more, BAR_OVERHEAD_MS, " ms")
 
 
 def harvest(user, count):
     wall, text = user.run("list", "runs", "--json")
-    row(f"bring {count} finished runs into the catalog (and list them)", f"{wall:.2f} s", f"{BAR_HARVEST_S} s")
+    row(f"bring {count} finished runs into the catalog (and list them)", wall, BAR_HARVEST_S, " s", 2)
     states = {run["state"] for run in json.loads(text)["runs"]}
     if states != {"ok"}:
         sys.exit(f"batch_bench: the runs are {states}")
@@ -164,6 +169,8 @@ def main():
         execute(user, count)
         harvest(user, count)
         overhead(user)
+    if MISSED:
+        sys.exit("batch_bench: missed: " + "; ".join(MISSED))
 
 
 if __name__ == "__main__":

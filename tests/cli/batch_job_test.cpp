@@ -8,6 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
 
 using namespace sabath;
 using namespace sabath::test;
@@ -262,6 +265,115 @@ TEST_CASE("requeue: a run that a signal interrupted goes on with its own job, un
     CHECK(batch.exec().status == 130);
     CHECK(batch.record()["state"] == "interrupted");
   }
+}
+
+TEST_CASE("requeue: where the scheduler counts no restarts the same job goes on with its run") {
+  Sabath sabath;
+  spec::Site site;
+  site.scheduler = "pbs";
+  const std::string line = "[ $SABATH_ATTEMPT = 3 ] || sleep 60";
+  PlannedBatch batch(sabath, sabath.shell_recipe("toy", line), 1, 1, {}, site);
+  sabath.environment()["SABATH_JOB_ID"] = "7.pbs";
+  for (const int attempt : {1, 2}) {
+    Running running = sabath.start(batch.command());
+    REQUIRE(eventually([&] {
+      const spec::RunStatus status = batch.run().read_status();
+      return status.stage == "go" && status.attempt == attempt;
+    }));
+    running.signal(SIGTERM);
+    CHECK(running.wait().status == 130);
+  }
+  sabath.environment()["SABATH_JOB_ID"] = "8.pbs";
+  CHECK_THAT(batch.exec().errors, Contains("finished already"));
+  sabath.environment()["SABATH_JOB_ID"] = "7.pbs";
+  const Answer answer = batch.exec();
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(batch.record()["attempts"].size() == 2);
+}
+
+TEST_CASE("job: a signal when the job's time is nearly over ends the run, others interrupt it") {
+  Sabath sabath;
+  spec::Site site;
+  site.scheduler = "slurm";
+  site.warning = std::chrono::seconds(60);
+  spec::BatchStep step{{"go"}, {}};
+  step.resources.time = std::chrono::hours(1);
+  PlannedBatch batch(sabath, sabath.shell_recipe("toy", "sleep 60"), 1, 1, {step}, site);
+  batch.be_job("7");
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  const auto signalled = [&](long left) {
+    sabath.environment()["SABATH_JOB_END"] = std::to_string(now + left);
+    Running running = sabath.start(batch.command());
+    REQUIRE(eventually([&] { return batch.run().read_status().stage == "go"; }));
+    running.signal(SIGTERM);
+    return running.wait().status;
+  };
+  SECTION("it is nearly over") {
+    CHECK(signalled(65) == 1);
+    CHECK(batch.record()["state"] == "failed");
+    CHECK_THAT(batch.record()["message"].get<std::string>(),
+               Contains("the job's time was nearly over"));
+    CHECK(batch.exec().status == 1);
+  }
+  SECTION("there is time left") {
+    CHECK(signalled(3000) == 130);
+    CHECK(batch.run().read_status().state == spec::RunState::interrupted);
+  }
+  SECTION("it is nearly over, but a person has cancelled it") {
+    batch.files().tell_cancelled(batch.plan().runs[0]);
+    CHECK(signalled(65) == 130);
+  }
+}
+
+TEST_CASE("herd: of 64 tasks that come at once to a cached stage one executes it") {
+  Sabath sabath;
+  const fs::path log = sabath.folder() / "executions";
+  const json stages = {{{"name", "make"},
+                        {"cache", true},
+                        {"line", "echo x >> " + log.string() + "; sleep 0.5; echo 1 > {output}/x"},
+                        {"outputs", {"x"}}},
+                       {{"name", "use"}, {"needs", {"make"}}, {"line", "cat {stage.make}/x"}}};
+  constexpr std::size_t tasks = 64;
+  PlannedBatch batch(sabath, recipe_of(sabath, stages), tasks);
+  std::vector<std::unique_ptr<Running>> all;
+  for (std::size_t task = 1; task <= tasks; ++task) {
+    batch.be_job(std::to_string(task));
+    all.emplace_back(new Running(sabath.start(batch.command(task))));
+  }
+  for (const auto& one : all) {
+    const Answer answer = one->wait();
+    INFO(answer.errors);
+    CHECK(answer.status == 0);
+  }
+  CHECK(text_of(log) == "x\n");
+  std::size_t reused = 0;
+  for (std::size_t i = 0; i < tasks; ++i)
+    reused += batch.record(i)["stages"][0]["state"] == "reused" ? 1 : 0;
+  CHECK(reused == tasks - 1);
+}
+
+TEST_CASE("herd: a cached stage that fails does not make the others wait for each other") {
+  Sabath sabath;
+  const fs::path log = sabath.folder() / "executions";
+  const json stages = {{{"name", "make"},
+                        {"cache", true},
+                        {"line", "echo x >> " + log.string() + "; sleep 1; exit 3"},
+                        {"outputs", {"x"}}}};
+  constexpr std::size_t tasks = 12;
+  PlannedBatch batch(sabath, recipe_of(sabath, stages), tasks);
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<Running>> all;
+  for (std::size_t task = 1; task <= tasks; ++task) {
+    batch.be_job(std::to_string(task));
+    all.emplace_back(new Running(sabath.start(batch.command(task))));
+  }
+  for (const auto& one : all)
+    CHECK(one->wait().status == 1);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(tasks));
+  CHECK(text_of(log).size() == 2 * tasks);
 }
 
 namespace {

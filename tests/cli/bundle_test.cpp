@@ -137,3 +137,13 @@ TEST_CASE("bundle: an environment that is on this machine alone is refused") {
   CHECK(answer.status == 2);
   CHECK_THAT(answer.errors, Contains("see none of its files"));
 }
+
+TEST_CASE("bundle: doctor proves a pool whose nodes see no file of ours") {
+  const PoolUser user;
+  const Answer answer = user.sabath({"doctor", "--site", "pool"});
+  INFO(answer.output);
+  INFO(answer.errors);
+  CHECK_THAT(answer.output,
+             Contains("was accepted") && Contains("its answer was here") && Contains("node: home"));
+  CHECK(answer.status != 14);
+}

@@ -15,13 +15,13 @@ using launch::JobPhase;
 TEST_CASE("scheduler on grid engine: jobs end well or badly, and are told when they left it") {
   const GridEngine cluster;
   Batches batches(cluster, "sge");
-  const auto good = batches.job("echo \"$SABATH_JOB_ID $SABATH_JOB_RESTARTS $1\"");
+  const auto good = batches.job("echo \"$SABATH_JOB_ID $1\"");
   const std::string id = batches.scheduler.submit(good, never);
   const std::string bad = batches.scheduler.submit(batches.job("exit 3"), never);
   CHECK(batches.scheduler.find(good.comment, never) == id);
   CHECK(batches.reaches(id, JobPhase::done));
   CHECK(batches.reaches(bad, JobPhase::failed));
-  CHECK(batches.log(good) == id + " 0 1\n");
+  CHECK(batches.log(good) == id + " 1\n");
   CHECK(batches.scheduler.find(good.comment, never) == id);
   CHECK(batches.view("99999") == launch::JobView{});
   const auto uses = batches.scheduler.accounting({id, "99999"}, never);

@@ -1,10 +1,14 @@
 // Faults of a site while runs are under way: each test has a Slurm of its own.
 #include "site_user.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/base/process.hpp>
 
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 
+using namespace sabath;
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
@@ -30,6 +34,42 @@ struct RunUnderWay {
 
   SiteUser user;
   fs::path run{};
+};
+
+/// A file system of a few MiB. Wants root.
+class SmallDisk {
+ public:
+  SmallDisk() {
+    must({"mount", "-t", "tmpfs", "-o", "size=4m,mode=0755", "none", path().string()});
+  }
+  ~SmallDisk() { base::SystemProcessRunner().run(command({"umount", "-l", path().string()})); }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  fs::path path() const { return folder_.path(); }
+  void fill() const {
+    base::SystemProcessRunner().run(
+        command({"dd", "if=/dev/zero", "of=" + (path() / "ballast").string(), "bs=64k"}));
+    base::SystemProcessRunner().run(
+        command({"sh", "-c", "while echo x >> " + (path() / "rest").string() + "; do :; done"}));
+  }
+  void empty() const {
+    fs::remove(path() / "ballast");
+    fs::remove(path() / "rest");
+  }
+
+ private:
+  static base::Command command(std::vector<std::string> argv) {
+    base::Command command;
+    command.argv = std::move(argv);
+    command.deadline = std::chrono::seconds(60);
+    return command;
+  }
+  static void must(std::vector<std::string> argv) {
+    REQUIRE(base::SystemProcessRunner().run(command(std::move(argv))).ok());
+  }
+
+  TempHome folder_{};
 };
 
 }  // namespace
@@ -94,4 +134,93 @@ TEST_CASE("site faults: the clock of a node is wrong by a minute") {
     CHECK(took < 30);
     CHECK(slow.user.json_of({"list", "runs"})["runs"][0]["state"] == "ok");
   }
+}
+
+TEST_CASE("site faults: a run whose job is out of time has failed, and says why") {
+  RunUnderWay slow("echo on; sleep 200",
+                   {"--nodes", "1"},
+                   {{"resources", {{"time", "60s"}}}, {"warning", "60s"}});
+  const json end = slow.user.json_of({"wait", "--timeout", "150s"}, 1);
+  CHECK(slow.user.state_in(end) == "failed");
+  CHECK_THAT(end["runs"][0]["detail"].get<std::string>(),
+             Contains("the job's time was nearly over"));
+  CHECK(slow.user.record(slow.run)["state"] == "failed");
+}
+
+TEST_CASE("site faults: a run that makes way for an urgent job goes on afterwards") {
+  RunUnderWay low("echo attempt $SABATH_ATTEMPT; test $SABATH_ATTEMPT -gt 1 || sleep 100",
+                  {"--nodes", "1"},
+                  {{"request", {{"partition", "low"}}}, {"resources", {{"cpus", 2}}}});
+  low.user.cluster->answer(
+      {"sbatch", "-p", "urgent", "-c", "2", "-o", "/dev/null", "--wrap=sleep 2"});
+  CHECK(low.user.json_of({"wait", "--timeout", "100s"})["counts"] == json{{"ok", 1}});
+  CHECK(text_of(low.run / "attempts/2/go/stdout.log") == "attempt 2\n");
+  CHECK(low.user.record(low.run)["attempts"][0]["state"] == "interrupted");
+}
+
+TEST_CASE("site faults: a run lives on under a dead slurmd while its job begins anew elsewhere") {
+  RunUnderWay slow("echo on $(hostname); test $SABATH_ATTEMPT -gt 1 || sleep 43434547",
+                   {"--nodes", "2", "--set", "SlurmdTimeout=2"});
+  const std::string lost = slow.node();
+  slow.user.cluster->command({"kill-slurmd", lost});
+  CHECK(slow.user.json_of({"wait", "--timeout", "100s"})["counts"] == json{{"ok", 1}});
+  CHECK(text_of(slow.run / "attempts/2/go/stdout.log") != "on " + lost + "\n");
+  const std::string record = text_of(slow.run / "record.json");
+  CHECK_FALSE(processes_with("43434547").empty());
+  slow.user.cluster->command({"start-slurmd", lost});
+  CHECK(eventually([&] { return processes_with("43434547").empty(); }));
+  CHECK(text_of(slow.run / "record.json") == record);
+  CHECK(slow.user.json_of({"list", "runs"})["runs"][0]["state"] == "ok");
+}
+
+TEST_CASE("site faults: the accounting is away while a run ends, and is taken when it is back") {
+  RunUnderWay slow("sleep 3", {"--nodes", "1", "--accounting"});
+  slow.user.cluster->command({"stop-accounting"});
+  CHECK(slow.user.json_of({"wait", "@last", "--timeout", "60s"})["counts"] == json{{"ok", 1}});
+  CHECK_FALSE(fs::exists(slow.run / "accounting.json"));
+  slow.user.cluster->command({"start-accounting"});
+  CHECK(eventually(
+      [&] {
+        slow.user.json_of({"wait", "@last"});
+        return fs::exists(slow.run / "accounting.json");
+      },
+      std::chrono::seconds(90)));
+}
+
+TEST_CASE("site faults: a controller whose disk is full refuses, and no run waits for it") {
+  const SmallDisk disk;
+  SiteUser user(std::make_unique<SlurmCluster>(std::vector<std::string>{
+      "--nodes", "1", "--set", "StateSaveLocation=" + disk.path().string()}));
+  const std::string recipe = user.sabath.shell_recipe("tiny", "true");
+  disk.fill();
+  const Answer answer = user.sabath({"run", recipe, "--on", "test"});
+  INFO(answer.errors);
+  CHECK(answer.status == 14);
+  CHECK_THAT(answer.errors, Contains("sbatch"));
+  CHECK(user.json_of({"status"})["runs"].empty());
+  disk.empty();
+  CHECK(user.sabath({"run", recipe, "--on", "test"}).status == 0);
+}
+
+TEST_CASE("site faults: a node whose spool is full begins nothing, and the run goes on elsewhere") {
+  const SmallDisk disk;
+  SiteUser user(std::make_unique<SlurmCluster>(std::vector<std::string>{
+      "--nodes", "1", "--set", "SlurmdSpoolDir=" + disk.path().string() + "/%n"}));
+  disk.fill();
+  const std::string recipe = user.sabath.shell_recipe("tiny", "echo ran");
+  REQUIRE(user.sabath({"run", recipe, "--on", "test", "--detach"}).status == 0);
+  const fs::path run = user.sabath.run_directories().back();
+  // Slurm holds what it could not launch.
+  CHECK(eventually(
+      [&] {
+        const json seen = user.json_of({"status"});
+        return seen["runs"].size() == 1 && seen["runs"][0]["detail"].get<std::string>().find(
+                                               "launch failed") != std::string::npos;
+      },
+      std::chrono::seconds(60)));
+  CHECK_FALSE(fs::exists(run / "attempts/1"));
+  disk.empty();
+  user.cluster->command({"resume-node", "n1"});
+  user.cluster->answer({"scontrol", "release", user.job_of(run)});
+  CHECK(user.json_of({"wait", "--timeout", "60s"})["counts"] == json{{"ok", 1}});
 }

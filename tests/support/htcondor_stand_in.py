@@ -51,7 +51,8 @@ def run_job(cluster, process, settings):
 
     with tempfile.TemporaryDirectory() as sandbox:
         transfer(value("executable"), f"{sandbox}/condor_exec.exe")
-        for name in value("transfer_input_files").split(","):
+        inputs = value("transfer_input_files") if "transfer_input_files" in settings else ""
+        for name in filter(None, inputs.split(",")):
             transfer(name, f"{sandbox}/{os.path.basename(name)}")
         os.chmod(f"{sandbox}/condor_exec.exe", 0o755)
         variables = dict(item.split("=", 1) for item in value("environment").strip('"').split())

@@ -19,6 +19,7 @@ namespace sabath::app {
 ///   job-<step>.sh     the job scripts
 ///   started/ ended/   a file without content for each run's attempt and each run, made by the
 ///   nodes
+///   cancelled/        one for each run that a person has cancelled
 class BatchFiles {
  public:
   explicit BatchFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -42,6 +43,10 @@ class BatchFiles {
   /// noticed later.
   void tell_started(std::string_view run_id, int attempt) const noexcept;
   void tell_ended(std::string_view run_id) const noexcept;
+  /// Says that a person wants the run's end, before the scheduler is asked for it. Throws
+  /// Error{storage}.
+  void tell_cancelled(std::string_view run_id) const;
+  bool is_cancelled(std::string_view run_id) const noexcept;
 
  private:
   std::filesystem::path directory_;

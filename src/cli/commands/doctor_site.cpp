@@ -22,20 +22,27 @@ struct Probe {
 Probe submit_probe(const spec::Site& site, Workspace& workspace) {
   const auto parent = workspace.folders().home / "doctor";
   base::make_directories(parent);
-  Probe probe{parent / (site.name + "-" + base::format_rfc3339(workspace.clock().now())), {}};
+  const std::string now = base::format_rfc3339(workspace.clock().now());
+  Probe probe{parent / launch::job_word("doctor-" + site.name + "-" + now), {}};
   base::make_directories(probe.folder);
   launch::BatchJob job;
   job.name = "sabath-doctor";
   job.comment = probe.folder.filename().string();
   job.script = probe.folder / "job.sh";
   job.log = probe.log();
-  job.argv = {site.program.empty() ? program_path().string() : site.program,
-              "doctor",
-              "--report",
-              probe.report().string()};
+  job.argv = {site.program.empty() ? program_path().string() : site.program, "doctor", "--report"};
   job.resources = site.resources;
   job.resources.time = std::chrono::minutes(5);
-  probe.job = workspace.desk(site).scheduler().submit(job, workspace.stop());
+  launch::Scheduler& scheduler = workspace.desk(site).scheduler();
+  if (scheduler.description().moves_files()) {
+    // The node sees none of our files: the program goes there, and the report comes back.
+    if (site.program.empty()) job.inputs = {program_path()};
+    job.outputs = {probe.report().filename()};
+    job.argv.push_back(probe.report().filename().string());
+  } else {
+    job.argv.push_back(probe.report().string());
+  }
+  probe.job = scheduler.submit(job, workspace.stop());
   return probe;
 }
 

@@ -13,9 +13,10 @@ namespace {
 
 using spec::RunState;
 
+/// `jobs`: as the study's plan says it; it never loosens the site's own limit.
 spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
   spec::Site site = workspace.site(name);
-  if (jobs > 1) site.at_once = jobs;
+  if (jobs > 0) site.at_once = site.at_once > 0 ? std::min(site.at_once, jobs) : jobs;
   return site;
 }
 
@@ -77,7 +78,7 @@ int answer_study(const app::StudyFiles& files,
 
 int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
   workspace.use_site(options.on);
-  const spec::Site site = site_for(options.on, 1, workspace);
+  const spec::Site site = site_for(options.on, 0, workspace);
   const app::PreparedRecipe prepared =
       make_ready(request, {}, site.name, arguments_of(options, request), workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);

@@ -25,7 +25,7 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   const auto file = folder.path() / "ready.json";
   launch::BatchJob job;
   job.name = "sabath-prepare";
-  job.comment = "sabath-prepare-" + folder.path().filename().string();
+  job.comment = launch::job_word("sabath-prepare-" + folder.path().filename().string());
   job.script = folder.path() / "job.sh";
   job.log = folder.path() / "job.log";
   job.argv = {site.program.empty() ? program_path().string() : site.program};

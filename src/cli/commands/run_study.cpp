@@ -195,6 +195,7 @@ spec::StudyPlan new_plan(const RunOptions& options,
     app::runs_at_a_time(
         request.recipe, plan.jobs, tools_of(workspace));  // refuses what does not fit
   } else {
+    if (options.jobs.empty()) plan.jobs = 0;  // as many as the site takes
     plan.site = options.on;
     plan.pack = options.pack;
     workspace.use_site(options.on);

@@ -57,6 +57,20 @@ TEST_CASE("admission: an interrupted run goes on with its own job alone") {
   CHECK(answer(JobStart{"7", 2, 1}) == Answer::again);
 }
 
+TEST_CASE("admission: where restarts are not counted the same job in another process is one") {
+  const JobStart job{"7.pbs", 0, 1};
+  const auto answer = [&](RunState state, Liveness liveness, const JobStart& start) {
+    return app::admit(status_of(state, job), liveness, start, false).answer;
+  };
+  CHECK(answer(RunState::interrupted, Liveness::gone, job) == Answer::again);
+  CHECK(answer(RunState::interrupted, Liveness::unknown, job) == Answer::again);
+  CHECK(answer(RunState::interrupted, Liveness::running, job) == Answer::never);
+  CHECK(answer(RunState::interrupted, Liveness::gone, JobStart{"8.pbs", 0, 1}) == Answer::never);
+  CHECK(answer(RunState::running, Liveness::unknown, job) == Answer::again);
+  CHECK(answer(RunState::running, Liveness::running, job) == Answer::not_now);
+  CHECK(answer(RunState::running, Liveness::unknown, JobStart{"8.pbs", 0, 1}) == Answer::not_now);
+}
+
 TEST_CASE("attempts: those that are over are kept, and one of which nothing is known counts") {
   const test::TempHome home;
   const app::RunFiles files(home.path());
