@@ -135,22 +135,6 @@ class Execution {
   /// A signal may mean that the scheduler wants the node for others, and gives one back later.
   bool may_come_back() const { return job_ && record_.state == spec::RunState::interrupted; }
 
-  /// The scheduler's warning is the same signal as a cancellation, but comes when the job's time is
-  /// nearly over: then the run is over, and would get no further when it is run again.
-  void tell_out_of_time() {
-    if (!node_.batch || record_.state != spec::RunState::interrupted) return;
-    const auto end = end_of_job(base::current_environment());
-    const auto& limit = node_.batch->plan.steps.at(step() - 1).resources.time;
-    if (!end || !limit || BatchFiles(node_.batch->folder).is_cancelled(plan_.run_id)) return;
-    // Slurm may warn a minute early (sbatch(1), --signal).
-    const auto early = std::min<std::chrono::seconds>(std::chrono::minutes(1), *limit / 4);
-    const auto warning = std::min(node_.batch->plan.site.warning, *limit / 2);
-    if (clock_.now() + warning + early < *end) return;
-    record_.state = spec::RunState::failed;
-    record_.message =
-        "the job's time was nearly over" + (record_.message.empty() ? "" : ": " + record_.message);
-  }
-
   /// Another node may see late what the job before this one wrote.
   Admission admitted(const std::stop_token& stop) {
     const auto start = job_ ? std::optional(job_->start) : std::nullopt;
@@ -158,11 +142,8 @@ class Execution {
     while (true) {
       status_ = files_.read_status();
       const auto process = base::ProcessIdentity::parse(status_.process);
-      const Admission admission =
-          admit(status_,
-                process ? base::liveness_of(*process) : base::Liveness::unknown,
-                start,
-                counts_restarts(job_ ? job_->scheduler : "", base::current_environment()));
+      const auto liveness = process ? base::liveness_of(*process) : base::Liveness::unknown;
+      const Admission admission = admit(status_, liveness, start, counts_restarts(job_));
       std::error_code code;
       const bool is_ready =
           step() == 1 || fs::exists(step_file(files_, status_.attempt, step() - 1), code);
@@ -535,7 +516,7 @@ class Execution {
                   "this one, which was given up for lost, is not recorded");
     }
     if (!ends_run()) return leave_step();
-    tell_out_of_time();
+    if (node_.batch) tell_out_of_time(*node_.batch, plan_.run_id, clock_.now(), record_);
     tell_full_disk();
     keep_earlier();
     if (node_.batch) complete_stages(plan_, record_);

@@ -65,18 +65,26 @@ std::optional<spec::JobFacts> job_of(const std::string& scheduler,
   return facts;
 }
 
-std::optional<base::WallTime> end_of_job(const base::Environment& environment) {
+bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
+                    std::chrono::seconds warning,
+                    base::WallTime now,
+                    const base::Environment& environment) {
+  using std::chrono::seconds;
   const std::string text = value_of(environment, "SABATH_JOB_END");
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size() || seconds <= 0) return std::nullopt;
-  return base::WallTime(std::chrono::seconds(seconds));
+  std::int64_t over = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), over);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (!limit || !is_number || over <= 0) return false;
+  // Slurm may warn up to a minute early (sbatch(1), --signal); a short job is no more than warned.
+  const seconds early = std::min<seconds>(seconds(60), *limit / 3 + seconds(5));
+  return now + std::min(warning, *limit / 2) + early >= base::WallTime(seconds(over));
 }
 
-bool counts_restarts(const std::string& scheduler, const base::Environment& environment) {
+bool counts_restarts(const std::optional<spec::JobFacts>& job,
+                     const base::Environment& environment) {
   if (!value_of(environment, "SABATH_JOB_RESTARTS").empty()) return true;
   // Slurm says so in its own variable, and only once it is more than never.
-  return scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
+  return job && job->scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
 }
 
 std::string cpus_allowed() {

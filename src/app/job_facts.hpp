@@ -4,6 +4,7 @@
 #include <sabath/base/process.hpp>
 #include <sabath/spec/job.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -15,11 +16,16 @@ namespace sabath::app {
 std::optional<spec::JobFacts> job_of(const std::string& scheduler,
                                      const base::Environment& environment);
 
-/// When the job's time is over, by SABATH_JOB_END; nothing where it has no limit.
-std::optional<base::WallTime> end_of_job(const base::Environment& environment);
+/// May a signal have been the scheduler's warning that the job's time is nearly over? It is the
+/// same signal as a cancellation; SABATH_JOB_END says when the time is over.
+bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
+                    std::chrono::seconds warning,
+                    base::WallTime now,
+                    const base::Environment& environment = base::current_environment());
 
 /// Does the job say how often it was started before?
-bool counts_restarts(const std::string& scheduler, const base::Environment& environment);
+bool counts_restarts(const std::optional<spec::JobFacts>& job,
+                     const base::Environment& environment = base::current_environment());
 
 /// The hardware threads that this process may use, as the kernel writes them; empty: it does not.
 std::string cpus_allowed();

@@ -1,7 +1,9 @@
 #include "run_steps.hpp"
 
+#include "job_facts.hpp"
 #include "usage_sums.hpp"
 
+#include <sabath/app/batch_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -108,6 +110,18 @@ void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps)
     if (code && code != std::errc::file_exists)
       base::throw_errno((files.attempt(to) / stage.name).string(), "cannot link", code.value());
   }
+}
+
+void tell_out_of_time(const BatchPart& batch,
+                      const std::string& run_id,
+                      base::WallTime now,
+                      RunRecord& record) {
+  if (record.state != spec::RunState::interrupted) return;
+  const auto& limit = batch.plan.steps.at(batch.step - 1).resources.time;
+  const bool is_warned = is_nearly_over(limit, batch.plan.site.warning, now);
+  if (!is_warned || BatchFiles(batch.folder).is_cancelled(run_id)) return;
+  record.state = spec::RunState::failed;
+  record.message = "the job's time was nearly over; " + record.message;
 }
 
 void put_before(const RunRecord& earlier, RunRecord& record, FoundSoftware& software) {

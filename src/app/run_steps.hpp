@@ -4,6 +4,7 @@
 #include "run_software.hpp"
 #include "stage_runner.hpp"
 
+#include <sabath/app/execute_plan.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/run_plan.hpp>
@@ -11,6 +12,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace sabath::app {
@@ -29,6 +31,13 @@ std::vector<spec::PlannedStage> stages_of_step(const spec::RunPlan& plan,
 /// Another attempt goes on with what `steps` steps of an earlier one did: their files, and the
 /// folders of their stages, are in the new attempt's folder as links.
 void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps);
+
+/// A run that a signal has interrupted when the time of its step's job was nearly over has failed:
+/// it would get no further another time. Not one that a person has cancelled.
+void tell_out_of_time(const BatchPart& batch,
+                      const std::string& run_id,
+                      base::WallTime now,
+                      spec::RunRecord& record);
 
 /// Puts what earlier steps found before what `record` says of this one.
 void put_before(const spec::RunRecord& earlier, spec::RunRecord& record, FoundSoftware& software);
