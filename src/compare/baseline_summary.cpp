@@ -14,14 +14,6 @@ constexpr double sd_of_mad = 1.4826;            ///< of normal values
 constexpr double sd_of_mean_distance = 1.2533;  ///< sqrt(pi / 2)
 constexpr double outlying = 3.5;
 
-std::vector<double> finite_of(const std::vector<double>& values) {
-  std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double value) {
-    return std::isfinite(value);
-  });
-  return finite;
-}
-
 std::vector<double> distances(const std::vector<double>& values, double middle) {
   std::vector<double> result;
   result.reserve(values.size());

@@ -1,5 +1,5 @@
 #include "group_statistics.hpp"
-#include "number_format.hpp"
+#include "holds_rung.hpp"
 #include "performance.hpp"
 #include "tolerance.hpp"
 
@@ -67,14 +67,6 @@ std::uint64_t count_distinct(const std::vector<double>& values) {
     bits.push_back(identity(value));
   std::sort(bits.begin(), bits.end());
   return static_cast<std::uint64_t>(std::unique(bits.begin(), bits.end()) - bits.begin());
-}
-
-std::vector<double> finite_of(const std::vector<double>& values) {
-  std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double value) {
-    return std::isfinite(value);
-  });
-  return finite;
 }
 
 void summarise(spec::GroupRow& row) {
@@ -175,23 +167,6 @@ void set(spec::MetricGroups& metric, Verdict verdict, std::string reason) {
   metric.reason = std::move(reason);
 }
 
-bool holds(double a, double b, spec::Rung rung, const spec::Tolerance& tolerance) {
-  const auto bits_a = std::bit_cast<std::uint64_t>(a);
-  const auto bits_b = std::bit_cast<std::uint64_t>(b);
-  if (bits_a == bits_b) return true;
-  const Difference difference = Float64::difference(bits_a, bits_b);
-  switch (rung) {
-    case spec::Rung::bitwise:
-      return false;
-    case spec::Rung::ulp:
-      return difference.ulps <= *tolerance.ulp;
-    case spec::Rung::tolerance:
-      break;
-  }
-  const double largest = std::max(std::abs(a), std::abs(b));
-  return difference.absolute <= *tolerance.absolute + *tolerance.relative * largest;
-}
-
 void judge_rung(const GroupsToCompare& request,
                 const RunValues& values,
                 spec::MetricGroups& metric) {
@@ -206,7 +181,7 @@ void judge_rung(const GroupsToCompare& request,
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
   const bool good = *request.require == spec::Rung::bitwise
                         ? metric.identical_across
-                        : holds(least, most, *request.require, tolerance);
+                        : holds_rung(least, most, *request.require, tolerance);
   set(metric,
       good ? Verdict::pass : Verdict::fail,
       fmt::format("the values that lie furthest apart, {} and {}, {} {}",
@@ -406,11 +381,6 @@ void judge(const GroupsToCompare& request,
 
 // ---- two sides
 
-/// The finite values of a row.
-std::vector<double> numbers_of(const spec::GroupRow& row) {
-  return finite_of(row.values);
-}
-
 /// All statistics of judged metrics; what they say of means is adjusted for how many there are.
 void add_statistics(const GroupsToCompare& request, spec::GroupComparison& comparison) {
   std::vector<double> p;
@@ -418,8 +388,8 @@ void add_statistics(const GroupsToCompare& request, spec::GroupComparison& compa
   for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
     spec::MetricGroups& metric = comparison.metrics[i];
     if (metric.performance || metric.rows.size() != 2) continue;
-    metric.statistics = group_statistics(numbers_of(metric.rows[0]),
-                                         numbers_of(metric.rows[1]),
+    metric.statistics = group_statistics(finite_of(metric.rows[0].values),
+                                         finite_of(metric.rows[1].values),
                                          request.metrics[i].margin,
                                          request.alpha);
     if (!metric.judged || !metric.statistics->welch_p) continue;
@@ -437,8 +407,8 @@ void add_performance(const GroupsToCompare& request, spec::GroupComparison& comp
     comparison.performance.push_back(performance_row(metric.name,
                                                      metric.unit,
                                                      metric.better,
-                                                     numbers_of(metric.rows[0]),
-                                                     numbers_of(metric.rows[1]),
+                                                     finite_of(metric.rows[0].values),
+                                                     finite_of(metric.rows[1].values),
                                                      request.speed_margin,
                                                      request.reference));
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <vector>
 
 namespace sabath::compare {
 
@@ -55,6 +55,14 @@ double median(std::span<const double> values) {
   if (sorted.size() % 2 == 1) return *middle;
   const double lower = *std::max_element(sorted.begin(), middle);
   return lower + (*middle - lower) / 2;
+}
+
+std::vector<double> finite_of(std::span<const double> values) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double value) {
+    return std::isfinite(value);
+  });
+  return finite;
 }
 
 }  // namespace sabath::compare

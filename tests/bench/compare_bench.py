@@ -6,10 +6,10 @@ compare_bench.py SABATH [N] [POINTS]
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
+
+from timed import timed
 
 POINTS = 1_000_000
 BAR_S = 1.0
@@ -35,14 +35,6 @@ def write_recipe(folder, points):
                     "step_time": {"better": "lower", "unit": "s", "kind": "performance", "warmup": 10}},
     }
     (folder / "recipe.json").write_text(json.dumps(recipe))
-
-
-def timed(argv, environment, statuses):
-    begin = time.perf_counter()
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode not in statuses:
-        sys.exit(f"{' '.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return time.perf_counter() - begin
 
 
 def main():

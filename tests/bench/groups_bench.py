@@ -6,10 +6,10 @@ groups_bench.py SABATH [N] [RUNS]
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
-import time
+
+from timed import timed
 
 RUNS = 10_000
 HOSTS = 100
@@ -25,14 +25,6 @@ def write_table(path, runs):
             host = rng.randrange(HOSTS)
             accuracy = 0.9 + 0.001 * (host % 7) + rng.gauss(0, 0.002)
             table.write(f"node{host:03d},gpu{host % 4},{run},{accuracy!r},{rng.gauss(0.3, 0.01)!r}\n")
-
-
-def timed(argv, environment, statuses):
-    begin = time.perf_counter()
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode not in statuses:
-        sys.exit(f"{' '.join(argv)}: {done.returncode}\n{done.stderr}")
-    return time.perf_counter() - begin
 
 
 def main():

@@ -6,10 +6,10 @@ report_bench.py SABATH [N] [RUNS]
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
+
+from timed import timed
 
 RUNS = 200
 POINTS = 10_000
@@ -42,14 +42,6 @@ RECIPE = {
     },
     "stages": [{"name": "train", "run": {"shell": "awk -v s={seed} -v points=%d -f {recipe}/points.awk >> $SABATH_METRICS" % POINTS}}],
 }
-
-
-def timed(argv, environment):
-    begin = time.perf_counter()
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return time.perf_counter() - begin
 
 
 def main():

@@ -15,8 +15,7 @@ case "${2:-}" in
     exit ;;
 esac
 work=$3
-fail() { echo "story: $1" >&2; cat "$work/out" >&2; exit 1; }
-says() { grep -qE -- "$1" "$work/out" || fail "nothing says '$1' in:"; }
+source "$here/expect.sh"
 export SABATH_HOME=$work/home SABATH_CONFIG=$work/config
 mkdir -p "$work/config/sites"
 cat >"$work/config/sites/test.json" <<'S'

@@ -6,17 +6,7 @@ source=$2
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 export SABATH_HOME=$work/home
-# expect STATUS COMMAND...: the exit status must be as said; what was printed goes to $work/out.
-expect() {
-  local wanted=$1 status=0
-  shift
-  "$@" >"$work/out" 2>"$work/err" || status=$?
-  [ "$status" = "$wanted" ] && return
-  echo "gate: '$*' ended with $status, not $wanted" >&2
-  cat "$work/out" "$work/err" >&2
-  exit 1
-}
-says() { grep -qE -- "$1" "$work/out" || { echo "gate: nothing says '$1' in:" >&2; cat "$work/out" >&2; exit 1; }; }
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 # breaks COPY FILE FROM TO: a copy of the recipe in which one line of the code is another.
 breaks() {
   cp -r "$source/recipes/supercell" "$work/$1"

@@ -5,17 +5,7 @@ sabath=$1
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 export SABATH_HOME=$work/home
-# expect STATUS COMMAND...: the exit status must be as said; what was printed goes to $work/out.
-expect() {
-  local wanted=$1 status=0
-  shift
-  "$@" >"$work/out" 2>"$work/err" || status=$?
-  [ "$status" = "$wanted" ] && return
-  echo "story: '$*' ended with $status, not $wanted" >&2
-  cat "$work/out" "$work/err" >&2
-  exit 1
-}
-says() { grep -qE -- "$1" "$work/out" || { echo "story: nothing says '$1' in:" >&2; cat "$work/out" >&2; exit 1; }; }
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 
 expect 0 "$sabath" fetch supercell-bubbles
 says 'supercell.h5 .* sha256:[0-9a-f]{64}'

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace sabath::compare {
 
@@ -34,5 +35,8 @@ Moments moments(std::span<const double> values);
 
 /// Of the sorted values the middle one, or the mean of the two; NaN for none.
 double median(std::span<const double> values);
+
+/// Those that are neither NaN nor infinite, in their order.
+std::vector<double> finite_of(std::span<const double> values);
 
 }  // namespace sabath::compare
