@@ -176,14 +176,20 @@ void add_unknown_metrics(const BaselineEntry& entry,
   }
 }
 
-void judge_against(const BaselineEntry& entry,
-                   const JudgedGroup& group,
-                   const CheckRequest& request,
-                   CheckGroup& checked) {
-  checked.against = against_text(entry);
-  note_facets(entry, group, checked);
+/// A metric of the baseline as the runs have it.
+struct Judged {
+  const spec::BaselineMetric* metric = nullptr;
+  compare::BaselineVerdict verdict{};
+};
+
+/// Of the metrics that are asked for; each for itself.
+std::vector<Judged> judge_each(const BaselineEntry& entry,
+                               const JudgedGroup& group,
+                               const CheckRequest& request,
+                               CheckGroup& checked) {
   const std::vector<GroupMetric> found = metrics_of(group);
   compare::BaselineTerms terms = terms_of(entry, group, request);
+  std::vector<Judged> judged;
   for (const spec::BaselineMetric& metric : entry.metrics) {
     if (metric.performance ? !request.performance : !request.results) continue;
     if (metric.performance && metric.better == spec::Better::none) {
@@ -196,16 +202,32 @@ void judge_against(const BaselineEntry& entry,
         });
     terms.tolerance = declared == group.declared.end() ? spec::Tolerance{} : declared->tolerance;
     terms.margin = declared == group.declared.end() ? std::nullopt : declared->margin;
-    const compare::JudgedMetric judged = values_of(metric, found, group);
-    const compare::BaselineVerdict verdict = metric.performance
-                                                 ? compare::judge_performance(metric, judged, terms)
-                                                 : compare::judge_result(metric, judged, terms);
+    const compare::JudgedMetric values = values_of(metric, found, group);
+    judged.push_back({&metric,
+                      metric.performance ? compare::judge_performance(metric, values, terms)
+                                         : compare::judge_result(metric, values, terms)});
+  }
+  return judged;
+}
+
+void judge_against(const BaselineEntry& entry,
+                   const JudgedGroup& group,
+                   const CheckRequest& request,
+                   CheckGroup& checked) {
+  checked.against = against_text(entry);
+  note_facets(entry, group, checked);
+  std::vector<Judged> judged = judge_each(entry, group, request, checked);
+  std::vector<compare::BaselineVerdict*> verdicts;
+  for (Judged& one : judged)
+    verdicts.push_back(&one.verdict);
+  compare::adjust_for_many(verdicts);
+  for (Judged& found : judged) {
     CheckCase& one = checked.cases.emplace_back();
-    one.kind = metric.performance ? CaseKind::performance : CaseKind::result;
-    one.name = metric.name;
-    one.verdict = verdict.verdict;
-    one.test = verdict.test;
-    one.reason = verdict.reason;
+    one.kind = found.metric->performance ? CaseKind::performance : CaseKind::result;
+    one.name = found.metric->name;
+    one.verdict = found.verdict.verdict;
+    one.test = std::move(found.verdict.test);
+    one.reason = std::move(found.verdict.reason);
     expect(request, group.key, one);
   }
   if (request.performance && entry.holds_for.device == spec::any_of_all)

@@ -33,12 +33,18 @@ void append(std::vector<std::string>& notes, const std::string& note) {
 }  // namespace
 
 spec::Collected CollectedStages::collected() const {
+  using Places = std::vector<spec::SeedPlace>;
   spec::Collected all;
   for (const auto& [stage, extraction] : stages) {
     for (const auto& [name, value] : extraction.collected.parameters)
       all.parameters.emplace(name, base::redact(value));
     const auto& seeds = extraction.collected.seeds;
     all.seeds.insert(all.seeds.end(), seeds.begin(), seeds.end());
+    for (spec::SeedPlace place : extraction.collected.seed_places.value_or(Places{})) {
+      if (!all.seed_places) all.seed_places.emplace();
+      place.file = base::redact(place.file);
+      all.seed_places->push_back(std::move(place));
+    }
     for (const std::string& note : extraction.collected.notes)
       append(all.notes, "stage " + stage + ": " + note);
   }

@@ -1,4 +1,5 @@
 #include "output_trees.hpp"
+#include "stricter_tolerance.hpp"
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_pair.hpp>
@@ -225,24 +226,6 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
 
 // ---- rules
 
-/// The smaller of two; one alone goes before none.
-template <class T>
-std::optional<T> stricter(const std::optional<T>& a, const std::optional<T>& b) {
-  return a && b ? std::min(*a, *b) : (a ? a : b);
-}
-
-spec::Tolerance stricter_of(const spec::Tolerance& a, const spec::Tolerance& b) {
-  return {
-      stricter(a.absolute, b.absolute), stricter(a.relative, b.relative), stricter(a.ulp, b.ulp)};
-}
-
-/// As it is applied to a metric: what is not said is the default of numbers of 64 bits.
-spec::Tolerance as_applied(const spec::Tolerance& said) {
-  return {said.absolute.value_or(0),
-          said.relative.value_or(said.absolute ? 0 : 1e-7),
-          said.ulp.value_or(4)};
-}
-
 /// What either side declares is judged, by the stricter of both: A and B say the same of B and A.
 compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Recipe& of_a) {
   std::vector<spec::MetricSpec> metrics = a.current.declared;
@@ -263,6 +246,7 @@ compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Reci
   for (const auto& [path, rule] : of_b.compare) {
     const auto [known, is_new] = rules.outputs.try_emplace(path, rule);
     if (is_new) continue;
+    known->second.predictions.insert(rule.predictions.begin(), rule.predictions.end());
     known->second.tolerance = stricter_of(known->second.tolerance, rule.tolerance);
     if (!known->second.as.empty()) continue;
     known->second.as = rule.as;

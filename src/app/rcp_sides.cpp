@@ -25,7 +25,7 @@ struct Converged {
   std::string batch_parameter{};
   spec::MetricSpec metric{};
   double epochs = std::numeric_limits<double>::quiet_NaN();  ///< NaN: it never reached its target
-  std::vector<compare::LoggedSeed> seeds{};
+  std::vector<spec::SeedPlace> seeds{};
 };
 
 const spec::MetricSpec& metric_with_target(const CurrentRecord& run) {
@@ -87,19 +87,18 @@ double epochs_to(const std::vector<spec::Series>& all, const spec::MetricSpec& m
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<compare::LoggedSeed> seeds_of(const spec::RunRecord& record) {
-  std::vector<compare::LoggedSeed> seeds;
-  const auto add = [&](const std::string& text) {
-    if (const auto number = collect::number_of(text))
-      seeds.push_back({static_cast<std::int64_t>(*number), record.recipe_name, 0});
-  };
+/// Those that the code told, with the lines that told them, else the run's own.
+std::vector<spec::SeedPlace> seeds_of(const spec::RunRecord& record) {
+  std::vector<spec::SeedPlace> seeds;
   if (record.collected) {
-    for (const std::string& text : record.collected->seeds)
-      add(text);
+    seeds = record.collected->seed_places.value_or(seeds);
+    if (!record.collected->seed_places) {
+      for (const std::string& text : record.collected->seeds)
+        seeds.push_back({text, record.recipe_name, 0});
+    }
   }
-  if (seeds.empty() && record.seed.value) {
-    seeds.push_back({static_cast<std::int64_t>(*record.seed.value), record.recipe_name, 0});
-  }
+  if (seeds.empty() && record.seed.value)
+    seeds.push_back({std::to_string(*record.seed.value), record.recipe_name, 0});
   return seeds;
 }
 
@@ -144,7 +143,7 @@ void check_alike(const Converged& one, const std::vector<Converged>& runs) {
 }
 
 void check_seeds_of(const std::vector<Converged>& runs, spec::RcpFinding& finding) {
-  std::vector<std::vector<compare::LoggedSeed>> seeds;
+  std::vector<std::vector<spec::SeedPlace>> seeds;
   for (const Converged& run : runs)
     seeds.push_back(run.seeds);
   const compare::SeedVerdict verdict = compare::check_seeds(seeds);

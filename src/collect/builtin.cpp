@@ -21,6 +21,10 @@ void merge(Extraction& all, Extraction&& one) {
   all.collected.parameters.merge(one.collected.parameters);
   append(all.collected.seeds, std::move(one.collected.seeds));
   append(all.collected.notes, std::move(one.collected.notes));
+  if (one.collected.seed_places) {
+    if (!all.collected.seed_places) all.collected.seed_places.emplace();
+    append(*all.collected.seed_places, std::move(*one.collected.seed_places));
+  }
   all.reported.seeds.merge(one.reported.seeds);
   append(all.reported.orders, std::move(one.reported.orders));
 }

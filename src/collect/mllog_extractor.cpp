@@ -50,7 +50,7 @@ class MllogFile {
     if (event.number) add(event.key, *event.number, event.where);
     if (names_.contains(event.key)) return;
     spec::Collected& collected = target_.extraction.collected;
-    if (event.key == "seed") return take_seed(event.value);
+    if (event.key == "seed") return take_seed(event);
     // What belongs to no epoch and no step is said of the whole run.
     const bool is_of_run = event.where.epoch == base::no_step && event.where.step == base::no_step;
     if (is_of_run && collected.parameters.size() < max_facts) {
@@ -58,11 +58,17 @@ class MllogFile {
     }
   }
 
-  void take_seed(const std::string& seed) {
-    auto& seeds = target_.extraction.collected.seeds;
-    if (seeds.size() >= max_facts || std::find(seeds.begin(), seeds.end(), seed) != seeds.end())
-      return;
-    seeds.push_back(seed);
+  void take_seed(const MllogEvent& event) {
+    spec::Collected& collected = target_.extraction.collected;
+    if (!collected.seed_places) collected.seed_places.emplace();
+    add_once(*collected.seed_places, {event.value, event.file, event.line});
+    add_once(collected.seeds, event.value);
+  }
+
+  template <class T>
+  static void add_once(std::vector<T>& all, const T& one) {
+    if (all.size() >= max_facts || std::find(all.begin(), all.end(), one) != all.end()) return;
+    all.push_back(one);
   }
 
   /// "epoch_start" and "epoch_stop" are the interval "epoch".

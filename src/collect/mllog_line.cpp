@@ -106,6 +106,9 @@ std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& e
   event.where.epoch = whole_member(metadata->value, {"epoch_num", "first_epoch_num"});
   event.where.step = whole_member(metadata->value, {"step_num", "samples_count"});
   event.status = string_member(metadata->value, "status");
+  event.file = string_member(metadata->value, "file");
+  const std::int64_t line_number = whole_member(metadata->value, {"lineno"});
+  event.line = line_number == base::no_step ? 0 : line_number;
   return std::string();
 }
 

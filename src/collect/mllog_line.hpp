@@ -17,6 +17,8 @@ struct MllogEvent {
   std::optional<double> number{};  ///< the value, if it is a number
   base::SeriesPoint where{};       ///< of epoch_num, step_num ... in the metadata, and of time_ms
   std::string status{};            ///< of the metadata
+  std::string file{};              ///< of the metadata: of the code that told it
+  std::int64_t line = 0;           ///< likewise; 0: not said
 };
 
 /// Nothing for a line that is no event. Else its JSON is read into `event`, and what is wrong with

@@ -1,4 +1,5 @@
 #include "holds_rung.hpp"
+#include "mean_by_sample.hpp"
 #include "tolerance.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
 
 namespace sabath::compare {
 namespace {
@@ -21,6 +21,8 @@ using spec::Verdict;
 using Seed = std::optional<std::uint64_t>;
 
 constexpr std::uint64_t fewest_for_margin = 10;
+constexpr double group_alpha = 0.05;
+constexpr double prediction_alpha = 0.01;
 
 /// A run that has a value.
 struct Value {
@@ -53,14 +55,7 @@ std::string seed_text(const Seed& seed) {
 
 /// Runs of one seed are one sample of what seeds do, unless all have that one.
 std::vector<double> by_seed(const std::vector<double>& values, const std::vector<Seed>& seeds) {
-  if (is_one(seeds)) return values;
-  std::map<Seed, std::vector<double>> groups;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    groups[seeds[i]].push_back(values[i]);
-  std::vector<double> means;
-  for (const auto& [seed, group] : groups)
-    means.push_back(moments(group).mean);
-  return means;
+  return is_one(seeds) ? values : mean_by_sample(values, seeds);
 }
 
 /// Who requires which rung.
@@ -147,15 +142,18 @@ BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Val
     return verdict;
   }
   verdict.verdict = Verdict::pass;
-  verdict.reason = fmt::format("within the reviewed bounds [{}, {}]", bounds.low, bounds.high);
+  verdict.reason = fmt::format(
+      "within the reviewed bounds [{}, {}] (n = {})", bounds.low, bounds.high, runs.size());
   return verdict;
 }
 
 BaselineVerdict judge_one(const BaselineMetric& reference,
                           double value,
                           const std::vector<double>& references) {
-  const PredictionVerdict predicted = judge_prediction(value, moments(references));
-  BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason, {}};
+  const PredictionVerdict predicted =
+      judge_prediction(value, moments(references), prediction_alpha);
+  BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason, {}, {}};
+  if (predicted.p) verdict.chance = Chance{*predicted.p, prediction_alpha};
   const auto& bounds = reference.bounds;
   if (verdict.verdict != Verdict::pass || !bounds) return verdict;
   if (bounds->low <= value && value <= bounds->high) return verdict;
@@ -177,13 +175,15 @@ BaselineVerdict judge_many(const BaselineMetric& reference,
   const Moments of_baseline = moments(references);
   std::optional<double> margin = terms.margin;
   if (!margin && references.size() >= fewest_for_margin) margin = reference.margin;
-  const GroupVerdict judged = judge_groups(of_runs, of_baseline, margin);
+  const GroupVerdict judged = judge_groups(of_runs, of_baseline, margin, group_alpha);
   std::string reason = fmt::format(
       "mean {:.6g}, of the baseline {:.6g}: {}", of_runs.mean, of_baseline.mean, judged.reason);
   if (!margin && reference.margin) {
     reason += fmt::format("; the baseline's own margin counts from {} runs on", fewest_for_margin);
   }
-  return {judged.verdict, "equivalence", reason, judged.runs_needed};
+  BaselineVerdict verdict{judged.verdict, "equivalence", reason, judged.runs_needed, {}};
+  if (judged.welch) verdict.chance = Chance{judged.welch->p, group_alpha};
+  return verdict;
 }
 
 /// Of values that are all finite.
@@ -223,6 +223,7 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
             fmt::format("{} of {} values of the baseline are not finite",
                         reference.values.size() - reference.n,
                         reference.values.size()),
+            {},
             {}};
   }
   for (const Value& run : runs) {
@@ -230,6 +231,7 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
     return {Verdict::fail,
             "finite",
             fmt::format("{} has {}, all values of the baseline are finite", run.run, run.value),
+            {},
             {}};
   }
   if (!terms.asked && reference.bounds && reference.bounds->rule == spec::reviewed)
@@ -242,6 +244,7 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
                         seed_text(terms.seeds.front()),
                         run.run,
                         seed_text(run.seed)),
+            {},
             {}};
   }
   if (const auto required = required_rung(reference, terms))
@@ -286,21 +289,46 @@ std::optional<Interval> pooled_ratio(const std::vector<double>& values,
   return Interval{std::exp(a.mean - b.mean - half), std::exp(a.mean - b.mean + half)};
 }
 
-std::string ratio_text(const BaselineMetric& reference, double median, const SpeedVerdict& speed) {
+std::string ratio_text(const BaselineMetric& reference,
+                       const std::vector<double>& values,
+                       const SpeedVerdict& speed) {
   const std::string unit =
       reference.unit.empty() || reference.unit == "1" ? "" : " " + reference.unit;
-  return fmt::format(
-      "median {:.4g}{}, of the baseline {:.4g}{}: ", median, unit, speed.median_reference, unit);
+  return fmt::format("median {:.4g}{} (n = {}), of the baseline {:.4g}{} (n = {}): ",
+                     median(values),
+                     unit,
+                     values.size(),
+                     speed.median_reference,
+                     unit,
+                     reference.values.size());
 }
 
 }  // namespace
+
+void adjust_for_many(const std::vector<BaselineVerdict*>& verdicts) {
+  std::vector<BaselineVerdict*> tested;
+  std::vector<double> p;
+  for (BaselineVerdict* verdict : verdicts) {
+    if (!verdict->chance) continue;
+    tested.push_back(verdict);
+    p.push_back(verdict->chance->p);
+  }
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    BaselineVerdict& verdict = *tested[i];
+    if (verdict.verdict != Verdict::fail || adjusted[i] < verdict.chance->alpha) continue;
+    verdict.verdict = Verdict::inconclusive;
+    verdict.reason += among_many_text(tested.size(), p[i], adjusted[i]);
+  }
+}
 
 BaselineVerdict judge_result(const BaselineMetric& reference,
                              const JudgedMetric& runs,
                              const BaselineTerms& terms) {
   const std::vector<Value> values = present(runs);
-  if (values.empty()) return {Verdict::inconclusive, "", "no run has a value", {}};
-  if (reference.values.empty()) return {Verdict::inconclusive, "", "the baseline has no value", {}};
+  if (values.empty()) return {Verdict::inconclusive, "", "no run has a value", {}, {}};
+  if (reference.values.empty())
+    return {Verdict::inconclusive, "", "the baseline has no value", {}, {}};
   return with_missing(judge_present(reference, values, terms), values.size(), runs.values.size());
 }
 
@@ -310,9 +338,10 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
   std::vector<double> values;
   for (const Value& value : present(runs))
     values.push_back(value.value);
-  if (values.empty()) return {Verdict::inconclusive, "speed", "no run has a value", {}};
+  if (values.empty()) return {Verdict::inconclusive, "speed", "no run has a value", {}, {}};
   if (logarithms(values).empty() || logarithms(reference.values).empty()) {
-    return {Verdict::inconclusive, "speed", "a ratio wants values above zero on both sides", {}};
+    return {
+        Verdict::inconclusive, "speed", "a ratio wants values above zero on both sides", {}, {}};
   }
   SpeedVerdict speed = judge_speed(reference.values, values, reference.better, terms.speed_margin);
   const bool higher = reference.better == spec::Better::higher;
@@ -336,7 +365,7 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
   if (speed.verdict == Verdict::inconclusive && interval)
     speed.reason += "; more runs would make that narrower";
   return with_missing(
-      {speed.verdict, "speed", ratio_text(reference, median(values), speed) + speed.reason, {}},
+      {speed.verdict, "speed", ratio_text(reference, values, speed) + speed.reason, {}, {}},
       values.size(),
       runs.values.size());
 }

@@ -1,5 +1,6 @@
 #include "group_statistics.hpp"
 #include "holds_rung.hpp"
+#include "mean_by_sample.hpp"
 #include "performance.hpp"
 #include "tolerance.hpp"
 
@@ -22,12 +23,34 @@ using spec::Verdict;
 
 constexpr std::size_t most_classes = 26;
 constexpr std::size_t most_tested_groups = 200;
+constexpr double prediction_alpha = 0.01;
 
 /// In which group each run is.
 struct Grouping {
   std::vector<spec::RunGroup> groups{};
   std::vector<std::size_t> of_run{};
+  std::vector<std::uint64_t> samples{};  ///< of each group, in which repeats of a seed count once
+
+  bool has_repeats() const {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (samples[g] < groups[g].runs) return true;
+    }
+    return false;
+  }
 };
+
+/// What tests see of one metric: of each group the finite values.
+using Samples = std::vector<std::vector<double>>;
+
+void count_samples(const GroupsToCompare& request, Grouping& grouping) {
+  std::set<std::pair<std::size_t, std::uint32_t>> seen;
+  for (const spec::RunGroup& group : grouping.groups)
+    grouping.samples.push_back(request.samples.empty() ? group.runs : 0);
+  for (std::size_t run = 0; run < request.samples.size(); ++run) {
+    const std::size_t own = grouping.of_run[run];
+    if (seen.emplace(own, request.samples[run]).second) ++grouping.samples[own];
+  }
+}
 
 Grouping group(const GroupsToCompare& request) {
   std::vector<std::size_t> order(request.runs);
@@ -52,7 +75,23 @@ Grouping group(const GroupsToCompare& request) {
     ++grouping.groups.back().runs;
     grouping.of_run[order[i]] = grouping.groups.size() - 1;
   }
+  count_samples(request, grouping);
   return grouping;
+}
+
+Samples samples_of(const GroupsToCompare& request,
+                   const Grouping& grouping,
+                   const RunValues& metric) {
+  Samples values(grouping.groups.size());
+  std::vector<std::vector<std::uint32_t>> numbers(request.samples.empty() ? 0 : values.size());
+  for (std::size_t run = 0; run < metric.values.size(); ++run) {
+    if (!metric.values[run] || !std::isfinite(*metric.values[run])) continue;
+    values[grouping.of_run[run]].push_back(*metric.values[run]);
+    if (!numbers.empty()) numbers[grouping.of_run[run]].push_back(request.samples[run]);
+  }
+  for (std::size_t g = 0; g < numbers.size(); ++g)
+    values[g] = mean_by_sample(values[g], numbers[g]);
+  return values;
 }
 
 /// What makes two values the same: their bits, but all NaN are one.
@@ -184,7 +223,8 @@ void judge_rung(const GroupsToCompare& request,
                         : holds_rung(least, most, *request.require, tolerance);
   set(metric,
       good ? Verdict::pass : Verdict::fail,
-      fmt::format("the values that lie furthest apart, {} and {}, {} {}",
+      fmt::format("of {} runs the values that lie furthest apart, {} and {}, {} {}",
+                  request.runs,
                   least,
                   most,
                   good ? "are equal:" : "are not equal:",
@@ -199,25 +239,18 @@ struct TestedPair {
   GroupVerdict verdict{};
 };
 
-Moments moments_of(const spec::GroupRow& row) {
-  return {row.finite, row.mean, row.sd * row.sd, row.min, row.max};
-}
-
 /// All pairs of groups; the verdict of each is for that pair alone.
 std::vector<TestedPair> test_pairs(std::size_t index,
-                                   const spec::MetricGroups& metric,
+                                   const Samples& samples,
                                    const std::optional<double>& margin,
                                    double alpha) {
+  std::vector<Moments> groups;
+  for (const std::vector<double>& values : samples)
+    groups.push_back(moments(values));
   std::vector<TestedPair> pairs;
-  for (std::size_t a = 0; a < metric.rows.size(); ++a) {
-    for (std::size_t b = a + 1; b < metric.rows.size(); ++b) {
-      pairs.push_back(
-          {index,
-           a,
-           b,
-           judge_groups(
-               moments_of(metric.rows[a]), moments_of(metric.rows[b]), margin, alpha, false)});
-    }
+  for (std::size_t a = 0; a < groups.size(); ++a) {
+    for (std::size_t b = a + 1; b < groups.size(); ++b)
+      pairs.push_back({index, a, b, judge_groups(groups[a], groups[b], margin, alpha, false)});
   }
   return pairs;
 }
@@ -229,10 +262,29 @@ std::string label(const spec::RunGroup& group) {
   return text;
 }
 
+/// That all pairs pass: the one whose means lie furthest apart says how closely.
+std::string equivalent_text(const Grouping& grouping, const std::vector<TestedPair>& pairs) {
+  if (pairs.size() == 1) return pairs.front().verdict.reason;
+  const auto apart = [](const TestedPair& pair) {
+    return pair.verdict.welch ? std::abs(pair.verdict.welch->difference) : 0;
+  };
+  const auto widest =
+      std::max_element(pairs.begin(), pairs.end(), [&](const TestedPair& a, const TestedPair& b) {
+        return apart(a) < apart(b);
+      });
+  return fmt::format(
+      "all {} pairs of groups are equivalent within the margin, the furthest apart {} and {}: {}",
+      pairs.size(),
+      label(grouping.groups[widest->a]),
+      label(grouping.groups[widest->b]),
+      widest->verdict.reason);
+}
+
 /// From the tests of its pairs: the first that fails, else the first that does not pass.
 void judge_equivalence(const GroupsToCompare& request,
                        const Grouping& grouping,
                        const std::vector<TestedPair>& pairs,
+                       const Samples& samples,
                        spec::MetricGroups& metric) {
   const auto first = [&](Verdict verdict) {
     return std::find_if(pairs.begin(), pairs.end(), [&](const TestedPair& pair) {
@@ -242,19 +294,14 @@ void judge_equivalence(const GroupsToCompare& request,
   auto telling = first(Verdict::fail);
   if (telling == pairs.end()) telling = first(Verdict::inconclusive);
   if (telling == pairs.end()) {
-    set(metric,
-        Verdict::pass,
-        pairs.size() == 1 ? pairs.front().verdict.reason
-                          : fmt::format("all {} pairs of groups are "
-                                        "equivalent within the margin",
-                                        pairs.size()));
+    set(metric, Verdict::pass, equivalent_text(grouping, pairs));
     return;
   }
   std::string reason = telling->verdict.reason;
   if (telling->verdict.verdict == Verdict::inconclusive && telling->verdict.has_margin &&
       telling->verdict.equivalence) {
-    const GroupVerdict whole = judge_groups(moments_of(metric.rows[telling->a]),
-                                            moments_of(metric.rows[telling->b]),
+    const GroupVerdict whole = judge_groups(moments(samples[telling->a]),
+                                            moments(samples[telling->b]),
                                             telling->verdict.equivalence->margin,
                                             request.alpha);
     metric.runs_needed = whole.runs_needed;
@@ -268,35 +315,62 @@ void judge_equivalence(const GroupsToCompare& request,
                   reason));
 }
 
-/// The side that is held against the other, as one run against references; nothing: both are
+/// The side that is held against the other, as one sample against references; nothing: both are
 /// groups.
 std::optional<std::size_t> single_side(const GroupsToCompare& request, const Grouping& grouping) {
   if (!request.two_sides || grouping.groups.size() != 2) return std::nullopt;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    if (grouping.groups[side].runs == 1 && grouping.groups[1 - side].runs > 1) return side;
+    if (grouping.samples[side] == 1 && grouping.samples[1 - side] > 1) return side;
   }
   return std::nullopt;
 }
 
-void judge_single(const GroupsToCompare& request, std::size_t single, spec::MetricGroups& metric) {
+/// One sample, held against references.
+struct TestedSingle {
+  std::size_t metric = 0;
+  double p = 1;
+};
+
+/// What chance makes of it, where it could be tested.
+std::optional<double> judge_single(const GroupsToCompare& request,
+                                   std::size_t single,
+                                   const Samples& samples,
+                                   spec::MetricGroups& metric) {
   const bool is_reference =
       request.reference && static_cast<std::size_t>(*request.reference) == single;
   if (is_reference) {
     set(metric, Verdict::inconclusive, "the reference is one run, which shows no spread");
-    return;
+    return std::nullopt;
   }
-  const spec::GroupRow& one = metric.rows[single];
   const spec::GroupRow& references = metric.rows[1 - single];
-  if (one.finite == 0 || references.finite < references.values.size() + references.missing) {
+  if (samples[single].empty() ||
+      references.finite < references.values.size() + references.missing) {
     set(metric, Verdict::inconclusive, "a run has no finite value");
-    return;
+    return std::nullopt;
   }
-  const PredictionVerdict found = judge_prediction(one.mean, moments_of(references));
+  const PredictionVerdict found =
+      judge_prediction(samples[single].front(), moments(samples[1 - single]), prediction_alpha);
   if (found.interval) {
     metric.prediction_low = found.interval->low;
     metric.prediction_high = found.interval->high;
   }
   set(metric, found.verdict, found.reason);
+  return found.p;
+}
+
+/// A metric that differs by chance as often as there are many is none.
+void adjust(const std::vector<TestedSingle>& singles, std::vector<spec::MetricGroups>& metrics) {
+  std::vector<double> p;
+  for (const TestedSingle& single : singles)
+    p.push_back(single.p);
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t i = 0; i < singles.size(); ++i) {
+    spec::MetricGroups& metric = metrics[singles[i].metric];
+    if (metric.verdict != Verdict::fail || adjusted[i] < prediction_alpha) continue;
+    set(metric,
+        Verdict::inconclusive,
+        metric.reason + among_many_text(singles.size(), p[i], adjusted[i]));
+  }
 }
 
 /// What needs no test, if it is so.
@@ -319,8 +393,6 @@ bool judge_plainly(const GroupsToCompare& request,
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs));
-  } else if (const auto single = single_side(request, grouping)) {
-    judge_single(request, *single, metric);
   } else if (grouping.groups.size() > most_tested_groups) {
     set(metric,
         Verdict::inconclusive,
@@ -347,26 +419,46 @@ void adjust(std::vector<TestedPair>& pairs, double alpha) {
   }
 }
 
-void judge(const GroupsToCompare& request,
-           const Grouping& grouping,
-           std::vector<spec::MetricGroups>& metrics) {
+/// By tests, which err by chance.
+void judge_by_tests(const GroupsToCompare& request,
+                    const Grouping& grouping,
+                    const std::vector<std::size_t>& tested,
+                    std::vector<spec::MetricGroups>& metrics) {
+  const std::optional<std::size_t> single = single_side(request, grouping);
+  std::map<std::size_t, Samples> samples;
   std::vector<TestedPair> pairs;
-  std::vector<std::size_t> tested;
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    if (!metrics[i].judged) continue;
-    if (judge_plainly(request, request.metrics[i], grouping, metrics[i])) continue;
-    tested.push_back(i);
-    for (TestedPair& pair : test_pairs(i, metrics[i], request.metrics[i].margin, request.alpha))
+  std::vector<TestedSingle> singles;
+  for (const std::size_t i : tested) {
+    const Samples& own = samples[i] = samples_of(request, grouping, request.metrics[i]);
+    if (single) {
+      if (const auto p = judge_single(request, *single, own, metrics[i]))
+        singles.push_back({i, *p});
+      continue;
+    }
+    for (TestedPair& pair : test_pairs(i, own, request.metrics[i].margin, request.alpha))
       pairs.push_back(std::move(pair));
   }
+  adjust(singles, metrics);
   adjust(pairs, request.alpha);
   for (const std::size_t i : tested) {
     std::vector<TestedPair> own;
     std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(own), [&](const TestedPair& pair) {
       return pair.metric == i;
     });
-    judge_equivalence(request, grouping, own, metrics[i]);
+    if (!own.empty()) judge_equivalence(request, grouping, own, samples[i], metrics[i]);
+    if (grouping.has_repeats()) metrics[i].reason += "; runs of one seed count once";
   }
+}
+
+void judge(const GroupsToCompare& request,
+           const Grouping& grouping,
+           std::vector<spec::MetricGroups>& metrics) {
+  std::vector<std::size_t> tested;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (metrics[i].judged && !judge_plainly(request, request.metrics[i], grouping, metrics[i]))
+      tested.push_back(i);
+  }
+  judge_by_tests(request, grouping, tested, metrics);
   for (spec::MetricGroups& metric : metrics) {
     const std::uint64_t without = without_value(metric, request.runs);
     if (!metric.judged || metric.verdict != Verdict::pass || without == 0) continue;
@@ -382,16 +474,17 @@ void judge(const GroupsToCompare& request,
 // ---- two sides
 
 /// All statistics of judged metrics; what they say of means is adjusted for how many there are.
-void add_statistics(const GroupsToCompare& request, spec::GroupComparison& comparison) {
+void add_statistics(const GroupsToCompare& request,
+                    const Grouping& grouping,
+                    spec::GroupComparison& comparison) {
   std::vector<double> p;
   std::vector<spec::GroupStatistics*> tested;
   for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
     spec::MetricGroups& metric = comparison.metrics[i];
     if (metric.performance || metric.rows.size() != 2) continue;
-    metric.statistics = group_statistics(finite_of(metric.rows[0].values),
-                                         finite_of(metric.rows[1].values),
-                                         request.metrics[i].margin,
-                                         request.alpha);
+    const Samples samples = samples_of(request, grouping, request.metrics[i]);
+    metric.statistics =
+        group_statistics(samples[0], samples[1], request.metrics[i].margin, request.alpha);
     if (!metric.judged || !metric.statistics->welch_p) continue;
     tested.push_back(&*metric.statistics);
     p.push_back(*metric.statistics->welch_p);
@@ -401,18 +494,26 @@ void add_statistics(const GroupsToCompare& request, spec::GroupComparison& compa
     tested[i]->welch_p_adjusted = adjusted[i];
 }
 
+spec::PerformanceRow row_of(const GroupsToCompare& request, const spec::MetricGroups& metric) {
+  const std::vector<double> a = finite_of(metric.rows[0].values);
+  const std::vector<double> b = finite_of(metric.rows[1].values);
+  const bool is_told = !metric.performance || metric.name == energy_name;
+  if (is_told) return told_row(metric.name, metric.unit, metric.better, a, b);
+  return performance_row(
+      metric.name, metric.unit, metric.better, a, b, request.speed_margin, request.reference);
+}
+
 void add_performance(const GroupsToCompare& request, spec::GroupComparison& comparison) {
   for (const spec::MetricGroups& metric : comparison.metrics) {
-    if (!metric.performance || metric.rows.size() != 2) continue;
-    comparison.performance.push_back(performance_row(metric.name,
-                                                     metric.unit,
-                                                     metric.better,
-                                                     finite_of(metric.rows[0].values),
-                                                     finite_of(metric.rows[1].values),
-                                                     request.speed_margin,
-                                                     request.reference));
+    const std::string name = metric.name.substr(metric.name.find('/') + 1);
+    const bool is_quality = metric.judged && is_validation_loss(name);
+    if ((metric.performance || is_quality) && metric.rows.size() == 2)
+      comparison.performance.push_back(row_of(request, metric));
   }
   sort_rows(comparison.performance);
+  std::stable_partition(comparison.performance.begin(),
+                        comparison.performance.end(),
+                        [](const auto& row) { return row.name != energy_name; });
   Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
   comparison.performance_verdict = judgement.verdict;
   comparison.performance_reason = std::move(judgement.reason);
@@ -463,11 +564,11 @@ spec::GroupComparison compare_groups(const GroupsToCompare& request) {
   judge(request, grouping, comparison.metrics);
   comparison.classes = joint_classes(request);
   conclude(comparison);
-  comparison.groups = std::move(grouping.groups);
   if (request.two_sides) {
-    add_statistics(request, comparison);
+    add_statistics(request, grouping, comparison);
     add_performance(request, comparison);
   }
+  comparison.groups = std::move(grouping.groups);
   return comparison;
 }
 

@@ -71,16 +71,4 @@ Leaving find_leaving(const Envelope& envelope,
   return found;
 }
 
-double churn(std::span<const std::string> a, std::span<const std::string> b) {
-  if (a.size() != b.size() || a.empty()) {
-    throw Error(ErrorKind::usage,
-                "predictions are compared one by one: there are " + std::to_string(a.size()) +
-                    " and " + std::to_string(b.size()));
-  }
-  std::size_t different = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    different += a[i] != b[i] ? 1 : 0;
-  return static_cast<double>(different) / static_cast<double>(a.size());
-}
-
 }  // namespace sabath::compare

@@ -1,6 +1,7 @@
 #include <sabath/compare/group_verdict.hpp>
 #include <sabath/compare/power.hpp>
 
+#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +21,20 @@ std::string counts(const Moments& a, const Moments& b) {
   return fmt::format("n = {} and {}", std::min(a.n, b.n), std::max(a.n, b.n));
 }
 
+/// How far apart, told the same from both sides: the greater mean less the other.
+std::string effect_text(const GroupVerdict& verdict, double alpha) {
+  const double difference = verdict.welch->difference;
+  Interval interval = verdict.equivalence->interval;
+  if (difference < 0) interval = {-interval.high, -interval.low};
+  std::string text = fmt::format("means {:.4g} apart, {:g} % interval [{:.4g}, {:.4g}]",
+                                 std::abs(difference),
+                                 100 * (1 - 2 * alpha),
+                                 interval.low,
+                                 interval.high);
+  if (verdict.hedges_g) text += fmt::format(", Hedges' g {:.3g}", std::abs(*verdict.hedges_g));
+  return text;
+}
+
 std::string needed_text(const std::optional<std::uint64_t>& runs) {
   if (!runs) return "no number of runs up to 100000 a side would decide";
   return fmt::format("about {} runs a side would decide", *runs);
@@ -31,6 +46,32 @@ std::string undecided_text(const Moments& a, const Moments& b, const GroupVerdic
                      verdict.equivalence->p,
                      verdict.welch->p,
                      counts(a, b));
+}
+
+/// Of groups that each have one value: there is no spread to measure a difference by.
+GroupVerdict judge_constant(const Moments& a, const Moments& b) {
+  if (a.mean == b.mean) {
+    return decided(spec::Verdict::pass,
+                   fmt::format("all runs have one value, {} ({})", a.mean, counts(a, b)));
+  }
+  return decided(spec::Verdict::fail,
+                 fmt::format("each group has one value, and they differ: {} and {}, {:.4g} apart "
+                             "without any spread ({})",
+                             std::min(a.mean, b.mean),
+                             std::max(a.mean, b.mean),
+                             std::abs(a.mean - b.mean),
+                             counts(a, b)));
+}
+
+/// Of t = (value - mean) / (s sqrt(1 + 1/n)).
+double prediction_p(double value, const Moments& reference) {
+  const double apart = std::abs(value - reference.mean);
+  if (apart == 0) return 1;
+  if (reference.variance == 0 || !std::isfinite(apart)) return 0;
+  const auto n = static_cast<double>(reference.n);
+  const boost::math::students_t distribution(n - 1);
+  const double t = apart / (reference.sd() * std::sqrt(1 + 1 / n));
+  return 2 * boost::math::cdf(boost::math::complement(distribution, t));
 }
 
 }  // namespace
@@ -52,10 +93,7 @@ GroupVerdict judge_groups(const Moments& a,
       !std::isfinite(b.variance)) {
     return decided(spec::Verdict::inconclusive, "a value is not finite");
   }
-  if (a.variance == 0 && b.variance == 0) {
-    if (a.mean == b.mean) return decided(spec::Verdict::pass, "all runs have one value");
-    return decided(spec::Verdict::fail, "each group has one value, and they differ");
-  }
+  if (a.variance == 0 && b.variance == 0) return judge_constant(a, b);
   GroupVerdict result;
   result.has_margin = margin.has_value();
   result.welch = welch_test(a, b);
@@ -67,26 +105,32 @@ GroupVerdict judge_groups(const Moments& a,
     return result;
   }
   const bool differ = result.welch->p < alpha;
+  const std::string effect = effect_text(result, alpha);
   if (!margin) {
     result.reason = fmt::format(
         "no margin says what difference would matter; for twice the standard deviation ({:.6g}) "
-        "TOST has p = {:.3g} with {}",
+        "TOST has p = {:.3g} with {}; {}",
         result.equivalence->margin,
         result.equivalence->p,
-        counts(a, b));
+        counts(a, b),
+        effect);
   } else if (result.equivalence->holds) {
     result.verdict = spec::Verdict::pass;
-    result.reason = fmt::format("{} within {} (p = {:.3g}, {})",
+    result.reason = fmt::format("{} within {} (p = {:.3g}, {}): {}",
                                 differ ? "different but negligible" : "equivalent",
                                 *margin,
                                 result.equivalence->p,
-                                counts(a, b));
+                                counts(a, b),
+                                effect);
   } else if (differ) {
     result.verdict = spec::Verdict::fail;
-    result.reason = fmt::format(
-        "different (p = {:.3g}) and not within {} ({})", result.welch->p, *margin, counts(a, b));
+    result.reason = fmt::format("different (p = {:.3g}) and not within {} ({}): {}",
+                                result.welch->p,
+                                *margin,
+                                counts(a, b),
+                                effect);
   } else {
-    result.reason = undecided_text(a, b, result);
+    result.reason = undecided_text(a, b, result) + ": " + effect;
     if (*margin == 0) result.reason += "; values that vary are never within a margin of zero";
     if (!find_runs_needed) return result;
     result.runs_needed = runs_to_decide({result.welch->difference, *margin, a.sd(), b.sd()}, alpha);
@@ -109,6 +153,7 @@ PredictionVerdict judge_prediction(double value, const Moments& reference, doubl
     return result;
   }
   const bool inside = result.interval->contains(value);
+  result.p = prediction_p(value, reference);
   result.verdict = inside ? spec::Verdict::pass : spec::Verdict::fail;
   result.reason = fmt::format("{} {} [{}, {}], where one more run lies with {:g} % (n = {})",
                               value,
@@ -117,7 +162,20 @@ PredictionVerdict judge_prediction(double value, const Moments& reference, doubl
                               result.interval->high,
                               100 * (1 - alpha),
                               reference.n);
+  if (reference.variance > 0 && std::isfinite(value)) {
+    result.reason += fmt::format(", {:.3g} standard deviations from the mean {:.6g}",
+                                 std::abs(value - reference.mean) / reference.sd(),
+                                 reference.mean);
+  }
   return result;
+}
+
+std::string among_many_text(std::size_t metrics, double p, double adjusted) {
+  return fmt::format(
+      "; among {} metrics that differs by chance too often (p = {:.3g}, adjusted by Holm {:.3g})",
+      metrics,
+      p,
+      adjusted);
 }
 
 }  // namespace sabath::compare

@@ -1,6 +1,7 @@
 #include "output_pairs.hpp"
 
 #include "array_pair.hpp"
+#include "prediction_churn.hpp"
 #include "tree_pair.hpp"
 
 #include <sabath/compare/array_trees.hpp>
@@ -101,7 +102,10 @@ class OutputPairs {
     const auto from_b = b->open(rule);
     if (!from_a || !from_b) return keep(name, whole_file(bytes_differ(*a, *b)));
     const TreePair trees{trees_of_a ? &*trees_of_a : nullptr, trees_of_b ? &*trees_of_b : nullptr};
-    add(name, compare_arrays(name, *from_a, *from_b, rule.tolerance, options_.tolerance, trees));
+    Findings arrays =
+        compare_arrays(name, *from_a, *from_b, rule.tolerance, options_.tolerance, trees);
+    add_churn(name, *from_a, *from_b, rule, arrays);
+    add(name, std::move(arrays));
   }
 
   Findings take() { return std::move(findings_); }

@@ -1,5 +1,6 @@
 #include "performance.hpp"
 
+#include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/derived_metric.hpp>
 
@@ -56,28 +57,9 @@ std::vector<double> last_value_of(const Side& side,
   return {series->value.back()};
 }
 
-/// "val_loss", "validation/loss", "valid_mae_loss": what recipes call it.
-bool is_validation_loss(const spec::MetricSpec& metric) {
-  std::string name = metric.name;
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-    return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  });
-  const bool is_validation = name.starts_with("val") || name.find("/val") != std::string::npos ||
-                             name.find("_val") != std::string::npos;
-  return !metric.performance && is_validation && name.find("loss") != std::string::npos;
-}
-
-/// Of readings that count a GPU as a whole; nothing where a run has none.
-std::vector<double> accelerator_joules(const spec::RunRecord& record) {
-  double joules = 0;
-  bool found = false;
-  for (const spec::EnergyReading& reading :
-       record.energy_readings.value_or(std::vector<spec::EnergyReading>{})) {
-    if (!reading.scope.starts_with("the whole GPU")) continue;
-    joules += reading.joules;
-    found = true;
-  }
-  return found ? std::vector<double>{joules} : std::vector<double>{};
+std::vector<double> joules_of(const spec::RunRecord& record) {
+  const auto joules = accelerator_joules(record);
+  return joules ? std::vector<double>{*joules} : std::vector<double>{};
 }
 
 // ---- where they ran
@@ -123,6 +105,14 @@ PerformanceRow row_of(std::string name,
   row.median_b = median(b);
   row.n_a = a.size();
   row.n_b = b.size();
+  if (const auto interval = median_interval(a)) {
+    row.median_a_low = interval->low;
+    row.median_a_high = interval->high;
+  }
+  if (const auto interval = median_interval(b)) {
+    row.median_b_low = interval->low;
+    row.median_b_high = interval->high;
+  }
   row.cv_a = variation(a);
   row.cv_b = variation(b);
   row.ratio = turned_ratio(row.median_a, row.median_b, better);
@@ -189,10 +179,10 @@ PerformanceRow total_time(const Side& a, const Side& b) {
 }
 
 void add_energy(const Side& a, const Side& b, std::vector<PerformanceRow>& rows) {
-  const std::vector<double> of_a = accelerator_joules(a.record);
-  const std::vector<double> of_b = accelerator_joules(b.record);
+  const std::vector<double> of_a = joules_of(a.record);
+  const std::vector<double> of_b = joules_of(b.record);
   if (of_a.empty() && of_b.empty()) return;
-  rows.push_back(row_of("energy of the accelerators", "J", spec::Better::lower, of_a, of_b));
+  rows.push_back(row_of(energy_name, "J", spec::Better::lower, of_a, of_b));
   rows.back().kind = PerformanceKind::whole_run;
   if (of_a.empty() || of_b.empty())
     rows.back().reason = fmt::format("only in {}", of_a.empty() ? "B" : "A");
@@ -200,7 +190,7 @@ void add_energy(const Side& a, const Side& b, std::vector<PerformanceRow>& rows)
 
 /// Of "stage/metric".
 PerformanceKind kind_of(const std::string& name) {
-  if (name == total_time_name) return PerformanceKind::whole_run;
+  if (name == total_time_name || name == energy_name) return PerformanceKind::whole_run;
   const bool to_target = name.find("/" + spec::seconds_to_target("")) != std::string::npos;
   return to_target ? PerformanceKind::time_to_quality : PerformanceKind::speed;
 }
@@ -227,6 +217,39 @@ PerformanceRow performance_row(const std::string& name,
   return row;
 }
 
+PerformanceRow told_row(const std::string& name,
+                        const std::string& unit,
+                        spec::Better better,
+                        const std::vector<double>& a,
+                        const std::vector<double>& b) {
+  PerformanceRow row = row_of(name, unit, better, a, b);
+  row.kind = name == energy_name ? PerformanceKind::whole_run : PerformanceKind::quality;
+  if (a.empty() || b.empty()) row.reason = fmt::format("only in {}", a.empty() ? "B" : "A");
+  return row;
+}
+
+/// "val_loss", "validation/loss", "valid_mae_loss": what recipes call it.
+bool is_validation_loss(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  });
+  const bool is_validation = name.starts_with("val") || name.find("/val") != std::string::npos ||
+                             name.find("_val") != std::string::npos;
+  return is_validation && name.find("loss") != std::string::npos;
+}
+
+std::optional<double> accelerator_joules(const spec::RunRecord& record) {
+  double joules = 0;
+  bool found = false;
+  for (const spec::EnergyReading& reading :
+       record.energy_readings.value_or(std::vector<spec::EnergyReading>{})) {
+    if (!reading.scope.starts_with("the whole GPU")) continue;
+    joules += reading.joules;
+    found = true;
+  }
+  return found ? std::optional(joules) : std::nullopt;
+}
+
 void sort_rows(std::vector<PerformanceRow>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return order_of(x) < order_of(y);
@@ -240,7 +263,7 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
   const SpeedMargin margin = margin_between(a.record, b.record);
   std::vector<PerformanceRow> rows{total_time(a, b)};
   for (const spec::MetricSpec& metric : rules.metrics) {
-    if (!metric.performance && !is_validation_loss(metric)) continue;
+    if (!metric.performance && !is_validation_loss(metric.name)) continue;
     std::set<std::string> streams;
     for (const auto* side : {&a, &b}) {
       for (const spec::Series& series : side->series) {

@@ -35,6 +35,16 @@ spec::PerformanceRow performance_row(const std::string& name,
                                      const SpeedMargin& margin,
                                      std::optional<ReferenceSide> reference);
 
+/// The same, told and not judged: quality, and energy.
+spec::PerformanceRow told_row(const std::string& name,
+                              const std::string& unit,
+                              spec::Better better,
+                              const std::vector<double>& a,
+                              const std::vector<double>& b);
+
+/// Of a metric's name, without the stage.
+bool is_validation_loss(std::string name);
+
 /// The same of groups of runs: a value of each run.
 Judgement judge_rows(const std::vector<spec::PerformanceRow>& rows, const SpeedMargin& margin);
 

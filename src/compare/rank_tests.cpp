@@ -1,5 +1,6 @@
 #include <sabath/compare/rank_tests.hpp>
 
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 
 #include <algorithm>
@@ -343,6 +344,25 @@ std::optional<Shift> hodges_lehmann(std::span<const double> a,
   shift.estimate = lower + (upper - lower) / 2;
   shift.interval = interval_of_sorted(of_a, of_b, alpha);
   return shift;
+}
+
+std::optional<Interval> median_interval(std::span<const double> values, double alpha) {
+  if (values.empty() || has_nan(values)) return std::nullopt;
+  // Of n values so many lie below the median as heads fall in n throws.
+  const boost::math::binomial below(static_cast<double>(values.size()), 0.5);
+  double outside = std::floor(boost::math::quantile(below, alpha / 2));
+  while (outside >= 0 && boost::math::cdf(below, outside) > alpha / 2)
+    --outside;
+  if (outside < 0) return std::nullopt;
+  std::vector<double> ordered(values.begin(), values.end());
+  const auto at = [&](std::size_t place) {
+    const auto found = ordered.begin() + static_cast<std::ptrdiff_t>(place);
+    std::nth_element(ordered.begin(), found, ordered.end());
+    return *found;
+  };
+  const auto lowest = static_cast<std::size_t>(outside);
+  const double low = at(lowest);
+  return Interval{low, at(values.size() - 1 - lowest)};
 }
 
 std::optional<Interval> shift_interval(std::span<const double> a,

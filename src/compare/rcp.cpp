@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -93,6 +94,18 @@ RcpVerdict inconclusive(std::string reason) {
   return result;
 }
 
+/// The text as a whole number is written ("007" is "7"); nothing where it is none of 64 bits.
+std::optional<std::string> whole_number(const std::string& text) {
+  const char* end = text.data() + text.size();
+  const auto read = [&](auto number) -> std::optional<std::string> {
+    const auto [rest, problem] = std::from_chars(text.data(), end, number);
+    if (problem != std::errc{} || rest != end) return std::nullopt;
+    return std::to_string(number);
+  };
+  if (const auto found = read(std::uint64_t{0})) return found;
+  return read(std::int64_t{0});
+}
+
 }  // namespace
 
 RcpPoint rcp_point(const RcpRuns& runs, const RcpRules& rules) {
@@ -173,22 +186,33 @@ RcpVerdict check_rcp(const std::vector<RcpRuns>& references,
   return result;
 }
 
-SeedVerdict check_seeds(const std::vector<std::vector<LoggedSeed>>& runs) {
+SeedVerdict check_seeds(const std::vector<std::vector<spec::SeedPlace>>& runs) {
   if (runs.empty()) return {spec::Verdict::inconclusive, "there is no run"};
-  std::map<LoggedSeed, std::size_t> first_run;
+  std::map<spec::SeedPlace, std::size_t> first_run;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     if (runs[run].empty())
       return {spec::Verdict::fail, fmt::format("run {} logged no seed", run + 1)};
-    for (const LoggedSeed& seed : runs[run]) {
-      const auto [known, is_new] = first_run.emplace(seed, run);
+    for (spec::SeedPlace place : runs[run]) {
+      const auto seed = whole_number(place.seed);
+      if (!seed) {
+        return {spec::Verdict::inconclusive,
+                fmt::format("run {} logged the seed '{}' at {}:{}, which is no whole number of 64 "
+                            "bits",
+                            run + 1,
+                            place.seed,
+                            place.file,
+                            place.line)};
+      }
+      place.seed = *seed;
+      const auto [known, is_new] = first_run.emplace(place, run);
       if (is_new || known->second == run) continue;
       return {spec::Verdict::fail,
               fmt::format("runs {} and {} logged the seed {} at {}:{}",
                           known->second + 1,
                           run + 1,
-                          seed.seed,
-                          seed.file,
-                          seed.line)};
+                          place.seed,
+                          place.file,
+                          place.line)};
     }
   }
   return {spec::Verdict::pass, fmt::format("{} runs, each with seeds of its own", runs.size())};

@@ -227,8 +227,10 @@ std::vector<spec::FacetDifference> forbidden_differences(
     const std::set<std::string>& across) {
   std::vector<spec::FacetDifference> forbidden;
   for (const auto& difference : differences) {
-    const bool allowed = across.contains(difference.facet) ||
-                         (difference.facet == "parameters" && across.contains(difference.item));
+    const bool is_named = difference.facet == "parameters" ||
+                          (difference.facet == "recipe" && difference.item == "task");
+    const bool allowed =
+        across.contains(difference.facet) || (is_named && across.contains(difference.item));
     if (!allowed && bearing_of(difference, a, b) == Bearing::result) {
       forbidden.push_back(difference);
     }

@@ -166,6 +166,19 @@ std::string differences_text(const Comparison& comparison) {
   return table.text() + "\n";
 }
 
+/// Of outputs that are predictions.
+std::string churn_text(const Comparison& comparison) {
+  std::string text;
+  for (const ItemComparison& item : comparison.outputs) {
+    if (!item.churn) continue;
+    text += fmt::format("churn of {}: {:.4g} % of {} predictions are others in B\n",
+                        item.name,
+                        100 * *item.churn,
+                        *item.predictions);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 }  // namespace
 
 std::string number_text(double value) {
@@ -199,7 +212,8 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
                        facets.empty() ? "" : " (differs: " + facets + ")"));
   head.gap();
   std::string text =
-      head.text() + differences_text(comparison) + items_text(comparison) + courses +
+      head.text() + differences_text(comparison) + items_text(comparison) + churn_text(comparison) +
+      courses +
       (comparison.performance.empty() ? "" : performance_table(comparison.performance) + "\n");
   LabelledLines foot(13);
   if (comparison.first_divergence) {

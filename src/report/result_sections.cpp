@@ -171,6 +171,8 @@ Table speeds_table(const std::vector<spec::PerformanceRow>& rows) {
   table.columns = {{"metric"},
                    {"A", true},
                    {"B", true},
+                   {"95 % interval of A", true},
+                   {"95 % interval of B", true},
                    {"n of A", true},
                    {"n of B", true},
                    {"ratio", true},
@@ -180,15 +182,20 @@ Table speeds_table(const std::vector<spec::PerformanceRow>& rows) {
   const auto number = [](const std::optional<double>& value) {
     return value ? number_text(*value) : "";
   };
+  const auto interval = [&](const std::optional<double>& low, const std::optional<double>& high) {
+    return low ? number(low) + " to " + number(high) : "";
+  };
   for (const spec::PerformanceRow& row : rows) {
     table.rows.push_back(
         {row.unit.empty() || row.unit == "1" ? row.name : row.name + " [" + row.unit + "]",
          row.n_a > 0 ? number_text(row.median_a) : "",
          row.n_b > 0 ? number_text(row.median_b) : "",
+         interval(row.median_a_low, row.median_a_high),
+         interval(row.median_b_low, row.median_b_high),
          std::to_string(row.n_a),
          std::to_string(row.n_b),
          number(row.ratio),
-         row.ratio_low ? number(row.ratio_low) + " to " + number(row.ratio_high) : "",
+         interval(row.ratio_low, row.ratio_high),
          row.verdict ? std::string(spec::to_string(*row.verdict)) : "not judged",
          row.reason});
   }

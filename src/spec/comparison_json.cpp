@@ -49,6 +49,8 @@ static void describe(FieldWriter& io, const ItemComparison& item) {
   io("first_beyond_1e-6", item.growth[0]);
   io("first_beyond_1e-4", item.growth[1]);
   io("first_beyond_1e-2", item.growth[2]);
+  io("predictions", item.predictions);
+  io("churn", item.churn);
   io("comes_back", item.comes_back);
   io("judged", item.judged);
 }
@@ -62,6 +64,10 @@ void describe(FieldWriter& io, const PerformanceRow& row) {
   io("n_b", row.n_b);
   io("kind", row.kind);
   io("better", row.better);
+  io("median_a_low", row.median_a_low);
+  io("median_a_high", row.median_a_high);
+  io("median_b_low", row.median_b_low);
+  io("median_b_high", row.median_b_high);
   io("cv_a", row.cv_a);
   io("cv_b", row.cv_b);
   io("ratio", row.ratio);

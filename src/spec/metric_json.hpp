@@ -22,10 +22,18 @@ void describe(Io& io, FieldRef<Io, Tolerance> tolerance) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, SeedPlace> place) {
+  io("seed", place.seed);
+  io("file", place.file);
+  io("line", place.line);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, Collected> collected) {
   io("parameters", collected.parameters);
   io("seeds", collected.seeds);
   io("notes", collected.notes);
+  io("seed_places", collected.seed_places);
 }
 
 template <class Io>

@@ -105,12 +105,26 @@ RawLayout read_raw_layout(JsonReader& reader) {
   return layout;
 }
 
+std::map<std::string, Prediction> read_predictions(JsonReader reader) {
+  std::map<std::string, Prediction> predictions;
+  if (!reader.exists()) return predictions;
+  for (auto& [path, kind] : reader.members()) {
+    const bool is_argmax = kind.one_of({"labels", "argmax"}) == "argmax";
+    predictions[path.starts_with('/') ? path.substr(1) : path] =
+        is_argmax ? Prediction::argmax : Prediction::labels;
+  }
+  return predictions;
+}
+
 OutputRule read_output_rule(JsonReader entry) {
   OutputRule rule;
   JsonReader as = entry.optional("as");
   if (as.exists()) rule.as = as.one_of(OutputRule::formats());
   if (rule.as == "raw") rule.raw = read_raw_layout(entry);
   rule.tolerance = read_tolerance(entry.optional("tolerance"));
+  rule.predictions = read_predictions(entry.optional("predictions"));
+  if (rule.as == "bytes" && !rule.predictions.empty())
+    entry.problem("bytes have no arrays: 'predictions' wants another 'as'");
   entry.finish();
   return rule;
 }

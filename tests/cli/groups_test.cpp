@@ -92,3 +92,99 @@ TEST_CASE("cli: runs that are not complete, keys that no run has, and selections
   // An item that only the records have.
   CHECK(compared(sabath, {"--by", "host.cpu.architecture"})["groups"].size() == 1);
 }
+
+TEST_CASE("cli: runs of one seed hold a rung in all steps and outputs or they do not hold it") {
+  const Sabath sabath;
+  const std::string parameters =
+      R"("parameters": {"threads": {"type": "int", "default": 1, "affects": "execution"}},
+         "metrics": {"loss": {"better": "lower"}})";
+  const auto made = [&](const std::string& name, const std::string& command) {
+    const std::string recipe =
+        sabath.shell_recipe(name, command, "{" + parameters + "}", R"({"outputs": ["w.txt"]})");
+    for (const char* threads : {"threads=1", "threads=2", "threads=2"})
+      REQUIRE(sabath({"run", recipe, "--seed", "1", "--set", threads}).status == 0);
+    return "recipe=" + name;
+  };
+  // The last value is the same in all.
+  const std::string last = R"(echo "{{\"step\": 2, \"loss\": 1}}" >> $SABATH_METRICS; )";
+  const std::string step =
+      R"(echo "{{\"step\": 1, \"loss\": {param.threads}}}" >> $SABATH_METRICS; )";
+  const std::string steps = made("steps", step + last + "echo w > {output}/w.txt");
+  const std::string outputs = made("outputs", last + "echo w{param.threads} > {output}/w.txt");
+  const std::string equal = made("equal", last + "echo w > {output}/w.txt");
+  for (const std::string& selection : {steps, outputs}) {
+    const Answer by = sabath({"compare", selection, "--by", "threads"});
+    INFO(by.output + by.errors);
+    CHECK(by.status == 1);
+    CHECK_THAT(by.output, Contains("compared whole"));
+    const Answer sides = sabath({"compare", selection + ",threads=1", selection + ",threads=2"});
+    CHECK(sides.status == 1);
+  }
+  const Answer by = sabath({"compare", equal, "--by", "threads", "--require", "bitwise"});
+  INFO(by.output + by.errors);
+  CHECK(by.status == 0);
+  CHECK_THAT(by.output, Contains("bitwise in all steps and outputs of") && Contains("2 others"));
+  // What is gone is not known to agree.
+  std::filesystem::remove_all(sabath.run_directories().back());
+  CHECK(sabath({"compare", equal, "--by", "threads", "--require", "bitwise"}).status != 0);
+}
+
+TEST_CASE("cli: of recipes that say other things of one definition the strictest counts") {
+  const auto compare = [](const std::string& first, const std::string& second) {
+    const Sabath sabath;
+    const auto recipe = [&](const std::string& margin) {
+      return sabath.shell_recipe(
+          "varied",
+          R"(echo "{{\"step\": 1, \"loss\": 1.0{seed}}}" >> $SABATH_METRICS)",
+          R"({"metrics": {"loss": {"unit": "1", "better": "lower", "margin": )" + margin + "}}}");
+    };
+    REQUIRE(sabath({"run", recipe(first), "--seeds", "1..4", "--tag", "first"}).status == 0);
+    REQUIRE(sabath({"run", recipe(second), "--seeds", "5..8", "--tag", "second"}).status == 0);
+    json result = json::parse(sabath({"compare", "tag=first", "tag=second", "--json"}).output);
+    REQUIRE(result["runs"] == 8);
+    return result;
+  };
+  CHECK(compare("0.5", "0.6")["result"] == "PASS");
+  // Whichever document has the lesser digest.
+  for (const auto& [first, second] :
+       {std::pair{"0.5", "1e-9"}, std::pair{"1e-9", "0.5"}, std::pair{"0.501", "1e-9"}}) {
+    const json result = compare(first, second);
+    CHECK(result["result"] != "PASS");
+    CHECK_THAT(result["notes"][0].get<std::string>(),
+               Contains("other margins of loss") && Contains("the smallest counts"));
+  }
+}
+
+TEST_CASE("cli: a parameter affects the result where one of the recipes says so") {
+  for (const bool turned : {false, true}) {
+    const Sabath sabath;
+    const auto run_as = [&](const std::string& affects, const char* seed, const char* set) {
+      const std::string recipe =
+          sabath.shell_recipe("varied",
+                              R"(echo "{{\"step\": 1, \"loss\": 1.0{seed}}}" >> $SABATH_METRICS)",
+                              R"({"parameters": {"n": {"type": "int", "default": 1, "affects": ")" +
+                                  affects + R"("}}, "metrics": {"loss": {"better": "lower"}}})");
+      REQUIRE(sabath({"run", recipe, "--seed", seed, "--set", set}).status == 0);
+    };
+    run_as(turned ? "result" : "execution", "1", "n=1");
+    run_as(turned ? "execution" : "result", "2", "n=2");
+    const Answer answer = sabath({"compare", "recipe=varied", "--by", "seed"});
+    CHECK(answer.status == 4);
+    CHECK_THAT(answer.output, Contains("parameter n differs"));
+  }
+}
+
+TEST_CASE("cli: repeats of a seed count once in groups") {
+  const Sabath sabath;
+  run(sabath, {"--seeds", "1..3", "--repeat", "3", "--set", "threads=1"});
+  run(sabath, {"--seeds", "4..6", "--repeat", "3", "--set", "threads=2"});
+  const json by = compared(sabath, {"--by", "threads"});
+  REQUIRE(by["runs"] == 18);
+  CHECK_THAT(by["reason"].get<std::string>(),
+             Contains("n = 3 and 3") && Contains("runs of one seed count once"));
+  const Answer sides = sabath({"compare", "recipe=noisy,threads=1", "recipe=noisy,threads=2"});
+  CHECK_THAT(sides.output, Contains("A: 9 runs have 3 seeds, and count as 3 in all tests"));
+  // Groups that are seeds have repeats alone.
+  CHECK_THAT(compared(sabath, {"--by", "seed"})["reason"].get<std::string>(),
+             !Contains("count once"));
+}

@@ -97,6 +97,28 @@ TEST_CASE("cli: runs of different tasks are not compared, those of one are") {
   CHECK_THAT(done(sabath, {"compare", "@last~1", "@last"}).output, Contains("PASS"));
 }
 
+TEST_CASE("cli: groups are of one task unless it is what they are grouped by") {
+  Sabath sabath;
+  const auto folder = sabath.recipe("model", model);
+  for (const char* seed : {"1", "2"}) {
+    done(sabath, {"run", folder, "--seed", seed});
+    done(sabath, {"run", folder, "--seed", seed, "--task", "infer"});
+  }
+  const Answer answer = sabath({"compare", "recipe=model", "--by", "seed"});
+  CHECK(answer.status == 4);
+  CHECK_THAT(answer.output, Contains("task (infer, none) differs"));
+  CHECK(sabath({"compare", "recipe=model", "--by", "seed", "--across", "task"}).status != 4);
+  const Answer by = sabath({"compare", "recipe=model", "--by", "task"});
+  INFO(by.output + by.errors);
+  CHECK(by.status != 4);
+  CHECK_THAT(by.output, Contains("groups      2, by task") && Contains("infer"));
+  // Of one task what another one reports is missed by nobody.
+  const Answer infer = sabath({"compare", "recipe=model,task=infer", "--by", "seed"});
+  CHECK(infer.status == 0);
+  // Pairs too.
+  CHECK(sabath({"compare", "@last~1", "@last", "--across", "task"}).status != 4);
+}
+
 TEST_CASE("cli: runs are selected by their task, and repeated with it") {
   Sabath sabath;
   const auto folder = sabath.recipe("model", model);

@@ -47,11 +47,18 @@ struct BaselineTerms {
   double speed_margin = 0.05;
 };
 
+/// How often chance alone makes a test say that its sides differ.
+struct Chance {
+  double p = 1;
+  double alpha = 0.05;  ///< what p was held against
+};
+
 struct BaselineVerdict {
   spec::Verdict verdict = spec::Verdict::inconclusive;
   std::string test{};  ///< by what: "tolerance", "prediction interval", "equivalence" ...
   std::string reason{};
   std::optional<std::uint64_t> runs_needed{};
+  std::optional<Chance> chance{};  ///< where a test that can err decided
 };
 
 /// RESULT of one metric:
@@ -67,6 +74,11 @@ struct BaselineVerdict {
 BaselineVerdict judge_result(const spec::BaselineMetric& reference,
                              const JudgedMetric& runs,
                              const BaselineTerms& terms);
+
+/// Among many metrics some differ by chance: a FAIL by a test stays one only where its p, adjusted
+/// by Holm over all metrics that were tested, is still below what it was held against; else it
+/// becomes INCONCLUSIVE. Rungs and reviewed bounds are no tests, and stay.
+void adjust_for_many(const std::vector<BaselineVerdict*>& verdicts);
 
 /// PERFORMANCE of one metric, of each run's median: judge_speed; for too few runs for its interval
 /// that of the difference of the mean logarithms with a pooled variance (Student).

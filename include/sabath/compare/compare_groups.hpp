@@ -3,6 +3,7 @@
 #include <sabath/compare/speed.hpp>
 #include <sabath/compare/variance_split.hpp>
 #include <sabath/spec/group_comparison.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <optional>
 #include <string>
@@ -30,18 +31,26 @@ struct RunValues {
 
 /// The name of the row that is a run's whole time.
 inline constexpr const char* total_time_name = "total time";
+/// And its energy, which is told and not judged.
+inline constexpr const char* energy_name = "energy of the accelerators";
+
+/// Of readings that count a GPU as a whole; nothing where a run has none.
+std::optional<double> accelerator_joules(const spec::RunRecord& record);
 
 struct GroupsToCompare {
   std::vector<NamedFactor> factors{};
   std::vector<RunValues> metrics{};
   std::uint64_t runs = 0;
+  /// Of each run which sample of chance it is: those of one number (repeats of a seed) count once
+  /// in all tests of their group, as their mean. None: each run for itself.
+  std::vector<std::uint32_t> samples{};
   /// The rung that all runs must hold together; nothing: equivalence of the groups.
   std::optional<spec::Rung> require{};
   spec::Tolerance tolerance{};  ///< asked for, instead of the recipe's
   double alpha = 0.05;
   /// There is one factor, whose levels are the sides A and B. Then metrics of performance are
-  /// judged too, all statistics are made, and a side of one run is held against the other as
-  /// references.
+  /// judged too, all statistics are made, and a side of one sample is held against the other
+  /// as references.
   bool two_sides = false;
   std::optional<ReferenceSide> reference{};
   SpeedMargin speed_margin{};
@@ -55,7 +64,9 @@ struct GroupsToCompare {
 /// equivalent and Welch's test tells it apart, its p adjusted (Holm) over all pairs of all judged
 /// metrics; else INCONCLUSIVE: so too without a margin, for a group of one run, for more than 200
 /// groups, and for a PASS that some run has no finite value for. The whole has the worst of its
-/// judged metrics, and is INCONCLUSIVE for fewer than two groups.
+/// judged metrics, and is INCONCLUSIVE for fewer than two groups. A side of one sample is held
+/// against the prediction interval of the other's, its p adjusted (Holm) over the metrics. Tables,
+/// classes and variances are of runs; n of a test is of samples.
 spec::GroupComparison compare_groups(const GroupsToCompare& request);
 
 }  // namespace sabath::compare

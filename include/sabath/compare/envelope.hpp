@@ -42,8 +42,4 @@ std::optional<std::size_t> first_outside(const Envelope& envelope,
                                          double factor = 10,
                                          double floor = 0);
 
-/// The share of predictions that differ (churn). Throws Error{usage} where there are not as many on
-/// each side, or none.
-double churn(std::span<const std::string> a, std::span<const std::string> b);
-
 }  // namespace sabath::compare

@@ -3,6 +3,7 @@
 #include <sabath/compare/mean_tests.hpp>
 #include <sabath/spec/comparison.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,7 +42,12 @@ struct PredictionVerdict {
   spec::Verdict verdict = spec::Verdict::inconclusive;
   std::string reason{};
   std::optional<Interval> interval{};
+  /// Two-sided, of Student's t for one more value; below alpha exactly where it lies outside.
+  std::optional<double> p{};
 };
 PredictionVerdict judge_prediction(double value, const Moments& reference, double alpha = 0.01);
+
+/// "; among 20 metrics p is 0.12 (0.006 alone)": why a FAIL is none.
+std::string among_many_text(std::size_t metrics, double p, double adjusted);
 
 }  // namespace sabath::compare

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/metric.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -70,22 +71,13 @@ RcpVerdict check_rcp(const std::vector<RcpRuns>& references,
                      std::span<const double> epochs,
                      const RcpRules& rules);
 
-/// A seed as a run logged it.
-struct LoggedSeed {
-  std::int64_t seed = 0;
-  std::string file{};
-  std::int64_t line = 0;
-
-  auto operator<=>(const LoggedSeed&) const = default;
-};
-
 struct SeedVerdict {
   spec::Verdict verdict = spec::Verdict::pass;
   std::string reason{};
 };
 
-/// Each run logs a seed, and no two the same one at the same place (seed_checker.py). INCONCLUSIVE
-/// for no runs.
-SeedVerdict check_seeds(const std::vector<std::vector<LoggedSeed>>& runs);
+/// Each run logs a seed, and no two the same one at the same place (seed_checker.py). Seeds are
+/// whole numbers from -2^63 to 2^64 - 1: for another text, and for no runs, it is INCONCLUSIVE.
+SeedVerdict check_seeds(const std::vector<std::vector<spec::SeedPlace>>& runs);
 
 }  // namespace sabath::compare

@@ -67,6 +67,9 @@ struct ItemComparison {
   std::optional<Divergence> first_envelope{};  ///< first outside of it
   /// First beyond 1e-6, 1e-4 and 1e-2 relative, where there is one.
   std::array<std::optional<Divergence>, 3> growth{};
+  /// Of predictions: how many there are, and the share of them that are others in B.
+  std::optional<std::uint64_t> predictions{};
+  std::optional<double> churn{};
   bool comes_back = false;  ///< equal again at the last compared value after a difference
   bool judged = true;       ///< false: shown, but not part of the verdict (performance, undeclared)
 
@@ -89,6 +92,11 @@ struct PerformanceRow {
   std::uint64_t n_b = 0;
   PerformanceKind kind = PerformanceKind::speed;
   Better better = Better::none;
+  /// Of the medians, at 95 %, from the order of the values; nothing for fewer than 6.
+  std::optional<double> median_a_low{};
+  std::optional<double> median_a_high{};
+  std::optional<double> median_b_low{};
+  std::optional<double> median_b_high{};
   std::optional<double> cv_a{};  ///< standard deviation over mean; nothing for n < 2
   std::optional<double> cv_b{};
   std::optional<double> ratio{};      ///< of the medians, B over A or turned: above 1 B is worse

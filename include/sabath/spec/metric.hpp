@@ -86,12 +86,24 @@ struct MetricSummary {
 /// name, else those called "value", else the only one that it has.
 std::vector<int> value_groups(const base::Regex& pattern, const std::string& key);
 
+/// A seed and the line of the code that told it, so that two at one place can be held against each
+/// other.
+struct SeedPlace {
+  std::string seed{};
+  std::string file{};
+  std::int64_t line = 0;
+
+  auto operator<=>(const SeedPlace&) const = default;
+};
+
 /// What collecting found beside metrics: what the code itself said of its run, and what a person
 /// should know of the search.
 struct Collected {
   std::map<std::string, std::string> parameters{};  ///< that the code reported (MLLOG)
   std::vector<std::string> seeds{};                 ///< that the code reported
   std::vector<std::string> notes{};                 ///< declared and not found; not a number ...
+  /// Of the seeds; nothing: nobody looked (an earlier sabath).
+  std::optional<std::vector<SeedPlace>> seed_places{};
 
   bool operator==(const Collected&) const = default;
   bool empty() const { return parameters.empty() && seeds.empty() && notes.empty(); }

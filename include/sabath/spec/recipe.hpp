@@ -78,6 +78,10 @@ struct RawLayout {
   bool operator==(const RawLayout&) const = default;
 };
 
+/// What of an array is a prediction: each value, or of scores the greatest of each row.
+enum class Prediction { labels, argmax };
+std::string_view to_string(Prediction prediction);
+
 /// How a declared output is compared.
 struct OutputRule {
   /// The formats that can be declared, "bytes" among them.
@@ -85,7 +89,8 @@ struct OutputRule {
 
   std::string as{};  ///< one of those; empty: by arrays of whatever format its content has
   Tolerance tolerance{};
-  std::optional<RawLayout> raw{};  ///< of "raw", always and only
+  std::optional<RawLayout> raw{};                   ///< of "raw", always and only
+  std::map<std::string, Prediction> predictions{};  ///< by path of the array, without a leading '/'
 
   bool compares_arrays() const { return !as.empty() && as != "bytes"; }
   bool operator==(const OutputRule&) const = default;

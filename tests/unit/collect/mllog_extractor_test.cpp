@@ -46,6 +46,8 @@ TEST_CASE("collect: MLLOG events become metrics, intervals, parameters and seeds
   CHECK(left.point("epoch_time", 0).epoch == 1);
   CHECK(left.values("run") == Values{3});
   CHECK(got.collected.seeds == std::vector<std::string>{"42"});
+  REQUIRE(got.collected.seed_places);
+  CHECK(*got.collected.seed_places == std::vector<spec::SeedPlace>{{"42", "a.py", 3}});
   CHECK(got.collected.parameters ==
         std::map<std::string, std::string>{
             {"global_batch_size", "64"}, {"opt_name", "adam"}, {"run_stop.status", "success"}});

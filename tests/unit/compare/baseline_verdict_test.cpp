@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -220,7 +221,8 @@ TEST_CASE("baseline: a single run that is slower fails, a faster one does not") 
     return compare::judge_performance(times, judged(values, seeds_from(1, values.size())), how);
   };
   CHECK(verdict_of({1.2}, 0.05).verdict == Verdict::fail);
-  CHECK_THAT(verdict_of({1.2}, 0.05).reason, Contains("median 1.2 s, of the baseline 1 s"));
+  CHECK_THAT(verdict_of({1.2}, 0.05).reason,
+             Contains("median 1.2 s (n = 1), of the baseline 1 s (n = "));
   CHECK(verdict_of({1.0}, 0.05).verdict == Verdict::pass);
   CHECK(verdict_of({0.5}, 0.05).verdict == Verdict::pass);
   CHECK(verdict_of({1.06}, 0.05).verdict == Verdict::inconclusive);
@@ -279,4 +281,58 @@ TEST_CASE("baseline: a good run is rarely refused") {
     CHECK(failed > 0.01 * rounds - 3 * std::sqrt(0.0099 * rounds));
     CHECK(undecided < most_undecided * rounds);
   }
+}
+
+TEST_CASE("baseline: of twenty metrics that a good run has one that lies apart is no FAIL") {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal(1, 0.1);
+  const auto drawn = [&](std::size_t count) {
+    Values values;
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back(normal(random));
+    return values;
+  };
+  constexpr int rounds = 400;
+  int alone = 0;
+  int together = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<BaselineVerdict> verdicts;
+    for (int metric = 0; metric < 20; ++metric)
+      verdicts.push_back(judge(drawn(10), drawn(1)));
+    const auto fails = [&] {
+      return std::any_of(verdicts.begin(), verdicts.end(), [](const BaselineVerdict& one) {
+        return one.verdict == Verdict::fail;
+      });
+    };
+    alone += fails() ? 1 : 0;
+    std::vector<BaselineVerdict*> all;
+    for (BaselineVerdict& one : verdicts)
+      all.push_back(&one);
+    compare::adjust_for_many(all);
+    together += fails() ? 1 : 0;
+  }
+  // 1 - 0.99^20 is 18 %; Holm keeps the family at 1 %, and three standard errors more.
+  CHECK(alone > 0.12 * rounds);
+  CHECK(together <= (0.01 + 3 * std::sqrt(0.01 * 0.99 / rounds)) * rounds);
+}
+
+TEST_CASE("baseline: what is far off stays a FAIL among many and so does what is no test") {
+  std::vector<BaselineVerdict> verdicts(19, judge(ten, {0.3}));
+  verdicts.push_back(judge(ten, {0.5}));
+  REQUIRE(verdicts.back().chance);
+  CHECK(verdicts.back().chance->p < 1e-6);
+  verdicts.push_back(judge(ten, {0.329}));
+  CHECK(verdicts.back().verdict == Verdict::fail);
+  CHECK(verdicts.back().chance->p < 0.01);
+  verdicts.push_back(judge({2, 2, 2}, {3}));  // a rung
+  CHECK_FALSE(verdicts.back().chance);
+  std::vector<BaselineVerdict*> all;
+  for (BaselineVerdict& one : verdicts)
+    all.push_back(&one);
+  compare::adjust_for_many(all);
+  CHECK(verdicts[0].verdict == Verdict::pass);
+  CHECK(verdicts[19].verdict == Verdict::fail);
+  CHECK(verdicts[20].verdict == Verdict::inconclusive);
+  CHECK_THAT(verdicts[20].reason, Contains("among 21 metrics"));
+  CHECK(verdicts[21].verdict == Verdict::fail);
 }

@@ -108,6 +108,14 @@ TEST_CASE("groups: among many pairs a difference by chance is no FAIL") {
   CHECK(failed <= 4);
 }
 
+TEST_CASE("groups: of many pairs that pass the widest is told with its size") {
+  const auto result = compared("aaabbbccc", {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.1, 1.2, 1.3}, 5);
+  CHECK(result.result == Verdict::pass);
+  CHECK_THAT(result.reason,
+             Contains("all 3 pairs") && Contains("furthest apart a and b") &&
+                 Contains("means 0.3 apart, 90 % interval [") && Contains("n = 3 and 3"));
+}
+
 TEST_CASE("groups: missing and not finite values are never a PASS") {
   const auto missing = compared("aabb", {1, 1, 1, std::nullopt});
   CHECK(missing.result == Verdict::inconclusive);

@@ -42,15 +42,6 @@ TEST_CASE("envelope: other numbers of steps are outside, and no reruns are an er
   CHECK_THROWS_AS(make_envelope(std::vector<double>{1}, {{1}, {1}, {1, 2}}), sabath::base::Error);
 }
 
-TEST_CASE("churn: the share of predictions that differ") {
-  const std::vector<std::string> a{"cat", "dog", "cat", "owl"};
-  const std::vector<std::string> b{"cat", "dog", "dog", "owl"};
-  CHECK(churn(a, b) == 0.25);
-  CHECK(churn(a, a) == 0);
-  CHECK_THROWS_AS(churn(a, {}), sabath::base::Error);
-  CHECK_THROWS_AS(churn({}, {}), sabath::base::Error);
-}
-
 TEST_CASE("envelope: an infinite width admits nothing, and is told apart from what is outside") {
   const double infinite = std::numeric_limits<double>::infinity();
   for (const double blown : {not_a_number, infinite, -infinite}) {

@@ -3,6 +3,8 @@
 #include <sabath/compare/group_verdict.hpp>
 #include <sabath/compare/power.hpp>
 
+#include <fmt/format.h>
+
 #include <limits>
 
 using namespace sabath::compare;
@@ -55,6 +57,36 @@ TEST_CASE("groups: the verdict is the same from both sides") {
     CHECK(one.verdict == other.verdict);
     CHECK(one.reason == other.reason);
   }
+}
+
+TEST_CASE(
+    "groups: every reason has n and how far apart the means are with the interval and the effect "
+    "size") {
+  const Moments a = of({0.912, 0.907, 0.915, 0.909, 0.911});
+  const Moments b = of({0.905, 0.903, 0.910, 0.906, 0.904, 0.905});
+  const double g = *hedges_g(a, b);
+  const Interval interval = equivalence_test(a, b, 1)->interval;
+  const std::string effect = fmt::format(
+      "means {:.4g} apart, 90 % interval [{:.4g}, {:.4g}], "
+      "Hedges' g {:.3g}",
+      a.mean - b.mean,
+      interval.low,
+      interval.high,
+      g);
+  const std::vector<std::pair<std::optional<double>, Verdict>> cases{
+      {0.01, Verdict::pass}, {0.005, Verdict::fail}, {std::nullopt, Verdict::inconclusive}};
+  for (const auto& [margin, verdict] : cases) {
+    for (const GroupVerdict& found : {judge_groups(a, b, margin), judge_groups(b, a, margin)}) {
+      CHECK(found.verdict == verdict);
+      CHECK_THAT(found.reason, Contains(effect) && Contains("n = 5 and 6"));
+    }
+  }
+  const GroupVerdict undecided = judge_groups(of({1, 2, 3}), of({1.2, 2.2, 3.2}), 1);
+  CHECK_THAT(undecided.reason, Contains("means 0.2 apart, 90 % interval [-") && Contains("g 0.1"));
+  const GroupVerdict constant = judge_groups(of({2, 2}), of({5, 5, 5}), 10);
+  CHECK_THAT(constant.reason, Contains("2 and 5, 3 apart without any spread (n = 2 and 3)"));
+  CHECK_THAT(judge_prediction(8, of({1, 2, 3, 4, 5})).reason,
+             Contains("3.16 standard deviations from the mean 3"));
 }
 
 TEST_CASE("groups: without a margin nothing is decided, and it is said why") {

@@ -115,12 +115,29 @@ TEST_CASE("rcp: too few reference runs are an error") {
 }
 
 TEST_CASE("seeds: each run has one, and no two the same at one place") {
-  const LoggedSeed seed{7, "train.py", 12};
-  CHECK(check_seeds({{seed}, {{8, "train.py", 12}}}).verdict == Verdict::pass);
-  CHECK(check_seeds({{seed, seed}, {{7, "data.py", 12}}}).verdict == Verdict::pass);
-  const SeedVerdict same = check_seeds({{seed}, {{8, "train.py", 12}}, {seed}});
+  const sabath::spec::SeedPlace seed{"7", "train.py", 12};
+  CHECK(check_seeds({{seed}, {{"8", "train.py", 12}}}).verdict == Verdict::pass);
+  CHECK(check_seeds({{seed, seed}, {{"7", "data.py", 12}}}).verdict == Verdict::pass);
+  CHECK(check_seeds({{seed}, {{"7", "train.py", 13}}}).verdict == Verdict::pass);
+  const SeedVerdict same = check_seeds({{seed}, {{"8", "train.py", 12}}, {seed}});
   CHECK(same.verdict == Verdict::fail);
   CHECK_THAT(same.reason, Contains("runs 1 and 3") && Contains("train.py:12"));
   CHECK(check_seeds({{seed}, {}}).verdict == Verdict::fail);
   CHECK(check_seeds({}).verdict == Verdict::inconclusive);
+}
+
+TEST_CASE("seeds: whole numbers of 64 bits to the last digit, and nothing else") {
+  const auto verdict = [](const std::string& a, const std::string& b) {
+    return check_seeds({{{a, "train.py", 1}}, {{b, "train.py", 1}}}).verdict;
+  };
+  // As doubles these are one.
+  CHECK(verdict("9007199254740993", "9007199254740992") == Verdict::pass);
+  CHECK(verdict("18446744073709551615", "18446744073709551614") == Verdict::pass);
+  CHECK(verdict("18446744073709551615", "18446744073709551615") == Verdict::fail);
+  CHECK(verdict("-9223372036854775808", "-9223372036854775807") == Verdict::pass);
+  CHECK(verdict("007", "7") == Verdict::fail);
+  for (const char* text : {"1.5", "1e3", "", "seven", "18446744073709551616", "7 "}) {
+    INFO(text);
+    CHECK(verdict("1", text) == Verdict::inconclusive);
+  }
 }

@@ -165,3 +165,70 @@ TEST_CASE("sides: performance is judged over runs, apart from the result") {
   CHECK(held.performance_verdict == Verdict::pass);
   CHECK(*held.performance[0].ratio_low > 1);
 }
+
+TEST_CASE("sides: repeats of a seed count once in every test") {
+  // Three seeds a side, each run four times with next to no spread of its own.
+  const Values of_a{1.00, 1.02, 1.04};
+  const Values of_b{1.01, 1.03, 1.05};
+  Values a;
+  Values b;
+  std::vector<std::uint32_t> samples;
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    for (const double value : of_a)
+      a.push_back(value + 1e-5 * repeat);
+    for (const double value : of_b)
+      b.push_back(value + 1e-5 * repeat);
+  }
+  for (std::uint32_t i = 0; i < a.size(); ++i)
+    samples.push_back(i % 3);
+  for (std::uint32_t i = 0; i < b.size(); ++i)
+    samples.push_back(3 + i % 3);
+  GroupsToCompare request = sides(a, b, 0.03);
+  // Taken for 12 draws a side they would be surer than they are.
+  CHECK(compare_groups(request).result == Verdict::pass);
+  request.samples = samples;
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("n = 3 and 3") && Contains("runs of one seed count once"));
+  CHECK(result.metrics[0].rows[0].finite == 12);  // the table is of runs
+  Values three_a = of_a;
+  Values three_b = of_b;
+  for (std::size_t i = 0; i < 3; ++i) {
+    three_a[i] += 1.5e-5;
+    three_b[i] += 1.5e-5;
+  }
+  const auto once = compared(three_a, three_b, 0.03);
+  CHECK(*result.metrics[0].statistics->welch_p ==
+        Approx(*once.metrics[0].statistics->welch_p).epsilon(1e-9));
+  CHECK(*result.metrics[0].statistics->tost_p ==
+        Approx(*once.metrics[0].statistics->tost_p).epsilon(1e-9));
+}
+
+TEST_CASE("sides: runs of one seed are one run against references") {
+  const Values references{1.0, 1.1, 0.9, 1.05, 0.95, 1.02};
+  GroupsToCompare request = sides({1.5, 1.5, 1.5001}, references);
+  request.samples = {0, 0, 0, 1, 2, 3, 4, 5, 6};
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::fail);
+  CHECK_THAT(result.reason, Contains("lies outside") && Contains("n = 6"));
+  // Four seeds are too few, however often each was run.
+  GroupsToCompare few = sides({1.0}, {1.0, 1.1, 0.9, 1.05, 1.01, 1.11, 0.91, 1.06});
+  few.samples = {0, 1, 2, 3, 4, 1, 2, 3, 4};
+  CHECK_THAT(compare_groups(few).reason, Contains("at least 5 references, there are 4"));
+}
+
+TEST_CASE("sides: one of many metrics that lies outside its prediction interval is no FAIL") {
+  const Values references{1.0, 1.1, 0.9, 1.05, 0.95, 1.02};
+  GroupsToCompare request = sides({1.38}, references);
+  CHECK(compare_groups(request).result == Verdict::fail);
+  for (int i = 0; i < 19; ++i) {
+    request.metrics.push_back(request.metrics[0]);
+    request.metrics.back().name = "train/other_" + std::to_string(i);
+    request.metrics.back().values[0] = 1.03;
+  }
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason, Contains("among 20 metrics"));
+  request.metrics[0].values[0] = 5;
+  CHECK(compare_groups(request).result == Verdict::fail);
+}

@@ -331,7 +331,8 @@ inline spec::RunRecord full_record() {
   record.collected = spec::Collected{
       {{"global_batch_size", "64"}},
       {"7"},
-      {"metric 'accuracy' was not found: jsonl 'accuracy'; searched one/metrics-0.jsonl"}};
+      {"metric 'accuracy' was not found: jsonl 'accuracy'; searched one/metrics-0.jsonl"},
+      {{{"7", "train.py", 12}}}};
   record.hosts = {full_host()};
   record.usage = {10, 0.1, 0.9, 1U << 20U, 0.01, "process tree", 4096U, 8192U, 4U, 2U, {}};
   record.usage.gpus = {{"GPU-1", 0.5, 1U << 30U, 250.5, 61.0, 1200, 1980, {{"power cap", 3U}}}};

@@ -1,0 +1,306 @@
+#include "comparable_runs.hpp"
+
+#include "stricter_tolerance.hpp"
+
+#include <sabath/app/perturbation.hpp>
+#include <sabath/app/run_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sabath::app {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using catalog::RunRow;
+using Values = std::vector<std::string>;
+
+bool has_tag(const RunRow& run, std::string_view beginning) {
+  return std::any_of(run.tags.begin(), run.tags.end(), [&](const auto& tag) {
+    return tag.starts_with(beginning);
+  });
+}
+
+/// What each run has for the number of its perturbation; empty where it is asked for.
+Values perturbations_of(const std::vector<RunRow>& runs,
+                        const GroupsRequest& request,
+                        const catalog::Catalog& catalog) {
+  const std::string name = perturbation_parameter("1ulp");
+  for (const std::string& key : {name, "param." + name}) {
+    const bool is_by = std::find(request.by.begin(), request.by.end(), key) != request.by.end();
+    if (is_by || request.across.contains(key)) return Values(runs.size());
+  }
+  return catalog.values_of(runs, "param." + name).value_or(Values(runs.size()));
+}
+
+/// Why a run is not judged; empty: it is.
+std::string why_left_out(const RunRow& run, const std::string& perturbation, bool hybrids) {
+  if (has_tag(run, "asset:")) return "only made an asset";
+  if (run.state != spec::RunState::ok && run.state != spec::RunState::imported)
+    return std::string(spec::to_string(run.state));
+  if (!hybrids && has_tag(run, "hybrid-")) return "made by explain";
+  if (!perturbation.empty() && perturbation != "0") return "perturbed";
+  return {};
+}
+
+/// A recipe document, and a task, as some of the runs had them.
+struct Document {
+  spec::RunRecord record{};  ///< of the first of them
+  std::uint64_t runs = 0;
+};
+
+/// One record is read for each.
+std::vector<Document> documents_of(const std::vector<RunRow>& runs,
+                                   const catalog::Catalog& catalog) {
+  const auto digests = catalog.values_of(runs, "recipe_digest");
+  const Values tasks = tasks_of(runs);
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, std::uint64_t>> kinds;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    ++kinds.try_emplace({(*digests)[i], tasks[i]}, i, 0).first->second.second;
+  std::vector<Document> documents;
+  for (const auto& [kind, first] : kinds) {
+    const RunFiles files(runs[first.first].directory);
+    auto record = files.read_record();
+    if (!record) {
+      throw Error(ErrorKind::not_found,
+                  files.record().string() + ": the run's record is gone",
+                  "'sabath catalog reindex' forgets runs that are no longer there");
+    }
+    documents.push_back({std::move(*record), first.second});
+  }
+  return documents;
+}
+
+/// "such (3 runs, such as such-20260101-...), other (2 runs, ...)"; empty for one definition.
+std::string definitions_text(const std::vector<Document>& documents, std::size_t& count) {
+  std::map<std::string, std::pair<const spec::RunRecord*, std::uint64_t>> definitions;
+  for (const Document& document : documents) {
+    auto& definition = definitions[document.record.recipe_definition.text()];
+    if (definition.first == nullptr) definition.first = &document.record;
+    definition.second += document.runs;
+  }
+  std::string text;
+  for (const auto& [digest, definition] : definitions) {
+    text += fmt::format("{}{} ({} runs, such as {})",
+                        text.empty() ? "" : ", ",
+                        definition.first->recipe_name,
+                        definition.second,
+                        definition.first->run_id);
+  }
+  count = definitions.size();
+  return text;
+}
+
+// ---- what the documents say together
+
+/// The numbers that documents say of one metric, told where they are not one.
+void note_margins(const std::string& metric, const std::set<double>& margins, CommonTerms& terms) {
+  if (margins.size() < 2) return;
+  terms.notes.push_back(
+      fmt::format("the recipe's documents have other margins of {} ({}): the smallest counts",
+                  metric,
+                  fmt::join(margins, ", ")));
+}
+
+void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& terms) {
+  if (known.tolerance != other.tolerance) {
+    const auto strict = stricter_of(as_applied(known.tolerance), as_applied(other.tolerance));
+    if (as_applied(known.tolerance) != as_applied(other.tolerance)) {
+      const std::string note = fmt::format(
+          "the recipe's documents have other tolerances of {}: the smallest counts", known.name);
+      if (std::find(terms.notes.begin(), terms.notes.end(), note) == terms.notes.end())
+        terms.notes.push_back(note);
+    }
+    known.tolerance = strict;
+  }
+  if (other.margin) known.margin = std::min(known.margin.value_or(*other.margin), *other.margin);
+  known.performance = known.performance && other.performance;
+}
+
+/// Is it of a stage that the run never had (another task's), or that was not due?
+bool is_elsewhere(const spec::MetricSpec& metric, const spec::RunRecord& record) {
+  return !metric.from.stage.empty() &&
+         std::none_of(record.stages.begin(), record.stages.end(), [&](const auto& stage) {
+           return stage.name == metric.from.stage && stage.state != "not_due";
+         });
+}
+
+void add_metrics(const std::vector<Document>& documents, CommonTerms& terms) {
+  std::map<std::string, std::set<double>> margins;
+  std::set<std::string> here;
+  for (const Document& document : documents) {
+    const spec::RunRecord& record = document.record;
+    if (record.recipe_text.empty()) continue;
+    for (const spec::MetricSpec& metric :
+         spec::parse_recipe(record.recipe_text, record.run_id + ":/recipe").metrics) {
+      if (metric.margin) margins[metric.name].insert(*metric.margin);
+      (is_elsewhere(metric, record) ? terms.elsewhere : here).insert(metric.name);
+      const auto known = std::find_if(terms.declared.begin(),
+                                      terms.declared.end(),
+                                      [&](const auto& one) { return one.name == metric.name; });
+      if (known == terms.declared.end()) {
+        terms.declared.push_back(metric);
+      } else {
+        merge(*known, metric, terms);
+      }
+    }
+  }
+  for (const std::string& name : here)
+    terms.elsewhere.erase(name);
+  for (const auto& [metric, distinct] : margins)
+    note_margins(metric, distinct, terms);
+}
+
+void add_rungs(const std::vector<Document>& documents, CommonTerms& terms) {
+  std::set<std::string> said;
+  for (const Document& document : documents) {
+    const auto& require = document.record.require;
+    said.insert(require ? std::string(spec::to_string(*require)) : "none");
+    terms.require = std::max(terms.require, require);
+  }
+  if (said.size() < 2) return;
+  terms.notes.push_back(
+      fmt::format("the recipe's documents require other rungs ({}): the strongest counts",
+                  fmt::join(said, ", ")));
+}
+
+/// A parameter only affects the execution where nobody says that it affects the result.
+void add_parameters(const std::vector<Document>& documents, CommonTerms& terms) {
+  std::set<std::string> affects_result;
+  for (const Document& document : documents) {
+    const auto& execution = document.record.execution_parameters;
+    for (const auto& [name, value] : document.record.parameters) {
+      terms.parameters.insert(name);
+      const bool is_execution =
+          std::find(execution.begin(), execution.end(), name) != execution.end();
+      (is_execution ? terms.execution : affects_result).insert(name);
+    }
+  }
+  for (const std::string& name : affects_result) {
+    if (terms.execution.erase(name) == 0) continue;
+    terms.notes.push_back(
+        fmt::format("the recipe's documents do not agree on what {} affects: it is taken to affect "
+                    "the result",
+                    name));
+  }
+}
+
+CommonTerms common_terms(const std::vector<Document>& documents) {
+  CommonTerms terms;
+  add_metrics(documents, terms);
+  add_rungs(documents, terms);
+  add_parameters(documents, terms);
+  return terms;
+}
+
+// ---- may they be compared?
+
+std::string task_text(const Values& tasks) {
+  std::set<std::string> distinct;
+  for (const std::string& task : tasks)
+    distinct.insert(task.empty() ? "none" : task);
+  return fmt::format("task ({})", fmt::join(distinct, ", "));
+}
+
+/// What must not differ between the runs, and does: "data", "parameter rate".
+std::vector<std::string> forbidden(const std::vector<RunRow>& runs,
+                                   const CommonTerms& terms,
+                                   const std::set<std::string>& allowed,
+                                   const catalog::Catalog& catalog) {
+  std::vector<std::string> found;
+  if (const Values tasks = tasks_of(runs); !allowed.contains("task") && varies(tasks))
+    found.push_back(task_text(tasks));
+  std::vector<std::string> keys{"data"};
+  for (const std::string& name : terms.parameters) {
+    if (!terms.execution.contains(name)) keys.push_back(name);
+  }
+  for (const std::string& key : keys) {
+    const bool is_parameter = &key != &keys.front();
+    if (allowed.contains(key) || allowed.contains("param." + key) ||
+        (is_parameter && allowed.contains("parameters")))
+      continue;
+    // A parameter may be called like something else.
+    const auto values = catalog.values_of(runs, is_parameter ? "param." + key : key);
+    if (!values || !varies(*values)) continue;
+    found.push_back(is_parameter ? "parameter " + key : key);
+  }
+  return found;
+}
+
+void refuse(spec::GroupComparison& told, std::string reason) {
+  told.result = spec::Verdict::not_comparable;
+  told.reason = std::move(reason);
+}
+
+}  // namespace
+
+std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
+                                  const GroupsRequest& request,
+                                  const catalog::Catalog& catalog,
+                                  spec::GroupComparison& comparison) {
+  const Values perturbations = perturbations_of(runs, request, catalog);
+  std::map<std::string, std::uint64_t> left_out;
+  std::vector<RunRow> complete;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& run = runs[i];
+    const std::string reason = why_left_out(run, perturbations[i], request.hybrids);
+    if (!reason.empty()) {
+      ++left_out[reason];
+    } else {
+      complete.push_back(run);
+      comparison.imported += run.state == spec::RunState::imported ? 1 : 0;
+    }
+  }
+  for (const auto& [reason, count] : left_out)
+    comparison.left_out.push_back({reason, count});
+  comparison.runs = complete.size();
+  return complete;
+}
+
+std::optional<CommonTerms> comparable(const std::vector<RunRow>& runs,
+                                      const std::set<std::string>& allowed,
+                                      const catalog::Catalog& catalog,
+                                      spec::GroupComparison& told) {
+  const std::vector<Document> documents = documents_of(runs, catalog);
+  told.recipe = documents.front().record.recipe_name;
+  std::size_t definitions = 0;
+  const std::string text = definitions_text(documents, definitions);
+  if (definitions > 1 && !allowed.contains("recipe")) {
+    refuse(told,
+           fmt::format("the runs are of {} definitions: {}; --across recipe compares them "
+                       "nevertheless",
+                       definitions,
+                       text));
+    return std::nullopt;
+  }
+  CommonTerms terms = common_terms(documents);
+  const std::vector<std::string> differing = forbidden(runs, terms, allowed, catalog);
+  if (differing.empty()) return terms;
+  refuse(told,
+         fmt::format("{} differs, which affects the result; group by it, or compare --across it",
+                     fmt::join(differing, ", ")));
+  return std::nullopt;
+}
+
+Values tasks_of(const std::vector<RunRow>& runs) {
+  constexpr std::string_view prefix = "task:";  // as app::plan_run tags them
+  Values tasks;
+  for (const RunRow& run : runs) {
+    std::string& task = tasks.emplace_back();
+    for (const std::string& tag : run.tags) {
+      if (tag.starts_with(prefix)) task = tag.substr(prefix.size());
+    }
+  }
+  return tasks;
+}
+
+bool varies(const Values& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+}
+
+}  // namespace sabath::app
