@@ -1,3 +1,4 @@
+#include "code_differences.hpp"
 #include "output_trees.hpp"
 #include "stricter_tolerance.hpp"
 
@@ -271,14 +272,16 @@ spec::Comparison compare_pair(const fs::path& run_a,
   check_sources(a.current, b.current);
   const spec::Recipe recipe = spec::parse_recipe(a.record().recipe_text, a.files.record().string());
   const compare::Rules rules = rules_of(a, b, recipe);
-  if (perturbed.empty()) return compare::compare_runs(side_of(a), side_of(b), rules, options);
-  const std::vector<LoadedRun> reruns = load_reruns(a, b, perturbed, recipe, options);
+  std::vector<LoadedRun> reruns;
+  if (!perturbed.empty()) reruns = load_reruns(a, b, perturbed, recipe, options);
   std::vector<compare::Side> sides;
   for (const LoadedRun& rerun : reruns)
     sides.push_back(side_of(rerun));
   for (const compare::Side& side : sides)
     options.envelope.push_back(&side);
-  return compare::compare_runs(side_of(a), side_of(b), rules, options);
+  spec::Comparison comparison = compare::compare_runs(side_of(a), side_of(b), rules, options);
+  add_code_differences({a.record(), run_a}, {b.record(), run_b}, comparison);
+  return comparison;
 }
 
 }  // namespace sabath::app

@@ -1,4 +1,5 @@
 #include "axis.hpp"
+#include "changes_text.hpp"
 #include "document.hpp"
 
 #include <sabath/report/text.hpp>
@@ -202,6 +203,25 @@ Table speeds_table(const std::vector<spec::PerformanceRow>& rows) {
   return table;
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// In words what the digests of environment and code only say that it differs.
+void add_changes(const spec::Comparison& pair, Section& section) {
+  if (!pair.environment.empty())
+    section.blocks.emplace_back(Listing{"What differs in the environment", pair.environment});
+  for (const spec::CodeDifference& file : pair.code)
+    section.blocks.emplace_back(Listing{"Code, " + code_title(file), lines_of(file.diff)});
+  if (!pair.code_note.empty()) section.blocks.emplace_back("Of the code: " + pair.code_note + ".");
+}
+
 }  // namespace
 
 Section results_section(const Report& report) {
@@ -236,6 +256,7 @@ Section pair_section(const Report& report) {
                     pair.first_divergence->b,
                     pair.likely_cause.empty() ? "" : " Likely cause: " + pair.likely_cause + "."));
   }
+  add_changes(pair, section);
   if (!pair.metrics.empty())
     section.blocks.emplace_back(items_table(pair.metrics, "Metrics, point by point"));
   if (!pair.performance.empty()) section.blocks.emplace_back(speeds_table(pair.performance));

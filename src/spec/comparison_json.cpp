@@ -18,6 +18,15 @@ static void describe(FieldWriter& io, const FacetDifference& difference) {
   io("b", difference.b);
 }
 
+static void describe(FieldWriter& io, const CodeDifference& difference) {
+  io("path", difference.path);
+  io("change", difference.change);
+  io("added", difference.added);
+  io("removed", difference.removed);
+  io("diff", difference.diff);
+  io("note", difference.note);
+}
+
 static void describe(FieldWriter& io, const Divergence& divergence) {
   io("where", divergence.where);
   io("position", divergence.position);
@@ -83,6 +92,9 @@ static void describe(FieldWriter& io, const Comparison& comparison) {
   io("b", comparison.b);
   io("repetition", comparison.repetition);
   io("differences", comparison.differences);
+  io("environment", comparison.environment);
+  io("code", comparison.code);
+  io("code_note", comparison.code_note);
   io("metrics", comparison.metrics);
   io("outputs", comparison.outputs);
   io("performance", comparison.performance);

@@ -1,3 +1,4 @@
+#include <sabath/spec/environment_differences.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <algorithm>
@@ -13,26 +14,38 @@ std::string version_of(const std::string& fact) {
   return fact.substr(0, fact.find(' '));
 }
 
+/// What the two that are held against one another are called.
+struct Names {
+  std::string one{};
+  std::string other{};
+};
+
+const Names first_and_second{"the first", "the second"};
+const Names a_and_b{"A", "B"};
+
 std::string package_difference(const std::string& name,
                                const std::string& one,
-                               const std::string& other) {
-  if (other.empty()) return name + " " + version_of(one) + " is only in the first";
-  if (one.empty()) return name + " " + version_of(other) + " is only in the second";
+                               const std::string& other,
+                               const Names& names) {
+  if (other.empty()) return name + " " + version_of(one) + " is only in " + names.one;
+  if (one.empty()) return name + " " + version_of(other) + " is only in " + names.other;
   if (version_of(one) == version_of(other)) {
     return name + " " + version_of(one) + " comes from two different files";
   }
-  return name + " is " + version_of(one) + " in the first, " + version_of(other) + " in the second";
+  return name + " is " + version_of(one) + " in " + names.one + ", " + version_of(other) + " in " +
+         names.other;
 }
 
 std::string fact_difference(const std::string& name,
                             const std::string& one,
-                            const std::string& other) {
+                            const std::string& other,
+                            const Names& names) {
   if (name.starts_with(package_label)) {
-    return package_difference(name.substr(package_label.size()), one, other);
+    return package_difference(name.substr(package_label.size()), one, other, names);
   }
-  if (other.empty()) return name + " ('" + one + "') is only in the first";
-  if (one.empty()) return name + " ('" + other + "') is only in the second";
-  return name + " is '" + one + "' in the first, '" + other + "' in the second";
+  if (other.empty()) return name + " ('" + one + "') is only in " + names.one;
+  if (one.empty()) return name + " ('" + other + "') is only in " + names.other;
+  return name + " is '" + one + "' in " + names.one + ", '" + other + "' in " + names.other;
 }
 
 std::string fact_of(const LayerLock& lock, const std::string& name) {
@@ -54,12 +67,107 @@ std::vector<std::string> layer_differences(const LayerLock& one, const LayerLock
   for (const std::string& name : names) {
     // "before" is the key of the layer before, whose own differences are told.
     if (name == "before" || fact_of(one, name) == fact_of(other, name)) continue;
-    found.push_back(fact_difference(name, fact_of(one, name), fact_of(other, name)));
+    found.push_back(
+        fact_difference(name, fact_of(one, name), fact_of(other, name), first_and_second));
   }
   return found;
 }
 
+// ---- of runs, whose facets have the facts of all layers in one map
+
+using Items = std::map<std::string, std::string>;
+
+constexpr std::string_view key_label = ".key";
+
+/// Layers by name, with the key of each.
+Items keys_of(const Items& items) {
+  constexpr std::size_t digits = 64;
+  Items keys;
+  for (const auto& [name, value] : items) {
+    const bool is_key = name.ends_with(key_label) && value.size() == digits &&
+                        value.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (is_key) keys[name.substr(0, name.size() - key_label.size())] = value;
+  }
+  return keys;
+}
+
+/// The layer that an item is of, the longest that fits; empty: of none.
+std::string layer_of(const std::string& item, const std::set<std::string>& layers) {
+  std::string longest;
+  for (const std::string& layer : layers) {
+    if (layer.size() > longest.size() && item.starts_with(layer + ".")) longest = layer;
+  }
+  return longest;
+}
+
+/// Folders of layers are called by the beginnings of their keys.
+std::string without_keys(std::string value, const Items& keys) {
+  constexpr std::size_t in_folders = 32;
+  for (const auto& [layer, key] : keys) {
+    const std::string beginning = key.substr(0, in_folders);
+    for (std::size_t at = value.find(beginning); at != std::string::npos;
+         at = value.find(beginning, at + 1))
+      value.replace(at, beginning.size(), "<" + layer + ">");
+  }
+  return value;
+}
+
+std::string item_difference(const std::string& name,
+                            const std::string& one,
+                            const std::string& other) {
+  if (!name.starts_with(package_label)) return fact_difference(name, one, other, a_and_b);
+  const char* const what = other.empty() ? "package removed: "
+                           : one.empty() ? "package added: "
+                                         : "package changed: ";
+  return what + fact_difference(name, one, other, a_and_b);
+}
+
+/// Of one item of a layer; empty where it follows from something else.
+std::string text_of(const std::string& name,
+                    const std::string& layer,
+                    const std::string& one,
+                    const std::string& other) {
+  if (layer.empty()) return fact_difference(name, one, other, a_and_b);
+  const std::string fact = name.substr(layer.size() + 1);
+  if (fact == "key" || fact == "before") return {};
+  return "layer '" + layer + "': " + item_difference(fact, one, other);
+}
+
 }  // namespace
+
+std::vector<std::string> environment_differences(const Items& a, const Items& b) {
+  if (a == b) return {};
+  const Items keys_a = keys_of(a);
+  const Items keys_b = keys_of(b);
+  std::set<std::string> layers;
+  std::set<std::string> names;
+  std::vector<std::string> found;
+  for (const auto& [of, keys] : {std::pair(&a, &keys_a), std::pair(&b, &keys_b)}) {
+    for (const auto& [layer, key] : *keys)
+      layers.insert(layer);
+    for (const auto& [name, value] : *of)
+      names.insert(name);
+  }
+  for (const std::string& layer : layers) {
+    if (keys_a.contains(layer) && keys_b.contains(layer)) continue;
+    found.push_back("layer '" + layer + "' is only in " + (keys_a.contains(layer) ? "A" : "B"));
+  }
+  const auto value_of = [](const Items& items, const std::string& name, const Items& keys) {
+    const auto item = items.find(name);
+    return item == items.end() ? std::string() : without_keys(item->second, keys);
+  };
+  for (const std::string& name : names) {
+    const std::string layer = layer_of(name, layers);
+    if (!layer.empty() && !(keys_a.contains(layer) && keys_b.contains(layer))) continue;
+    const std::string one = value_of(a, name, keys_a);
+    const std::string other = value_of(b, name, keys_b);
+    if (one == other) continue;
+    if (std::string text = text_of(name, layer, one, other); !text.empty())
+      found.push_back(std::move(text));
+  }
+  if (found.empty()) found.emplace_back("only the keys of its layers differ");
+  return found;
+}
 
 std::vector<std::string> differences(const EnvironmentLock& one, const EnvironmentLock& other) {
   std::vector<std::string> found;

@@ -30,6 +30,18 @@ struct FacetDifference {
   bool operator==(const FacetDifference&) const = default;
 };
 
+/// A file in which the code of two runs differs.
+struct CodeDifference {
+  std::string path{};       ///< in the recipe's folder
+  std::string change{};     ///< "added" (only B has it), "removed" (only A has it), "changed"
+  std::uint64_t added = 0;  ///< lines of B that A has not, of text
+  std::uint64_t removed = 0;
+  std::string diff{};  ///< unified, from A to B, as far as there was room; nothing that is secret
+  std::string note{};  ///< why there is no diff, or not all of it; what differs beside the content
+
+  bool operator==(const CodeDifference&) const = default;
+};
+
 /// Where two series or arrays part: a step of a metric, or an index of an array.
 struct Divergence {
   std::string where{};        ///< "step 12 (epoch 1)", "[3, 14, 2]"
@@ -114,6 +126,9 @@ struct Comparison {
   std::string b{};
   Repetition repetition = Repetition::repeat;
   std::vector<FacetDifference> differences{};
+  std::vector<std::string> environment{};  ///< what differs in it, in words
+  std::vector<CodeDifference> code{};      ///< where the code differs: files, by path
+  std::string code_note{};                 ///< what is not known of that; empty: nothing
   std::vector<ItemComparison> metrics{};
   std::vector<ItemComparison> outputs{};
   std::vector<PerformanceRow> performance{};

@@ -391,6 +391,14 @@ inline spec::Comparison full_comparison() {
   comparison.b = "tiny-20261120-103307-ijklmnop";
   comparison.repetition = spec::Repetition::replicate;
   comparison.differences = {{"parameters", "threads", "1", "2"}};
+  comparison.environment = {"layer 'py': package changed: numpy is 1.26.4 in A, 2.0.0 in B"};
+  comparison.code = {{"code/train.sh",
+                      "changed",
+                      1,
+                      1,
+                      "@@ -1 +1 @@\n-echo 1\n+echo 2\n",
+                      "only A's can be executed"}};
+  comparison.code_note = "3 more files differ";
   comparison.metrics = {item};
   comparison.outputs = {item};
   comparison.outputs.front().name = "one/x.h5:/predicted";
