@@ -36,17 +36,38 @@ Set without(const Set& all, const Set& part) {
   return rest;
 }
 
-/// The first of these sets with which it happens; nothing: with none. `ended` where it is not
-/// known.
-std::optional<Set> first_with(const std::vector<Set>& sets, const Happens& happens, bool& ended) {
-  for (const Set& set : sets) {
-    const auto answer = happens(set);
-    if (!answer) ended = true;
-    if (ended) return std::nullopt;
-    if (*answer) return set;
+/// Asks for one set after the other, for each once.
+class Trials {
+ public:
+  explicit Trials(const Happens& happens) : happens_(happens) {}
+
+  /// The first of these sets with which it happens; nothing: with none that can be tried.
+  std::optional<Set> first_with(const std::vector<Set>& sets) {
+    for (const Set& set : sets) {
+      if (is_over_) break;
+      auto known = known_.find(set);
+      if (known == known_.end()) known = known_.emplace(set, happens_(set)).first;
+      if (known->second == Happened::yes) return set;
+      if (known->second == Happened::ended) is_over_ = true;
+    }
+    return std::nullopt;
   }
-  return std::nullopt;
-}
+  bool is_over() const { return is_over_; }
+  std::vector<Set> untried_in(const Set& changes) const {
+    std::vector<Set> found;
+    for (const auto& [set, happened] : known_) {
+      if (happened == Happened::unknown && set.size() < changes.size() &&
+          std::includes(changes.begin(), changes.end(), set.begin(), set.end()))
+        found.push_back(set);
+    }
+    return found;
+  }
+
+ private:
+  const Happens& happens_;
+  std::map<Set, Happened> known_{};
+  bool is_over_ = false;
+};
 
 // ---- what differs
 
@@ -208,17 +229,11 @@ class Parts {
 
 // ---- hybrids
 
-/// That differs between A and B: it may differ between A and what is made of both.
-std::set<std::string> allowed_differences(const std::vector<Part>& parts) {
-  std::set<std::string> across;
-  for (const Part& part : parts) {
-    const std::string& name = part.change.name;
-    if (name.starts_with("parameter "))
-      across.insert(name.substr(std::string("parameter ").size()));
-    if (name.starts_with("data ")) across.insert("data");
-    if (name == "code") across.insert("recipe");
-  }
-  return across;
+/// As A and B are, so are A and what is made of both: code that is B's may bring or take
+/// parameters.
+compare::Options across_everything(compare::Options options) {
+  options.across.merge(std::set<std::string>{"recipe", "data", "parameters"});
+  return options;
 }
 
 class Hybrids {
@@ -236,17 +251,17 @@ class Hybrids {
         observer_(observer),
         told_(told) {}
 
-  /// Does A with these changes not agree with A? Nothing where that run cannot be made any more.
-  std::optional<bool> differs(const Set& changes) {
+  /// Does A with these changes not agree with A?
+  Happened differs(const Set& changes) {
     const auto known = known_.find(changes);
     if (known != known_.end()) return known->second;
-    const auto answer = make(changes, false);
+    const Happened answer = make(changes, false);
     known_.emplace(changes, answer);
     return answer;
   }
 
   /// The same of one more run: does a run that is done again come out as before?
-  std::optional<bool> differs_once_more(const Set& changes) { return make(changes, true); }
+  Happened differs_once_more(const Set& changes) { return make(changes, true); }
 
   std::string words(const Set& changes) const {
     std::vector<std::string> names;
@@ -255,7 +270,8 @@ class Hybrids {
     return names.empty() ? "A again" : fmt::format("A with B's {}", fmt::join(names, ", "));
   }
 
-  const std::string& why_ended() const { return why_ended_; }
+  /// Why the latest answer was neither yes nor no.
+  const std::string& why_open() const { return why_open_; }
 
  private:
   /// The same for the same runs and changes: what an earlier call made is found by it.
@@ -267,17 +283,17 @@ class Hybrids {
     return "hybrid-" + base::sha256_of(text).hex.substr(0, 16);
   }
 
-  std::optional<fs::path> made(const Set& changes, const std::string& tag, spec::Hybrid& hybrid) {
+  std::optional<MadeRun> made(const Set& changes, const std::string& tag, spec::Hybrid& hybrid) {
     if (auto found = tools_.find(tag)) {
       hybrid.reused = true;
       return found;
     }
     if (made_ >= request_.budget) {
-      why_ended_ = fmt::format("the budget of {} runs is spent", request_.budget);
+      why_open_ = fmt::format("the budget of {} runs is spent", request_.budget);
       return std::nullopt;
     }
     if (!tools_.has_time()) {
-      why_ended_ = "the time is spent";
+      why_open_ = "the time is spent";
       return std::nullopt;
     }
     ++made_;
@@ -292,24 +308,33 @@ class Hybrids {
     return tools_.run(request);
   }
 
-  std::optional<bool> make(const Set& changes, bool once_more) {
+  void judge(const MadeRun& run, spec::Hybrid& hybrid) const {
+    hybrid.run = run.directory.filename().string();
+    hybrid.reason = run.problem;
+    if (!run.problem.empty()) return;
+    const spec::Comparison comparison =
+        compare_pair(request_.a, run.directory, across_everything(request_.options));
+    hybrid.verdict = comparison.result;
+    hybrid.reason = comparison.reason;
+  }
+
+  Happened make(const Set& changes, bool once_more) {
     spec::Hybrid hybrid;
     for (const std::size_t change : changes)
       hybrid.changes.push_back(parts_[change].change.name);
-    const auto directory = made(changes, tag(changes, once_more), hybrid);
-    if (!directory) return std::nullopt;
-    hybrid.run = directory->filename().string();
-    compare::Options options = request_.options;
-    options.across.merge(allowed_differences(parts_));
-    const spec::Comparison comparison = compare_pair(request_.a, *directory, options);
-    hybrid.verdict = comparison.result;
-    hybrid.reason = comparison.reason;
+    const auto run = made(changes, tag(changes, once_more), hybrid);
+    if (!run) return Happened::ended;
+    judge(*run, hybrid);
     told_.hybrids.push_back(hybrid);
-    if (hybrid.verdict == spec::Verdict::pass) return false;
-    if (hybrid.verdict == spec::Verdict::fail) return true;
-    why_ended_ =
-        fmt::format("{} is {}: {}", words(changes), spec::to_string(hybrid.verdict), hybrid.reason);
-    return std::nullopt;
+    if (hybrid.verdict == spec::Verdict::pass) return Happened::no;
+    if (hybrid.verdict == spec::Verdict::fail) return Happened::yes;
+    why_open_ =
+        fmt::format("{} {}: {}",
+                    words(changes),
+                    run->problem.empty() ? "is " + std::string(spec::to_string(hybrid.verdict))
+                                         : "came to no good end",
+                    hybrid.reason);
+    return Happened::unknown;
   }
 
   const ExplainRequest& request_;
@@ -318,9 +343,9 @@ class Hybrids {
   const std::vector<Part>& parts_;
   base::Observer& observer_;
   spec::Explanation& told_;
-  std::map<Set, std::optional<bool>> known_{};
+  std::map<Set, Happened> known_{};
   std::size_t made_ = 0;
-  std::string why_ended_{};
+  std::string why_open_{};
 };
 
 Sides read_sides(const ExplainRequest& request,
@@ -348,17 +373,21 @@ std::vector<std::string> names_of(const std::vector<Part>& parts, const Set& cha
   return names;
 }
 
+bool is_open(Happened happened) {
+  return happened == Happened::unknown || happened == Happened::ended;
+}
+
 /// A run that comes out now so and now so is no evidence.
 bool is_confirmed(Hybrids& hybrids, const Set& changes, spec::Explanation& told) {
   for (const Set& once_more : {Set{}, changes}) {
-    const auto differs = hybrids.differs_once_more(once_more);
+    const Happened differs = hybrids.differs_once_more(once_more);
     const std::string words = hybrids.words(once_more);
-    if (!differs) {
+    if (is_open(differs)) {
       told.reason = fmt::format(
-          "{}; {} was not made once more, as the search wants", hybrids.why_ended(), words);
+          "{}; {} was not made once more, as the search wants", hybrids.why_open(), words);
       return false;
     }
-    if (*differs == !once_more.empty()) continue;
+    if ((differs == Happened::yes) == !once_more.empty()) continue;
     told.reason = fmt::format(
         "{} did not come out as before when it was made once more: what is not "
         "repeatable here has no cause among the changes",
@@ -370,10 +399,10 @@ bool is_confirmed(Hybrids& hybrids, const Set& changes, spec::Explanation& told)
 
 /// Nothing can be changed: is it that A is not repeatable?
 void search_nothing(Hybrids& hybrids, spec::Explanation& told) {
-  const auto again = hybrids.differs({});
-  if (!again) {
-    told.reason = hybrids.why_ended();
-  } else if (*again) {
+  const Happened again = hybrids.differs({});
+  if (is_open(again)) {
+    told.reason = hybrids.why_open();
+  } else if (again == Happened::yes) {
     told.reason = "A done again here does not agree with A: it is not repeatable here";
   } else if (told.impossible.empty()) {
     told.reason = "A done again agrees with A: they differ in something that is not recorded";
@@ -383,31 +412,54 @@ void search_nothing(Hybrids& hybrids, spec::Explanation& told) {
   }
 }
 
+/// Is A as it was, and A with all of B's changes not? Else there is nothing to search in.
+bool can_be_searched(Hybrids& hybrids, const Set& all, spec::Explanation& told) {
+  const Happened again = hybrids.differs({});
+  if (again != Happened::no) {
+    told.reason = again == Happened::yes
+                      ? "A done again here does not agree with A: the cause is none of what can "
+                        "be changed here"
+                      : hybrids.why_open();
+    return false;
+  }
+  const Happened with_all = hybrids.differs(all);
+  if (with_all == Happened::yes) return true;
+  told.reason = with_all == Happened::no
+                    ? "A with all of B's that can be made here agrees with A: the cause lies "
+                      "in what cannot be made"
+                    : hybrids.why_open();
+  return false;
+}
+
+/// What was not tried, and why, as far as it is short.
+std::string untried_text(const std::vector<Set>& untried, const Hybrids& hybrids) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(untried.size(), most); ++i)
+    texts.push_back(hybrids.words(untried[i]));
+  std::string text = fmt::format("{}", fmt::join(texts, "; "));
+  if (untried.size() > most) text += fmt::format("; {} more", untried.size() - most);
+  return text;
+}
+
 void search(Hybrids& hybrids, const std::vector<Part>& parts, spec::Explanation& told) {
   Set all;
   for (std::size_t i = 0; i < parts.size(); ++i)
     all.insert(i);
-  const auto again = hybrids.differs({});
-  if (!again || *again) {
-    told.reason = again ? "A done again here does not agree with A: the cause is none of what can "
-                          "be changed here"
-                        : hybrids.why_ended();
-    return;
-  }
-  const auto with_all = hybrids.differs(all);
-  if (!with_all || !*with_all) {
-    told.reason = with_all
-                      ? "A with all of B's that can be made here agrees with A: the cause lies "
-                        "in what cannot be made"
-                      : hybrids.why_ended();
-    return;
-  }
+  if (!can_be_searched(hybrids, all, told)) return;
   const SmallestChange found =
       smallest_change(parts.size(), [&](const Set& changes) { return hybrids.differs(changes); });
   const std::vector<std::string> names = names_of(parts, found.changes);
-  if (!found.is_smallest) {
+  if (!found.is_over) {
     told.reason =
-        fmt::format("{}; the cause is among: {}", hybrids.why_ended(), fmt::join(names, ", "));
+        fmt::format("{}; the cause is among: {}", hybrids.why_open(), fmt::join(names, ", "));
+    return;
+  }
+  if (!found.untried.empty()) {
+    told.reason = fmt::format(
+        "the cause is among: {}; less of it cannot be tried, since these came to no verdict: {}",
+        fmt::join(names, ", "),
+        untried_text(found.untried, hybrids));
     return;
   }
   if (!is_confirmed(hybrids, found.changes, told)) return;
@@ -423,10 +475,10 @@ SmallestChange smallest_change(std::size_t count, const Happens& happens) {
   SmallestChange found;
   for (std::size_t i = 0; i < count; ++i)
     found.changes.insert(i);
-  bool ended = false;
+  Trials trials(happens);
   for (std::size_t parts = 2; found.changes.size() > 1;) {
     const std::vector<Set> pieces = split(found.changes, parts);
-    if (const auto piece = first_with(pieces, happens, ended)) {
+    if (const auto piece = trials.first_with(pieces)) {
       found.changes = *piece;
       parts = 2;
       continue;
@@ -436,20 +488,19 @@ SmallestChange smallest_change(std::size_t count, const Happens& happens) {
       for (const Set& piece : pieces)
         rests.push_back(without(found.changes, piece));
     }
-    const auto rest = ended ? std::nullopt : first_with(rests, happens, ended);
-    if (ended) {
-      found.is_smallest = false;
-      return found;
-    }
+    const auto rest = trials.first_with(rests);
+    found.is_over = !trials.is_over();
+    if (!found.is_over) break;
     if (rest) {
       found.changes = *rest;
       parts = std::max<std::size_t>(parts - 1, 2);
     } else if (parts < found.changes.size()) {
       parts = std::min(2 * parts, found.changes.size());
     } else {
-      return found;
+      break;
     }
   }
+  found.untried = trials.untried_in(found.changes);
   return found;
 }
 
@@ -460,9 +511,8 @@ spec::Explanation explain_pair(const ExplainRequest& request,
   const Sides sides = read_sides(request, tools, observer);
   told.a = sides.a.run_id;
   told.b = sides.b.run_id;
-  compare::Options all = request.options;
-  all.across.merge(std::set<std::string>{"recipe", "data", "parameters"});
-  const spec::Comparison comparison = compare_pair(request.a, request.b, all);
+  const spec::Comparison comparison =
+      compare_pair(request.a, request.b, across_everything(request.options));
   told.verdict = comparison.result;
   told.verdict_reason = comparison.reason;
   Parts parts(sides);

@@ -19,6 +19,15 @@ std::string changes_text(const spec::Explanation& explanation) {
   return table.text() + "\n";
 }
 
+/// Why there is no verdict, and whether it was made before.
+std::string note_of(const spec::Hybrid& hybrid) {
+  const bool is_open =
+      hybrid.verdict != spec::Verdict::pass && hybrid.verdict != spec::Verdict::fail;
+  std::string note = hybrid.reused ? "made before" : "";
+  if (is_open) note += (note.empty() ? "" : "; ") + hybrid.reason;
+  return note;
+}
+
 std::string hybrids_text(const spec::Explanation& explanation) {
   if (explanation.hybrids.empty()) return {};
   TextTable table({{"A with B's", Align::left},
@@ -30,7 +39,7 @@ std::string hybrids_text(const spec::Explanation& explanation) {
                                       : fmt::format("{}", fmt::join(hybrid.changes, ", ")),
                std::string(spec::to_string(hybrid.verdict)),
                hybrid.run,
-               hybrid.reused ? "made before" : ""});
+               note_of(hybrid)});
   }
   return table.text() + "\n";
 }

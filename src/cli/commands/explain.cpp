@@ -28,29 +28,55 @@ struct ExplainOptions {
   bool offline = false;
 };
 
-/// A failed run is no answer: what it says is told, and the search is over.
-std::filesystem::path make_run(const app::RunRequest& request, Workspace& workspace) {
-  const app::RunOutcome outcome =
-      workspace.runner().run(request, workspace.observer(), workspace.stop());
-  workspace.index_runs();
-  if (outcome.state == spec::RunState::ok) return outcome.directory;
-  if (outcome.state == spec::RunState::interrupted)
-    throw base::Error(base::ErrorKind::interrupted, outcome.run_id + ": interrupted");
-  throw base::Error(
-      base::ErrorKind::usage,
-      outcome.run_id + ": " + std::string(spec::to_string(outcome.state)) + ": " + outcome.message,
-      "'sabath logs " + outcome.run_id + "' shows what it wrote");
+/// That a hybrid cannot be made says something of the hybrid; a full disk or a stop does not.
+bool is_of_the_run(base::ErrorKind kind) {
+  switch (kind) {
+    case base::ErrorKind::usage:
+    case base::ErrorKind::not_found:
+    case base::ErrorKind::integrity:
+    case base::ErrorKind::transfer:
+    case base::ErrorKind::environment:
+    case base::ErrorKind::launch:
+    case base::ErrorKind::access:
+      return true;
+    default:
+      return false;
+  }
 }
 
-std::optional<std::filesystem::path> find_run(const std::string& tag, Workspace& workspace) {
-  std::optional<std::filesystem::path> newest;
+std::string problem_of(spec::RunState state, const std::string& message) {
+  const std::string what(spec::to_string(state));
+  return message.empty() ? what : what + ": " + message;
+}
+
+app::MadeRun make_run(const app::RunRequest& request, Workspace& workspace) {
+  app::RunOutcome outcome;
+  try {
+    outcome = workspace.runner().run(request, workspace.observer(), workspace.stop());
+  } catch (const base::Error& error) {
+    if (!is_of_the_run(error.kind())) throw;
+    return {{}, error.what()};
+  }
+  workspace.index_runs();
+  if (outcome.state == spec::RunState::ok) return {outcome.directory, {}};
+  if (outcome.state == spec::RunState::interrupted)
+    throw base::Error(base::ErrorKind::interrupted, outcome.run_id + ": interrupted");
+  return {outcome.directory, problem_of(outcome.state, outcome.message)};
+}
+
+std::optional<app::MadeRun> find_run(const std::string& tag, Workspace& workspace) {
+  std::optional<app::MadeRun> found;
   for (const catalog::RunRow& run :
        workspace.catalog().select("tag=" + tag, workspace.clock().now())) {
     std::error_code code;
-    if (run.state == spec::RunState::ok && std::filesystem::exists(run.directory, code))
-      newest = run.directory;
+    if (!std::filesystem::exists(run.directory, code)) continue;
+    if (run.state == spec::RunState::ok) {
+      found = app::MadeRun{run.directory, {}};
+    } else if (run.state == spec::RunState::failed && (!found || !found->problem.empty())) {
+      found = app::MadeRun{run.directory, problem_of(run.state, run.message)};
+    }
   }
-  return newest;
+  return found;
 }
 
 int run_explain(const ExplainOptions& options, Workspace& workspace) {
@@ -71,8 +97,10 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   app::ExplainTools tools;
   tools.work = work.path();
   tools.run = [&](const app::RunRequest& wanted) {
-    const auto made = make_run(wanted, workspace);
-    app::collect_like(app::RunFiles(request.a), app::RunFiles(made), workspace.clock());
+    app::MadeRun made = make_run(wanted, workspace);
+    if (made.problem.empty()) {
+      app::collect_like(app::RunFiles(request.a), app::RunFiles(made.directory), workspace.clock());
+    }
     return made;
   };
   tools.find = [&](const std::string& tag) { return find_run(tag, workspace); };

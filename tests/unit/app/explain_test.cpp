@@ -10,12 +10,16 @@ using test::error_of;
 
 namespace {
 
+bool includes(const Set& changes, const Set& wanted) {
+  return std::includes(changes.begin(), changes.end(), wanted.begin(), wanted.end());
+}
+
 /// Searches for `wanted` among `count` changes; `asked` counts the sets that were tried.
 app::SmallestChange search(std::size_t count, const Set& wanted, std::size_t& asked) {
   std::set<Set> tried;
-  const auto found = app::smallest_change(count, [&](const Set& changes) -> std::optional<bool> {
+  const auto found = app::smallest_change(count, [&](const Set& changes) {
     tried.insert(changes);
-    return std::includes(changes.begin(), changes.end(), wanted.begin(), wanted.end());
+    return includes(changes, wanted) ? app::Happened::yes : app::Happened::no;
   });
   asked = tried.size();
   CHECK_FALSE(tried.contains(Set{}));
@@ -52,12 +56,31 @@ TEST_CASE("explain: changes that only matter together are all found, and none be
 
 TEST_CASE("explain: where the search must end what is known is told") {
   int left = 2;
-  const auto found = app::smallest_change(8, [&](const Set& changes) -> std::optional<bool> {
-    if (left-- == 0) return std::nullopt;
-    return changes.contains(5);
+  const auto found = app::smallest_change(8, [&](const Set& changes) {
+    if (left-- == 0) return app::Happened::ended;
+    return changes.contains(5) ? app::Happened::yes : app::Happened::no;
   });
-  CHECK_FALSE(found.is_smallest);
+  CHECK_FALSE(found.is_over);
   CHECK(found.changes == Set{4, 5, 6, 7});
+}
+
+TEST_CASE("explain: what cannot be tried does not end the search") {
+  // Change 2 works only together with 6: alone it breaks.
+  const auto broken = [](const Set& changes) { return changes.contains(2) != changes.contains(6); };
+  const auto happens = [&](const Set& cause) {
+    return [&broken, cause](const Set& changes) {
+      if (broken(changes)) return app::Happened::unknown;
+      return includes(changes, cause) ? app::Happened::yes : app::Happened::no;
+    };
+  };
+  const auto beside = app::smallest_change(8, happens({4}));
+  CHECK(beside.is_over);
+  CHECK(beside.changes == Set{4});
+  CHECK(beside.untried.empty());
+  const auto among = app::smallest_change(8, happens({6}));
+  CHECK(among.is_over);
+  CHECK(among.changes == Set{2, 6});
+  CHECK(among.untried == std::vector<Set>{{2}, {6}});
 }
 
 TEST_CASE("perturb: each run has a number of its own") {

@@ -1,0 +1,224 @@
+// `sabath explain`: hybrids of everything that a run can be made with, each beside something that
+// differs and changes nothing; and what is told where there is no cause to be found.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <thread>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+Answer done(const Sabath& sabath, const std::vector<std::string>& words) {
+  Answer answer = sabath(words);
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  return answer;
+}
+
+json answered(const Sabath& sabath, std::vector<std::string> words) {
+  words.push_back("--json");
+  const Answer answer = sabath(words);
+  INFO(answer.output + answer.errors);
+  json result = json::parse(answer.output);
+  result["status"] = answer.status;
+  return result;
+}
+
+/// Explains the two runs that have these tags.
+json explained(const Sabath& sabath, const std::vector<std::string>& further = {}) {
+  std::vector<std::string> words{"explain", "tag=a", "tag=b"};
+  words.insert(words.end(), further.begin(), further.end());
+  return answered(sabath, words);
+}
+
+/// The keys of a recipe: parameters that change nothing but the execution, and a loss.
+std::string keys(const std::string& parameters = "") {
+  return R"({"parameters": {)" + parameters +
+         R"("decoy": {"type": "int", "default": 1, "affects": "execution"}},
+         "metrics": {"loss": {"unit": "1", "better": "lower"}}})";
+}
+
+std::string parameter(const std::string& name) {
+  return "\"" + name + R"(": {"type": "int", "default": 1, "affects": "execution"}, )";
+}
+
+std::string tell(const std::string& loss) {
+  return R"(echo "{{\"step\": 1, \"loss\": )" + loss + R"(}}" >> $SABATH_METRICS)";
+}
+
+void check_cause(const json& found, const std::string& cause) {
+  INFO(found.dump(1));
+  CHECK(found["status"] == 0);
+  CHECK(found["cause"] == json{cause});
+  CHECK(found["changes"].size() == 2);  // the cause and the decoy
+}
+
+}  // namespace
+
+TEST_CASE("cli: explain finds the edited script, though it wants a parameter more and one less") {
+  const Sabath sabath;
+  const auto write = [&](const std::string& name, const std::string& loss) {
+    const std::string folder = sabath.recipe("coded",
+                                             R"({"schema": 1, "name": "coded",
+      "environment": {"layers": []},
+      "parameters": {")" + name + R"(": {"type": "int", "default": 3},
+                     "decoy": {"type": "int", "default": 1, "affects": "execution"}},
+      "stages": [{"name": "go", "run": ["sh", "{code}/train.sh", "{param.)" +
+                                                 name + R"(}", "{param.decoy}"]}],
+      "metrics": {"loss": {"unit": "1", "better": "lower"}}})");
+    fs::create_directories(fs::path(folder) / "code");
+    write_text(fs::path(folder) / "code/train.sh",
+               "echo \"{\\\"step\\\": 1, \\\"loss\\\": " + loss + "}\" >> $SABATH_METRICS\n");
+    return folder;
+  };
+  done(sabath, {"run", write("width", "1.$1"), "--seed", "1", "--tag", "a"});
+  done(sabath, {"run", write("depth", "2.$1"), "--seed", "1", "--set", "decoy=2", "--tag", "b"});
+  check_cause(explained(sabath), "code");
+}
+
+TEST_CASE("cli: explain finds the data set of another version") {
+  const Sabath sabath;
+  const fs::path source = sabath.folder() / "number.txt";
+  write_text(source, "1.5\n");
+  sabath.asset("number",
+               R"({"schema": 1, "kind": "dataset", "name": "number",
+                   "files": [{"path": "number.txt", "sources": ["file://)" +
+                   source.string() + R"("]}]})");
+  std::string further = keys();
+  further.insert(1, R"("datasets": {"train": "number"}, )");
+  const std::string folder =
+      sabath.shell_recipe("reads", tell("$(cat {dataset.train}/number.txt)"), further);
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  write_text(source, "2.5\n");
+  done(sabath, {"fetch", "number", "--refresh"});
+  done(sabath, {"run", folder, "--seed", "1", "--set", "decoy=2", "--tag", "b"});
+  check_cause(explained(sabath), "data train");
+}
+
+TEST_CASE("cli: explain finds the environment of another variant") {
+  const Sabath sabath;
+  const std::string folder = sabath.recipe("variants", R"({"schema": 1, "name": "variants",
+    "environment": {"variants": ["plain", "loud"], "layers": [
+      {"kind": "host", "name": "quiet", "variants": ["plain"], "commands": ["sh"], "variables": {"MODE": "1"}},
+      {"kind": "host", "name": "louder", "variants": ["loud"], "commands": ["sh"], "variables": {"MODE": "2"}}]},
+    "parameters": {"decoy": {"type": "int", "default": 1, "affects": "execution"}},
+    "stages": [{"name": "go", "run": ["sh", "-c", "echo \"{{\\\"step\\\": 1, \\\"loss\\\": $MODE}}\" >> $SABATH_METRICS"]}],
+    "metrics": {"loss": {"unit": "1", "better": "lower"}}})");
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  done(sabath,
+       {"run", folder, "--seed", "1", "--variant", "loud", "--set", "decoy=2", "--tag", "b"});
+  check_cause(explained(sabath), "environment");
+}
+
+TEST_CASE("cli: explain finds the number of cores that a run of a study was bound to") {
+  if (std::thread::hardware_concurrency() < 2) {
+    WARN("one core: runs beside one another have no cores of their own");
+    return;
+  }
+  const Sabath sabath;
+  const std::string folder = sabath.shell_recipe("cores", tell("$(nproc)"), keys());
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  done(sabath, {"run", folder, "--seed", "1", "--sweep", "decoy=2,3", "--jobs", "2", "--tag", "b"});
+  check_cause(answered(sabath, {"explain", "tag=a", "tag=b,decoy=2"}), "cores");
+}
+
+TEST_CASE("cli: explain goes on where a hybrid fails, and does not make that one again") {
+  const Sabath sabath;
+  // x and y go only together.
+  const auto run_both = [&](const std::string& loss) {
+    const std::string folder =
+        sabath.shell_recipe("picky",
+                            "[ {param.x} = {param.y} ] || exit 7; " + tell(loss),
+                            keys(parameter("x") + parameter("y")));
+    done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+    done(sabath,
+         {"run",
+          folder,
+          "--seed",
+          "1",
+          "--set",
+          "x=2",
+          "--set",
+          "y=2",
+          "--set",
+          "decoy=2",
+          "--tag",
+          "b"});
+  };
+  SECTION("the cause is another") {
+    run_both("1.{param.decoy}");
+    const json found = explained(sabath);
+    CHECK(found["status"] == 0);
+    CHECK(found["cause"] == json{"parameter decoy"});
+    CHECK(found["hybrids"].size() >= 4);
+  }
+  SECTION("the cause is one of those that go only together") {
+    run_both("1.{param.x}");
+    const json found = explained(sabath);
+    CHECK(found["status"] == 3);
+    CHECK(found["cause"].empty());
+    CHECK_THAT(found["reason"].get<std::string>(),
+               Contains("the cause is among: parameter x, parameter y;"));
+    const auto failed = [](const json& hybrid) {
+      return hybrid["verdict"] == "INCONCLUSIVE" &&
+             hybrid["reason"].get<std::string>().find("failed") != std::string::npos;
+    };
+    CHECK(std::any_of(found["hybrids"].begin(), found["hybrids"].end(), failed));
+    const std::size_t runs = sabath.count_runs();
+    const Answer again = sabath({"explain", "tag=a", "tag=b", "--budget", "0"});
+    CHECK(again.status == 3);
+    CHECK_THAT(again.output, Contains("among: parameter x, parameter y") && Contains("failed"));
+    CHECK(sabath.count_runs() == runs);
+  }
+}
+
+TEST_CASE("cli: explain says that A is not repeatable here, or differs in what nobody recorded") {
+  const Sabath sabath;
+  const fs::path outside = sabath.folder() / "outside";
+  const std::string folder =
+      sabath.shell_recipe("moody", tell("$(cat " + outside.string() + ")"), keys());
+  write_text(outside, "1");
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  write_text(outside, "2");
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "b"});
+  SECTION("as it was for A") {
+    write_text(outside, "1");
+    const json found = explained(sabath);
+    CHECK(found["status"] == 3);
+    CHECK_THAT(found["reason"].get<std::string>(), Contains("something that is not recorded"));
+  }
+  SECTION("as it was for B") {
+    const json found = explained(sabath);
+    CHECK(found["status"] == 3);
+    CHECK_THAT(found["reason"].get<std::string>(), Contains("it is not repeatable here"));
+    done(sabath, {"run", folder, "--seed", "1", "--set", "decoy=2", "--tag", "c"});
+    const json changed = answered(sabath, {"explain", "tag=a", "tag=c"});
+    CHECK_THAT(changed["reason"].get<std::string>(),
+               Contains("the cause is none of what can be changed here"));
+  }
+}
+
+TEST_CASE("cli: explain names no cause that does not come out the same once more") {
+  const Sabath sabath;
+  const std::string counter = (sabath.folder() / "counter").string();
+  write_text(counter, "");
+  // With decoy=2 the first two runs come out otherwise, and no later ones.
+  const std::string folder =
+      sabath.shell_recipe("fading",
+                          "n=0; if [ {param.decoy} = 2 ]; then echo x >> " + counter +
+                              "; [ $(wc -l < " + counter + ") -gt 2 ] || n=5; fi; " + tell("1.$n"),
+                          keys());
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  done(sabath, {"run", folder, "--seed", "1", "--set", "decoy=2", "--tag", "b"});
+  const json found = explained(sabath);
+  CHECK(found["status"] == 3);
+  CHECK(found["cause"].empty());
+  CHECK_THAT(found["reason"].get<std::string>(),
+             Contains("A with B's parameter decoy did not come out as before"));
+}
