@@ -166,7 +166,7 @@ void drop_empty_columns(Table& table) {
 
 /// Many lines are for programs.
 void cut_rows(Table& table) {
-  const std::size_t most = table.folded ? 10 * most_table_rows : most_table_rows;
+  const std::size_t most = table.is_long ? 10 * most_table_rows : most_table_rows;
   if (table.rows.size() <= most) return;
   table.caption +=
       fmt::format(", the first {} of {}; the JSON report has all", most, table.rows.size());

@@ -22,7 +22,7 @@ struct Table {
   std::string caption{};
   std::vector<Column> columns{};
   std::vector<std::vector<std::string>> rows{};
-  bool folded = false;  ///< long, and read by few
+  bool is_long = false;  ///< and read by few: on a screen it has a place of its own to scroll in
 };
 
 inline constexpr std::size_t most_table_rows = 500;  ///< for people; data formats have all

@@ -1,4 +1,5 @@
 #include "axis.hpp"
+#include "escape.hpp"
 #include "plots.hpp"
 #include "svg.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr double width = 960;
 constexpr double cell_height = 24;
 constexpr std::size_t shades = 7;
+constexpr std::size_t longest_label = 32;  ///< where the plot is of letters
 
 /// NaN behind all numbers, whatever its bits.
 std::pair<int, std::uint64_t> order_of(double value) {
@@ -127,6 +129,17 @@ std::string one_value_text(const Presence& presence, double value) {
                      value);
 }
 
+char letter_of_cell(const std::vector<double>& classes,
+                    const std::optional<double>& value,
+                    const Extremes& extremes) {
+  if (!value) return '.';
+  if (!std::isfinite(*value)) return '!';
+  if (!classes.empty()) return letter_of(classes, *value).front();
+  if (!(extremes.high > extremes.low)) return '0';
+  const double share = (*value / 2 - extremes.low / 2) / (extremes.high / 2 - extremes.low / 2);
+  return static_cast<char>('0' + std::clamp(static_cast<int>(share * 10), 0, 9));
+}
+
 }  // namespace
 
 Presence presence_of(const Groups& groups) {
@@ -172,6 +185,33 @@ std::string heat_description(const Groups& groups) {
   if (groups.rows.size() > most_rows)
     text += fmt::format("; the first {} of {} groups", most_rows, groups.rows.size());
   return text + ".";
+}
+
+std::string heat_text(const Groups& groups) {
+  const Extremes extremes = extremes_of(groups);
+  std::vector<double> classes = classes_of(groups);
+  if (classes.size() > most_letters) classes.clear();
+  const std::size_t rows = std::min(groups.rows.size(), most_rows);
+  std::vector<std::string> labels;
+  std::size_t widest = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    labels.push_back(plain_text(groups.rows[r].label, longest_label));
+    widest = std::max(widest, labels.back().size());
+  }
+  std::string text = classes.empty() ? "a run to a column, from 0 (lowest) to 9 (highest)"
+                                     : "a run to a column, a letter to a value";
+  text += "; ! is not finite, . not there\n";
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto& values = groups.rows[r].values;
+    text += fmt::format("{:<{}}  ", labels[r], widest);
+    for (std::size_t i = 0; i < std::min(values.size(), most_cells); ++i)
+      text += letter_of_cell(classes, values[i], extremes);
+    if (values.size() > most_cells) text += fmt::format(" +{}", values.size() - most_cells);
+    text += "\n";
+  }
+  if (groups.rows.size() > rows)
+    text += fmt::format("... and {} more groups\n", groups.rows.size() - rows);
+  return text;
 }
 
 std::string heat_map(const Groups& groups, const std::string& id) {

@@ -65,10 +65,12 @@ std::string cell_of(const Table& table, std::size_t column, const std::string& t
 }
 
 std::string table_of(const Table& table) {
+  // Not folded away: what is closed on the screen would be missing on paper.
   std::string text = fmt::format(
-      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" "
+      "<div class=\"scroll{1}\" role=\"region\" aria-label=\"{0}\" "
       "tabindex=\"0\">\n<table>\n<caption>{0}</caption>\n<thead><tr>",
-      markup_text(table.caption));
+      markup_text(table.caption),
+      table.is_long ? " long" : "");
   for (const Table::Column& column : table.columns) {
     text += fmt::format("<th scope=\"col\"{}>{}</th>",
                         column.number ? " class=\"number\"" : "",
@@ -81,12 +83,7 @@ std::string table_of(const Table& table) {
       text += cell_of(table, i, row[i]);
     text += "</tr>\n";
   }
-  text += "</tbody>\n</table>\n</div>\n";
-  if (!table.folded) return text;
-  return fmt::format("<details>\n<summary>{} ({} rows)</summary>\n{}</details>\n",
-                     markup_text(table.caption),
-                     table.rows.size(),
-                     text);
+  return text + "</tbody>\n</table>\n</div>\n";
 }
 
 struct BlockWriter {

@@ -33,7 +33,7 @@ h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; padding-bottom: .25rem; border
 h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; overflow-wrap: anywhere; }
 a { color: var(--link); }
-a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+a:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--ground); padding: .5rem; }
 .verdict { border-left: .4rem solid; padding: .75rem 1rem; border-radius: .25rem; margin: 0 0 1rem; }
@@ -59,8 +59,10 @@ td.number { white-space: nowrap; overflow-wrap: normal; }
 figure { margin: 1rem 0 1.75rem; }
 figcaption { color: var(--faint); font-size: .875rem; overflow-wrap: anywhere; }
 pre { background: var(--soft); padding: .6rem .8rem; border-radius: .25rem; overflow-x: auto; font-size: .8125rem; margin: .25rem 0 1rem; }
-details { margin: .75rem 0; }
-summary { cursor: pointer; color: var(--link); }
+@media screen {
+  .long { max-height: 26rem; overflow-y: auto; border: 1px solid var(--rule); border-radius: .25rem; padding: .25rem .6rem; }
+  .long thead th { position: sticky; top: -.25rem; background: var(--ground); }
+}
 footer { color: var(--faint); font-size: .875rem; padding: 2rem 1.25rem; }
 svg { display: block; max-width: 100%; height: auto; }
 svg text { fill: var(--text); font: 12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }

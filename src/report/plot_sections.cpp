@@ -54,7 +54,7 @@ Table values_table(const Groups& groups, const std::string& rows) {
   Table table;
   table.caption = "Values of the heat map of " + groups.metric;
   table.columns = {{rows}, {"values, oldest run first"}};
-  table.folded = true;
+  table.is_long = true;
   for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
     std::string values;
     const auto& row = groups.rows[r].values;
@@ -94,8 +94,10 @@ Section groups_section(const Report& report) {
     const Groups groups = groups_of(report, metrics[i], Rows::groups);
     std::string svg = violin_plot(groups, fmt::format("violin-{}", i));
     if (svg.empty()) continue;
-    section.blocks.emplace_back(
-        Figure{groups.metric + label_of(report), violin_description(groups), std::move(svg), ""});
+    section.blocks.emplace_back(Figure{groups.metric + label_of(report),
+                                       violin_description(groups),
+                                       std::move(svg),
+                                       violin_text(groups)});
   }
   if (!section.blocks.empty()) tell_more(section, metrics.size());
   return section;
@@ -116,7 +118,7 @@ Section heat_section(const Report& report) {
         Figure{groups.metric + (report.by.empty() ? " by host" : label_of(report)) + " and repeat",
                heat_description(groups),
                heat_map(groups, fmt::format("heat-{}", i)),
-               ""});
+               heat_text(groups)});
     if (classes_of(groups).size() > most_letters)
       section.blocks.emplace_back(values_table(groups, rows == Rows::hosts ? "host" : "group"));
   }
@@ -131,7 +133,7 @@ Section stages_section(const Report& report) {
   section.blocks.emplace_back(Figure{"Stages of " + report.stages_of,
                                      "Each stage stands behind those that it needs.",
                                      stage_graph(report.stages, report.stages_of, "stage-graph"),
-                                     ""});
+                                     stage_lines(report.stages)});
   Table table;
   table.caption = "Stages";
   table.columns = {{"stage"}, {"needs"}, {"states"}, {"time [s]", true}};

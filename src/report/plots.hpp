@@ -33,6 +33,8 @@ inline constexpr std::size_t most_cells = 60;
 /// A row for each group: its values as points, their density from five values on, and n.
 std::string violin_plot(const Groups& groups, const std::string& id);
 std::string violin_description(const Groups& groups);
+/// In letters: the runs of each group in their places between the extremes of all, counted.
+std::string violin_text(const Groups& groups);
 
 /// How many runs have something to compare.
 struct Presence {
@@ -47,12 +49,16 @@ std::vector<double> classes_of(const Groups& groups);
 /// A row for each group, a cell for each of its runs; equal letters are equal bits.
 std::string heat_map(const Groups& groups, const std::string& id);
 std::string heat_description(const Groups& groups);
+/// The same in letters; where there are too many classes for them, digits from 0 (lowest) to 9.
+std::string heat_text(const Groups& groups);
 inline constexpr std::size_t most_letters = 12;  ///< classes that have letters
 
 /// Stages from left to right, each behind those that it needs.
 std::string stage_graph(const std::vector<ReportStage>& stages,
                         const std::string& recipe,
                         const std::string& id);
+/// A line for each, further to the right than those that it needs.
+std::string stage_lines(const std::vector<ReportStage>& stages);
 /// "ok in 20, failed in 1; 1.25 s"
 std::string stage_text(const ReportStage& stage);
 

@@ -201,7 +201,7 @@ Table items_table(const Report& report, const std::string& caption, bool librari
   Table table;
   table.caption = caption;
   table.columns = {{"facet"}, {"item"}, {"value"}};
-  table.folded = libraries;
+  table.is_long = libraries;
   for (const ReportItem& item : report.items) {
     if (item.varies() || (item.facet == "libraries") != libraries) continue;
     table.rows.push_back({item.facet, item.item, clipped(item.values.front())});

@@ -84,6 +84,17 @@ std::string stage_text(const ReportStage& stage) {
   return text + fmt::format("; {} s", number_text(quantile(times, 0.5)));
 }
 
+std::string stage_lines(const std::vector<ReportStage>& stages) {
+  const std::map<std::string, Box> boxes = boxes_of(stages);
+  std::string text;
+  for (const ReportStage& stage : stages) {
+    text += std::string(2 * boxes.at(stage.name).column, ' ') + stage.name;
+    if (!stage.needs.empty()) text += fmt::format(" <- {}", fmt::join(stage.needs, ", "));
+    text += " (" + stage_text(stage) + ")\n";
+  }
+  return text;
+}
+
 std::string stage_graph(const std::vector<ReportStage>& stages,
                         const std::string& recipe,
                         const std::string& id) {

@@ -1,4 +1,5 @@
 #include "axis.hpp"
+#include "escape.hpp"
 #include "plots.hpp"
 #include "svg.hpp"
 
@@ -165,6 +166,46 @@ std::string violin_description(const Groups& groups) {
   if (groups.rows.size() > most_rows)
     text += fmt::format("; and {} more groups", groups.rows.size() - most_rows);
   return text + ".";
+}
+
+std::string violin_text(const Groups& groups) {
+  constexpr std::size_t places = 48;
+  constexpr std::size_t longest_label = 32;
+  const std::size_t rows = std::min(groups.rows.size(), most_rows);
+  std::vector<std::vector<double>> values;
+  std::vector<std::string> labels;
+  std::size_t widest = 0;
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  for (std::size_t i = 0; i < rows; ++i) {
+    values.push_back(finite_of(groups.rows[i]));
+    labels.push_back(plain_text(groups.rows[i].label, longest_label));
+    widest = std::max(widest, labels.back().size());
+    if (values.back().empty()) continue;
+    low = std::min(low, values.back().front());
+    high = std::max(high, values.back().back());
+  }
+  if (!(low < high)) return {};  // one value needs no picture
+  const auto ends = texts_apart({low, high});
+  std::string text =
+      fmt::format("{:<{}}  {:<{}}{}\n",
+                  "",
+                  widest,
+                  ends[0],
+                  std::max(ends[0].size() + 1, places - std::min(places, ends[1].size())),
+                  ends[1]);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<std::size_t> counts(places, 0);
+    for (const double value : values[i]) {
+      const double share = (value / 2 - low / 2) / (high / 2 - low / 2);
+      ++counts[std::min(static_cast<std::size_t>(share * places), places - 1)];
+    }
+    std::string line;
+    for (const std::size_t count : counts)
+      line += count == 0 ? '.' : count > 9 ? '#' : static_cast<char>('0' + static_cast<int>(count));
+    text += fmt::format("{:<{}}  {}  {}\n", labels[i], widest, line, count_text(values[i]));
+  }
+  return text + "a digit is so many runs in a place, # more than 9\n";
 }
 
 std::string violin_plot(const Groups& groups, const std::string& id) {

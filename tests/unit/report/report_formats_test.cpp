@@ -280,6 +280,32 @@ TEST_CASE("report: values that differ by little, or hardly are there, are told a
   CHECK(all_matches(page, "[ML ,\"](-?[0-9]{6,}\\.?[0-9]*)[ ,LZ\"]").empty());
 }
 
+TEST_CASE("report: what figures show Markdown shows in letters") {
+  Report report = test::full_report(9, "plain");
+  const std::string text = written("a.md", report);
+  // Runs 0, 2, 6 and 8 of "plain" (6 has no value), 1, 3, 5 and 7 of "b" (5 is NaN).
+  CHECK_THAT(text, Contains("a run to a column, a letter to a value; ! is not finite"));
+  CHECK_THAT(text, Contains("\nb      FD!A\n") && Contains("\nplain  GE.\n"));
+  CHECK_THAT(text, Contains("\none (ok in 9; 1.5 s)\n  plain <- one (failed in 9)\n"));
+  CHECK_THAT(text, Contains("a digit is so many runs in a place"));
+  for (auto& run : report.runs)
+    run.values[0] = 0.5;
+  CHECK_THAT(written("a.md", report), Contains("\nb      AAAA\n"));
+  CHECK_THAT(written("a.md", report), !Contains("a digit is so many runs in a place"));
+  const std::string many = written("a.md", test::full_report(60, "plain"));
+  CHECK_THAT(many, Contains("from 0 (lowest) to 9 (highest)"));
+}
+
+TEST_CASE("report: nothing is folded away, and what is long has a place of its own on a screen") {
+  const std::string page = written("a.html", test::full_report(30, "plain"));
+  CHECK_THAT(page, !Contains("<details"));
+  CHECK_THAT(page, Contains("<div class=\"scroll long\" role=\"region\""));
+  // Only on a screen is it lower than what it holds.
+  const auto at = page.find(".long { max-height");
+  REQUIRE(at != std::string::npos);
+  CHECK(page.rfind("@media screen {", at) > page.rfind("}\n}", at));
+}
+
 TEST_CASE("report: values behind colours without letters are in a table") {
   Report report = test::full_report(30, "plain");
   CHECK_THAT(written("a.html", report), Contains("Values of the heat map of train/plain"));
