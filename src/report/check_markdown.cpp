@@ -25,8 +25,8 @@ std::string verdict_cell(const CheckCase& one) {
   return fmt::format("{} ({})", verdict, to_string(one.expectation));
 }
 
-std::string group_markdown(const CheckGroup& group) {
-  std::string text = "\n### " + plain(group_title(group));
+std::string group_markdown(const CheckGroup& group, const std::string& title) {
+  std::string text = "\n### " + plain(title);
   text += fmt::format("\n\n{} run{} against {}\n",
                       group.runs.size(),
                       group.runs.size() == 1 ? "" : "s",
@@ -59,8 +59,9 @@ std::string check_markdown(const spec::CheckReport& report) {
   text += counts_text(report) + "\n";
   for (const std::string& note : report.notes)
     text += "\n" + plain(note) + "\n";
-  for (const CheckGroup& group : report.groups)
-    text += group_markdown(group);
+  const std::vector<std::string> titles = group_titles(report);
+  for (std::size_t i = 0; i < report.groups.size(); ++i)
+    text += group_markdown(report.groups[i], titles[i]);
   return text;
 }
 

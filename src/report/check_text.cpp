@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace sabath::report {
 namespace {
@@ -29,11 +31,11 @@ std::string case_text(const CheckCase& one) {
   return text;
 }
 
-void add_group(const CheckGroup& group, LabelledLines& lines) {
+void add_group(const CheckGroup& group, const std::string& title, LabelledLines& lines) {
   lines.gap();
   lines.add("runs",
             fmt::format("{}: {} against {}",
-                        group_title(group),
+                        title,
                         group.runs.empty() ? "none" : std::to_string(group.runs.size()),
                         group.against));
   for (const std::string& note : group.notes)
@@ -44,13 +46,70 @@ void add_group(const CheckGroup& group, LabelledLines& lines) {
   }
 }
 
-}  // namespace
+/// The names of parameters that have several values in groups of this recipe, or are not in all.
+std::set<std::string> told_parameters(const spec::CheckReport& report, const std::string& recipe) {
+  std::map<std::string, std::set<std::string>> values;
+  std::size_t groups = 0;
+  std::map<std::string, std::size_t> counts;
+  for (const CheckGroup& group : report.groups) {
+    if (group.recipe != recipe) continue;
+    ++groups;
+    for (const auto& [name, value] : group.of.parameters) {
+      values[name].insert(spec::to_string(value));
+      ++counts[name];
+    }
+  }
+  std::set<std::string> told;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() > 1 || counts[name] < groups) told.insert(name);
+  }
+  return told;
+}
 
-std::string group_title(const CheckGroup& group) {
+std::string title_of(const CheckGroup& group, const std::set<std::string>& parameters) {
   std::string text = group.recipe;
+  if (!group.of.task.empty()) text += ", task " + group.of.task;
+  for (const auto& [name, value] : group.of.parameters) {
+    if (parameters.contains(name)) text += ", " + name + "=" + spec::to_string(value);
+  }
   if (!group.of.site.empty()) text += " at " + group.of.site;
   if (!group.of.device.empty()) text += ", " + group.of.device;
   return text;
+}
+
+std::string beginning_of(const base::Digest& digest) {
+  constexpr std::size_t digits = 8;
+  return digest.hex.empty() ? "none" : digest.hex.substr(0, digits);
+}
+
+/// Of those that are still called alike, what `more` says of each.
+template <class More>
+void tell_apart(std::vector<std::string>& titles, More more) {
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& title : titles)
+    ++counts[title];
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    if (counts[titles[i]] > 1) titles[i] += more(i);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> group_titles(const spec::CheckReport& report) {
+  std::vector<std::string> titles;
+  std::map<std::string, std::set<std::string>> parameters;
+  for (const CheckGroup& group : report.groups) {
+    auto told = parameters.find(group.recipe);
+    if (told == parameters.end())
+      told = parameters.emplace(group.recipe, told_parameters(report, group.recipe)).first;
+    titles.push_back(title_of(group, told->second));
+  }
+  tell_apart(titles, [&](std::size_t i) {
+    return ", data " + beginning_of(report.groups[i].of.data) + ", definition " +
+           beginning_of(report.groups[i].of.recipe_definition);
+  });
+  tell_apart(titles, [&](std::size_t i) { return fmt::format(" ({})", i + 1); });
+  return titles;
 }
 
 std::string counts_text(const spec::CheckReport& report) {
@@ -78,8 +137,9 @@ std::string check_text(const spec::CheckReport& report) {
   lines.add("baseline", report.baseline);
   for (const std::string& note : report.notes)
     lines.add("note", note);
-  for (const CheckGroup& group : report.groups)
-    add_group(group, lines);
+  const std::vector<std::string> titles = group_titles(report);
+  for (std::size_t i = 0; i < report.groups.size(); ++i)
+    add_group(report.groups[i], titles[i], lines);
   return lines.text();
 }
 

@@ -4,6 +4,7 @@
 #include <sabath/spec/check_report.hpp>
 
 #include <string>
+#include <vector>
 
 namespace sabath::report {
 
@@ -19,8 +20,10 @@ std::string check_markdown(const spec::CheckReport& report);
 /// a failure or an error, a case "gate" is one. Characters that XML cannot have are made visible.
 std::string junit_xml(const spec::CheckReport& report);
 
-/// "supercell at local, AMD EPYC 7763"
-std::string group_title(const spec::CheckGroup& group);
+/// What the groups are called, each otherwise: "supercell, task infer, batch=8 at local, AMD EPYC
+/// 7763". Of parameters those that differ between groups, of data and definition the digests' first
+/// digits where nothing else tells them apart.
+std::vector<std::string> group_titles(const spec::CheckReport& report);
 
 /// "3 failed, 1 not comparable, 7 passed, 1 failed as expected"
 std::string counts_text(const spec::CheckReport& report);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <set>
 
 using namespace sabath;
 using Catch::Contains;
@@ -98,6 +99,28 @@ TEST_CASE("junit: characters that XML cannot have are made visible") {
   CHECK(count(xml, "</failure>") == 1);
   CHECK(count(xml, "\xEF\xBF") == 0);
   CHECK(count(xml, "\xff") == 0);
+}
+
+TEST_CASE("junit: suites of groups that differ only in task or parameters have other names") {
+  auto report = report_of({a_case(CaseKind::result, "a/loss", Verdict::pass, "")}, Verdict::pass);
+  const auto add = [&](auto change) {
+    report.groups.push_back(report.groups.front());
+    change(report.groups.back().of);
+  };
+  report.groups[0].of.parameters = {{"k", std::int64_t{1}}, {"same", std::int64_t{5}}};
+  add([](auto& key) { key.parameters["k"] = std::int64_t{2}; });
+  add([](auto& key) { key.task = "infer"; });
+  add([](auto& key) { key.data = base::sha256_of("other"); });
+  add([](auto& key) { key.data = base::sha256_of("other"); });
+  const auto titles = report::group_titles(report);
+  CHECK(std::set<std::string>(titles.begin(), titles.end()).size() == 5);
+  CHECK(titles[1] == "tiny, k=2 at local, CPU <1>");
+  CHECK(titles[2] == "tiny, task infer, k=1 at local, CPU <1>");
+  const std::string xml = report::junit_xml(report);
+  CHECK(count(xml, "<testsuite name=\"tiny, k=2 at local, CPU &lt;1&gt;\"") == 1);
+  CHECK(count(xml, "<testcase classname=\"tiny, k=2 at local, CPU &lt;1&gt;.result\"") == 1);
+  CHECK_THAT(report::check_markdown(report), Contains("task infer"));
+  CHECK_THAT(report::check_text(report), Contains("k=2"));
 }
 
 TEST_CASE("markdown: text from outside is only text") {
