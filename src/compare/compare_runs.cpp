@@ -7,6 +7,7 @@
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_runs.hpp>
+#include <sabath/spec/environment_differences.hpp>
 
 namespace sabath::compare {
 namespace {
@@ -49,6 +50,12 @@ spec::Comparison compare_runs(const Side& a,
   comparison.a = a.record.run_id;
   comparison.b = b.record.run_id;
   comparison.differences = facet_differences(a.record, b.record);
+  const spec::Facet none;
+  const auto environment_of = [&](const Side& side) -> const auto& {
+    const spec::Facet* facet = side.record.facet("environment");
+    return facet == nullptr ? none.items : facet->items;
+  };
+  comparison.environment = spec::environment_differences(environment_of(a), environment_of(b));
   comparison.repetition = repetition_of(comparison.differences, a.record, b.record);
   const Requirement required = required_rung(a, b, rules, options, comparison.repetition);
   comparison.required = required.rung;
@@ -77,9 +84,13 @@ spec::Comparison compare_runs(const Side& a,
   if (first != nullptr) {
     comparison.first_divergence = first->item.first_bitwise;
     comparison.first_divergence_in = first->item.name;
-    comparison.likely_cause =
-        likely_cause(*first, metrics.items, comparison.differences, a.record, b.record);
   }
+  comparison.likely_cause = likely_cause(
+      {first, earlier_sign(metrics.items, first, stages), cascade_of(metrics.items, outputs.items)},
+      metrics.items,
+      comparison.differences,
+      a.record,
+      b.record);
   std::vector<std::string> not_evaluated = metrics.not_evaluated;
   not_evaluated.insert(
       not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());

@@ -127,19 +127,28 @@ bool has_item(const std::vector<Group>& groups, std::string_view noun, std::stri
   });
 }
 
+/// What a seed decides, by what is known of the initial weights.
+std::string seed_text(const Cascade& cascade, bool from_start) {
+  if (const auto& weights = cascade.initial_weights) {
+    return weights->differs ? "the initial weights, which the seed decides, are the likely cause"
+                            : "what the seed decides after the initial weights, such as the order "
+                              "of the data, is the likely cause";
+  }
+  return from_start ? "what the seed decides before the first step, initial weights or the order "
+                      "of the data, is the likely cause"
+                    : "what the seed decides, such as the order of the data, is the likely cause";
+}
+
 std::string conclusion(const std::vector<Group>& groups,
                        const std::vector<spec::FacetDifference>& differences,
+                       const Cascade& cascade,
                        bool from_start) {
   if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
     return "the runs were asked for different things, which is cause enough";
   }
   if (has(groups, "code")) return "the changed code is the likely cause";
   if (has(groups, "environment")) return "the changed environment is the likely cause";
-  if (has(groups, "seed")) {
-    return from_start ? "what the seed decides before the first step, initial weights or the order "
-                        "of the data, is the likely cause"
-                      : "what the seed decides, such as the order of the data, is the likely cause";
-  }
+  if (has(groups, "seed")) return seed_text(cascade, from_start);
   if (has_item(groups, "determinism", "sample_order")) {
     return "the order of the data is the likely cause";
   }
@@ -162,6 +171,8 @@ std::string conclusion(const std::vector<Group>& groups,
   }
   if (has(groups, "launch")) return "the way it was started is the likely cause";
   if (!groups.empty()) return "what differs between them is the likely cause";
+  if (cascade.initial_weights && cascade.initial_weights->differs)
+    return "initial weights that no seed decides are the likely cause";
   return "something that is not recorded or not determined, such as a race, an unseeded generator "
          "or uninitialised memory, is the likely cause";
 }
@@ -189,16 +200,31 @@ const Finding* first_divergent(const std::vector<Finding>& metrics,
   return first;
 }
 
-std::string likely_cause(const Finding& first,
+std::string likely_cause(const Beginning& beginning,
                          const std::vector<Finding>& metrics,
                          const std::vector<spec::FacetDifference>& differences,
                          const spec::RunRecord& a,
                          const spec::RunRecord& b) {
+  const auto& [first, earlier, cascade] = beginning;
+  if (first == nullptr && earlier == nullptr) return {};
   const std::vector<Group> groups = groups_of(differences, a, b);
+  std::vector<std::string> began;
+  began.push_back(first == nullptr ? "all that is judged is equal"
+                                   : where_it_began(*first, metrics));
+  if (earlier != nullptr) {
+    began.push_back(fmt::format("{}{}, which is not declared, parts at {}",
+                                first == nullptr ? "" : "before that ",
+                                earlier->item.name,
+                                earlier->item.first_bitwise->where));
+  }
+  if (std::string text = cascade.text(); !text.empty()) began.push_back(std::move(text));
+  const bool from_start = (first != nullptr && first->from_start) ||
+                          (earlier != nullptr && earlier->from_start) ||
+                          (cascade.initial_weights && cascade.initial_weights->differs);
   return fmt::format("{}; {}: {}",
                      what_differs(groups),
-                     where_it_began(first, metrics),
-                     conclusion(groups, differences, first.from_start));
+                     fmt::join(began, "; "),
+                     conclusion(groups, differences, cascade, from_start));
 }
 
 }  // namespace sabath::compare

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cascade.hpp"
 #include "finding.hpp"
 #include "stage_order.hpp"
 
@@ -17,10 +18,17 @@ const Finding* first_divergent(const std::vector<Finding>& metrics,
                                const std::vector<Finding>& outputs,
                                const StageOrder& stages);
 
-/// The earliest rung of the cascade (code, environment, data order, initial weights, first value,
-/// later steps) at which two runs differ, in words: what differs between them, where the results
-/// part, and what that makes likely.
-std::string likely_cause(const Finding& first,
+/// Where two runs part.
+struct Beginning {
+  const Finding* first = nullptr;    ///< the judged item; null: none differs
+  const Finding* earlier = nullptr;  ///< a metric that is not declared and parts before that
+  Cascade cascade{};                 ///< what the first steps tell
+};
+
+/// The earliest rung of the cascade (code, environment, data order, initial weights, first loss,
+/// first gradient norm, later steps) at which two runs differ, in words: what differs between them,
+/// where the results part, and what that makes likely. Empty where nothing differs.
+std::string likely_cause(const Beginning& beginning,
                          const std::vector<Finding>& metrics,
                          const std::vector<spec::FacetDifference>& differences,
                          const spec::RunRecord& a,

@@ -1,0 +1,144 @@
+#include "cascade.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <tuple>
+
+namespace sabath::compare {
+namespace {
+
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return text;
+}
+
+template <std::size_t n>
+bool has_any(const std::string& name, const std::array<std::string_view, n>& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return name.find(word) != std::string::npos;
+  });
+}
+
+/// Without the stage, which can be called anything.
+std::string own_name(const Finding& finding) {
+  const std::string& name = finding.item.name;
+  const bool has_stage = name.starts_with(finding.stage + "/");
+  return in_lower_case(has_stage ? name.substr(finding.stage.size() + 1) : name);
+}
+
+bool is_initial_weights(const Finding& finding) {
+  constexpr std::array<std::string_view, 6> of_models{
+      "weight", "param", "state", "model", "checkpoint", "checksum"};
+  const std::string name = own_name(finding);
+  return name.find("init") != std::string::npos && has_any(name, of_models);
+}
+
+bool is_loss(const Finding& finding) {
+  constexpr std::array<std::string_view, 3> of_others{"val", "test", "eval"};
+  const std::string name = own_name(finding);
+  return name.find("loss") != std::string::npos && !has_any(name, of_others);
+}
+
+bool is_gradient(const Finding& finding) {
+  constexpr std::array<std::string_view, 2> words{"grad", "gnorm"};
+  return has_any(own_name(finding), words);
+}
+
+bool tells_of_speed(const Finding& finding) {
+  constexpr std::array<std::string_view, 12> words{"time",
+                                                   "second",
+                                                   "elapsed",
+                                                   "duration",
+                                                   "throughput",
+                                                   "per_s",
+                                                   "memory",
+                                                   "bytes",
+                                                   "power",
+                                                   "energy",
+                                                   "watt",
+                                                   "temperature"};
+  return has_any(own_name(finding), words);
+}
+
+bool differs(const Finding& finding) {
+  return finding.item.different > 0 || !finding.item.structure.empty();
+}
+
+std::string title_of(const Finding& finding) {
+  return finding.item.name + (finding.item.judged ? "" : ", not declared");
+}
+
+/// One that differs goes before one that is equal.
+void take(std::optional<Cascade::Sign>& sign, const Finding& finding, bool is_different) {
+  if (sign && (sign->differs || !is_different)) return;
+  sign = Cascade::Sign{is_different, title_of(finding)};
+}
+
+}  // namespace
+
+Cascade cascade_of(const std::vector<Finding>& metrics, const std::vector<Finding>& outputs) {
+  Cascade cascade;
+  for (const auto* findings : {&metrics, &outputs}) {
+    for (const Finding& finding : *findings) {
+      if (is_initial_weights(finding)) take(cascade.initial_weights, finding, differs(finding));
+    }
+  }
+  for (const Finding& metric : metrics) {
+    if (metric.item.compared == 0 || is_initial_weights(metric)) continue;
+    if (is_gradient(metric)) {
+      take(cascade.first_gradient, metric, metric.from_start);
+    } else if (is_loss(metric)) {
+      take(cascade.first_loss, metric, metric.from_start);
+    }
+  }
+  return cascade;
+}
+
+std::string Cascade::text() const {
+  const auto is_equal = [](const std::optional<Sign>& sign) { return sign && !sign->differs; };
+  if (initial_weights && initial_weights->differs)
+    return fmt::format("the initial weights ({}) differ already", initial_weights->name);
+  const char* const weights = is_equal(initial_weights) ? ", the initial weights are equal" : "";
+  if (first_loss && first_loss->differs) {
+    const bool says_more = is_equal(initial_weights) || first_loss->name.ends_with("not declared");
+    if (!says_more) return {};
+    return fmt::format("the first loss ({}) differs{}", first_loss->name, weights);
+  }
+  if (first_gradient && first_gradient->differs) {
+    return fmt::format("the first gradient norm ({}) differs{}{}",
+                       first_gradient->name,
+                       is_equal(first_loss) ? ", the first loss is equal" : "",
+                       weights);
+  }
+  return {};
+}
+
+const Finding* earlier_sign(const std::vector<Finding>& metrics,
+                            const Finding* first,
+                            const StageOrder& stages) {
+  const auto place = [&](const Finding& finding) {
+    return std::pair(stages.place(finding.stage), finding.parts_at);
+  };
+  const Finding* earliest = nullptr;
+  for (const Finding& metric : metrics) {
+    if (metric.item.judged || !metric.item.first_bitwise || tells_of_speed(metric)) continue;
+    if (earliest == nullptr || place(metric) < place(*earliest)) earliest = &metric;
+  }
+  if (earliest == nullptr || first == nullptr) return earliest;
+  const bool is_metric = std::any_of(
+      metrics.begin(), metrics.end(), [&](const Finding& metric) { return &metric == first; });
+  const std::size_t stage = stages.place(first->stage);
+  const bool is_earlier =
+      stages.place(earliest->stage) < stage ||
+      (stages.place(earliest->stage) == stage &&
+       (!is_metric || !first->item.first_bitwise || earliest->parts_at < first->parts_at));
+  return is_earlier ? earliest : nullptr;
+}
+
+}  // namespace sabath::compare
