@@ -101,6 +101,8 @@ class Hdf5File final : public base::ArraySource {
     std::vector<std::uint64_t> shape{};  ///< of elements, without the leaf's inner dimensions
     /// Where its values lie in the file one after the other as they are in memory, if they do.
     std::optional<std::uint64_t> offset{};
+    std::optional<std::uint64_t> held{};  ///< the element that is in `held_bytes`
+    std::vector<std::byte> held_bytes{};
   };
 
   std::string at(const Entry& entry) const { return place_ + ":/" + entry.info.path; }
@@ -208,17 +210,32 @@ class Hdf5File final : public base::ArraySource {
                    std::uint64_t count,
                    std::span<std::byte> out) {
     const std::uint64_t per_element = array.leaf.values_per_element();
-    const std::uint64_t from = first / per_element;
-    const std::uint64_t to = (first + count - 1) / per_element + 1;
-    const std::uint64_t skip = first - from * per_element;
-    if (skip == 0 && count == (to - from) * per_element) {
-      return read_elements(array, from, to - from, out.data());
+    const std::uint64_t value_bytes = out.size() / count;
+    const std::uint64_t end = first + count;
+    std::byte* to = out.data();
+    for (std::uint64_t taken = 0; first < end; first += taken, to += taken * value_bytes) {
+      const std::uint64_t element = first / per_element;
+      const std::uint64_t inside = first % per_element;
+      if (inside == 0 && end - first >= per_element) {
+        const std::uint64_t elements = (end - first) / per_element;
+        read_elements(array, element, elements, to);
+        taken = elements * per_element;
+      } else {
+        taken = std::min(per_element - inside, end - first);
+        std::memcpy(to, whole_element(array, element) + inside * value_bytes, taken * value_bytes);
+      }
     }
-    // The range begins or ends within an element that is itself an array.
-    const std::uint64_t element_bytes = H5Tget_size(array.leaf.memory.get());
-    std::vector<std::byte> whole((to - from) * element_bytes);
-    read_elements(array, from, to - from, whole.data());
-    std::memcpy(out.data(), whole.data() + skip * (element_bytes / per_element), out.size());
+  }
+
+  /// One that is itself an array, and in which a range begins or ends. HDF5 reads it only as a
+  /// whole, and the next range most often goes on in it.
+  const std::byte* whole_element(Current& array, std::uint64_t element) const {
+    if (array.held == element) return array.held_bytes.data();
+    array.held.reset();
+    array.held_bytes.resize(H5Tget_size(array.leaf.memory.get()));
+    read_elements(array, element, 1, array.held_bytes.data());
+    array.held = element;
+    return array.held_bytes.data();
   }
 
   std::vector<std::string> texts_of(Current& array, std::uint64_t first, std::uint64_t count) {

@@ -320,3 +320,36 @@ TEST_CASE("hdf5: texts are read in ranges, also within elements that are arrays"
   CHECK(source->read_texts(info, 6, 0).empty());
   CHECK_THROWS_AS(source->read_texts(info, 5, 2), base::Error);
 }
+
+TEST_CASE("hdf5: a large element that is an array is not read anew for each range") {
+  const TempHome home;
+  constexpr std::size_t values = 1U << 21U;
+  std::vector<double> written(2 * values);
+  for (std::size_t i = 0; i < written.size(); ++i)
+    written[i] = static_cast<double>(i);
+  {
+    // Of the other order of bytes, so that HDF5 converts it.
+    const H5Id file = make_file(home / "a.h5");
+    const hsize_t many = values;
+    const H5Id in_file(H5Tarray_create2(H5T_IEEE_F64BE, 1, &many), H5Tclose);
+    const H5Id in_memory(H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &many), H5Tclose);
+    put(file.get(), "d", in_file.get(), in_memory.get(), {2}, written.data());
+  }
+  const auto source = open_hdf5(home / "a.h5");
+  const base::ArrayInfo info = info_of(*source, "d");
+  std::vector<double> found(written.size());
+  const auto seconds_of = [&](std::size_t block) {
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::size_t first = 0; first < found.size(); first += block) {
+      const std::size_t count = std::min(block, found.size() - first);
+      source->read(
+          info, first, count, std::as_writable_bytes(std::span(found).subspan(first, count)));
+    }
+    CHECK(found == written);
+    std::fill(found.begin(), found.end(), -1);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  const double whole = seconds_of(found.size());
+  // 512 ranges; each with an element of its own would take 256 times as long.
+  CHECK(seconds_of(8191) < 40 * whole + 0.5);
+}
