@@ -46,11 +46,12 @@ void add_item(const spec::ItemComparison& item,
   if (one.verdict == Verdict::fail || is_weaker) known->second = one;
 }
 
-/// One pair's items; and the pair itself, where they do not say why it is no PASS.
-void add_pair(const JudgedRun& a,
-              const JudgedRun& b,
-              const std::optional<spec::Rung>& require,
-              std::map<std::string, CheckCase>& cases) {
+/// One pair's items; and the pair itself, where they do not say why it is no PASS. What they came
+/// to.
+Verdict add_pair(const JudgedRun& a,
+                 const JudgedRun& b,
+                 const std::optional<spec::Rung>& require,
+                 std::map<std::string, CheckCase>& cases) {
   compare::Options options;
   options.require = require;
   const spec::Comparison comparison = compare_pair(a.directory, b.directory, options);
@@ -65,12 +66,22 @@ void add_pair(const JudgedRun& a,
   }
   const bool is_told =
       comparison.result == Verdict::pass || (comparison.result == Verdict::fail && fails);
-  if (is_told) return;
+  if (is_told) return comparison.result;
   CheckCase one;
   one.name = pair;
   one.verdict = comparison.result;
   one.reason = comparison.reason;
   cases[pair] = one;
+  return comparison.result;
+}
+
+/// What finds the cause, of the first pair that does not agree.
+std::string explain_note(const JudgedRun& a,
+                         const JudgedRun& b,
+                         const std::optional<spec::Rung>& require) {
+  std::string text = "why: sabath explain " + a.run.run_id + " " + b.run.run_id;
+  if (require) text += " --require " + std::string(to_string(*require));
+  return text;
 }
 
 CheckCase nothing_to_hold(const std::string& reason) {
@@ -146,10 +157,15 @@ void add_agreement(const JudgedGroup& group,
     by_seed[run.run.seed].push_back(&run);
   std::map<std::string, CheckCase> cases;
   std::size_t alone = 0;
+  bool is_explained = false;
   for (const auto& [seed, runs] : by_seed) {
     if (runs.size() == 1) ++alone;
-    for (std::size_t i = 1; i < runs.size(); ++i)
-      add_pair(*runs.front(), *runs[i], require, cases);
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      const Verdict verdict = add_pair(*runs.front(), *runs[i], require, cases);
+      if (verdict != Verdict::fail || is_explained) continue;
+      checked.notes.push_back(explain_note(*runs.front(), *runs[i], require));
+      is_explained = true;
+    }
   }
   for (auto& [name, one] : cases)
     checked.cases.push_back(std::move(one));

@@ -235,6 +235,17 @@ void judge_against(const BaselineEntry& entry,
   add_unknown_metrics(entry, group, request, checked);
 }
 
+/// What finds the cause, where the baseline's runs are at hand.
+void note_explain(const BaselineEntry& entry, const JudgedGroup& group, CheckGroup& checked) {
+  const bool fails = std::any_of(checked.cases.begin(), checked.cases.end(), [](const auto& one) {
+    return one.kind == CaseKind::result && one.counts_as() == Verdict::fail;
+  });
+  if (!fails || entry.runs.empty() || group.runs.empty()) return;
+  checked.notes.push_back(fmt::format("why: sabath explain {} {}, where the baseline's run is",
+                                      entry.runs.back().run_id,
+                                      group.runs.front().run.run_id));
+}
+
 CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
   CheckGroup checked;
   checked.recipe = group.recipe;
@@ -248,6 +259,7 @@ CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
       checked.notes.emplace_back("times are not judged: there is no baseline");
   } else if (const BaselineEntry* entry = accepted_for(*request.baseline, group.key)) {
     judge_against(*entry, group, request, checked);
+    note_explain(*entry, group, checked);
   } else {
     checked.against = "nothing: the baseline has no entry for them";
     checked.cases.push_back(no_entry(*request.baseline, group.recipe, group.key));

@@ -1,3 +1,4 @@
+#include "changes_text.hpp"
 #include "labelled_lines.hpp"
 #include "performance_table.hpp"
 
@@ -156,14 +157,22 @@ std::string growth_text(const ItemComparison& item) {
 }
 
 std::string differences_text(const Comparison& comparison) {
-  if (comparison.differences.empty()) return "";
   TextTable table({{"differs in", Align::left}, {"A", Align::left}, {"B", Align::left}});
   for (const spec::FacetDifference& difference : comparison.differences) {
+    if (is_told_in_words(comparison, difference)) continue;
     table.add({difference.facet + ": " + difference.item,
                shortened(difference.a),
                shortened(difference.b)});
   }
-  return table.text() + "\n";
+  return (table.empty() ? "" : table.text() + "\n") + changes_text(comparison);
+}
+
+/// What makes runs of both to find the cause; as strict as this comparison was asked to be.
+std::string explain_command(const Comparison& comparison) {
+  std::string text = "sabath explain " + comparison.a + " " + comparison.b;
+  if (comparison.required_from == "--require")
+    text += " --require " + std::string(spec::to_string(comparison.required));
+  return text;
 }
 
 /// Of outputs that are predictions.
@@ -234,6 +243,7 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
                          comparison.performance_reason));
   }
   foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
+  if (comparison.result == spec::Verdict::fail) foot.add_whole("why", explain_command(comparison));
   return text + foot.text();
 }
 

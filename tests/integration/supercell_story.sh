@@ -21,6 +21,16 @@ says 'RESULT +PASS'
 says 'parted +train/loss at step'
 expect 1 "$sabath" compare @last~1 @last --require bitwise
 says 'RESULT +FAIL'
+expect 0 "$sabath" run supercell "${small[@]}" --set threads=1 --set reduction=fast
+for pair in '@last @last~1' '@last~1 @last'; do
+  read -r a b <<<"$pair"
+  expect 0 "$sabath" compare "$a" "$b"
+  says '^differs in +A +B$'
+  says '^parameters: threads '
+  says 'RESULT +PASS: bitwise until step [0-9]+ .*of train/loss, tolerance holds'
+  expect 1 "$sabath" compare "$a" "$b" --require bitwise
+  says 'RESULT +FAIL'
+done
 expect 0 "$sabath" verify @last
 expect 0 "$sabath" verify --full
 echo "story: told"
