@@ -23,3 +23,10 @@ grep -q '^BLAS\( in stage time\)*  *OpenBLAS [0-9.]* ([A-Za-z0-9]*)' "$work/show
 "$sabath" show --libraries @last | grep -q 'libscipy_openblas64_.*\.so'
 "$sabath" env exec digits -- python -c 'import sklearn; print(sklearn.__version__)'
 "$sabath" env show --why digits @last | grep -q 'nothing differs'
+# Everything again from what the run kept, the cached stage too, whose output is not taken for granted.
+"${without_network[@]}" "$sabath" repro @last --require bitwise | tee "$work/repeated"
+grep -q 'RESULT *PASS' "$work/repeated"
+if "$sabath" show @last | grep -q 'reused'; then
+  echo "story: the repetition reused a stage" >&2
+  exit 1
+fi
