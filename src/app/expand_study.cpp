@@ -189,15 +189,4 @@ std::string point_text(const spec::StudyPoint& point, const std::vector<std::str
   return text;
 }
 
-std::size_t runs_per_setting(const std::vector<spec::StudyPoint>& points) {
-  std::map<Texts, std::size_t> counts;
-  for (const spec::StudyPoint& point : points)
-    ++counts[point.set];
-  const auto least =
-      std::min_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
-  return least == counts.end() ? 0 : least->second;
-}
-
 }  // namespace sabath::app

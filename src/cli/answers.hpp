@@ -4,6 +4,7 @@
 #include <sabath/app/import_table.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/run_study.hpp>
+#include <sabath/app/study_power.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/collection.hpp>
@@ -80,7 +81,9 @@ std::string json_answer(const spec::RunRecord& record);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
                              const std::optional<app::RunOutcome>& applied = {});
-std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::StudyPoint>& points);
+std::string json_dry_run(const spec::RunPlan& plan,
+                         const std::vector<spec::StudyPoint>& points,
+                         const std::optional<app::StudyPower>& power);
 /// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
 std::string json_error(const base::Error& error);
 

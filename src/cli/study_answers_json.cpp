@@ -134,9 +134,28 @@ ordered_json head_json(const app::StudyOutcome& outcome) {
           {"command", outcome.plan.command}};
 }
 
+ordered_json power_json(const app::StudyPower& power) {
+  ordered_json metrics = ordered_json::array();
+  for (const app::MetricPower& one : power.metrics) {
+    ordered_json metric = {{"metric", one.metric}, {"unit", one.unit}, {"margin", one.margin}};
+    if (!one.stage.empty()) metric["stage"] = one.stage;
+    if (one.deviation) {
+      metric["deviation"] = *one.deviation;
+      metric["runs"] = one.runs;
+      metric["power"] = one.power.value_or(0);
+    }
+    metrics.push_back(std::move(metric));
+  }
+  return {{"runs_of_each_setting", power.runs},
+          {"seeds_of_each_setting", power.seeds},
+          {"metrics", metrics}};
+}
+
 }  // namespace
 
-std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::StudyPoint>& points) {
+std::string json_dry_run(const spec::RunPlan& plan,
+                         const std::vector<spec::StudyPoint>& points,
+                         const std::optional<app::StudyPower>& power) {
   ordered_json parameters = ordered_json::object();
   for (const auto& [name, value] : plan.parameters)
     parameters[name] = spec::to_json(value);
@@ -156,6 +175,7 @@ std::string json_dry_run(const spec::RunPlan& plan, const std::vector<spec::Stud
   ordered_json answer = {{"schema", 1}, {"runs", points.size()}};
   if (plan.task) answer["task"] = *plan.task;
   answer.update(ordered_json{{"parameters", parameters}, {"stages", stages}, {"points", all}});
+  if (power) answer["power"] = power_json(*power);
   return base::pretty_json(answer);
 }
 

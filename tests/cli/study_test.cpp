@@ -1,11 +1,13 @@
 // Studies: many runs of one command, whole after any interruption.
 #include "support/program.hpp"
 
+#include <sabath/compare/power.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <csignal>
 #include <map>
 #include <set>
@@ -212,13 +214,40 @@ TEST_CASE("study: --dry-run shows the runs and what they can show, and makes not
              Contains("10 run(s) of toy") && Contains("mode = b") && Contains("run  n  seed") &&
                  Contains("5 run(s) of each setting") &&
                  Contains("1.5 standard deviations with a probability of 39 %") &&
-                 Contains("loss 0.25"));
+                 Contains("loss within 0.25: no two runs"));
   const json plan = answer_of(
       sabath({"--json", "run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"}));
   CHECK(plan["runs"] == 10);
   CHECK(plan["points"][9] == json{{"set", {{"n", "2"}}}, {"seed", 5}, {"repetition", 1}});
+  CHECK_FALSE(plan["power"]["metrics"][0].contains("power"));
+  CHECK(plan["power"]["seeds_of_each_setting"] == 5);
   CHECK_FALSE(fs::exists(sabath.home() / "studies"));
   CHECK(sabath.count_runs() == 0);
+  const Answer one_seed = sabath({"run", folder, "--seed", "7", "--repeat", "10", "--dry-run"});
+  CHECK_THAT(one_seed.output, Contains("with one seed") && !Contains("probability"));
+}
+
+TEST_CASE("study: --dry-run tells the power at the recipe's margins by the runs that there are") {
+  Sabath sabath;
+  // With the seeds 1 to 5 the values are 1 to 5: a standard deviation of the square root of 2.5.
+  const auto folder = recipe(sabath,
+                             R"(echo "{{\"loss\": {seed}}}" >> $SABATH_METRICS)",
+                             R"("metrics": {"loss": {"unit": "m", "margin": 3.1622776601683795}})");
+  for (const char* n : {"1", "2"}) {
+    const std::string set = "n=" + std::string(n);
+    REQUIRE(sabath({"run", folder, "--set", set, "--seeds", "1..5"}).status == 0);
+  }
+  REQUIRE(sabath({"run", folder, "--set", "n=1", "--seed", "1"}).status == 0);  // tells nothing new
+  const Answer answer = sabath({"run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"});
+  CHECK_THAT(answer.output, Contains("loss within 3.16") && Contains("of 10 runs"));
+  CHECK_THAT(answer.output, !Contains("standard deviations with"));
+  const json power = answer_of(sabath(
+      {"--json", "run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"}))["power"];
+  const json metric = power["metrics"][0];
+  CHECK(metric["deviation"].get<double>() == Approx(std::sqrt(2.5)));
+  CHECK(metric["runs"] == 10);
+  // Two standard deviations, five runs a side: as `power` of the unit tests of compare.
+  CHECK(metric["power"].get<double>() == Approx(sabath::compare::equivalence_power(5, 2)));
 }
 
 TEST_CASE("study: a failed run does not end it, is kept, and is run again only when asked") {

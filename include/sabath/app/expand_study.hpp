@@ -32,7 +32,4 @@ std::vector<std::string> varied_parameters(const std::vector<spec::StudyPoint>& 
 /// "hidden=16 seed=1", as people tell points apart; empty where nothing tells.
 std::string point_text(const spec::StudyPoint& point, const std::vector<std::string>& varied);
 
-/// The runs that differ in seed or repetition alone, of the point that has the fewest.
-std::size_t runs_per_setting(const std::vector<spec::StudyPoint>& points);
-
 }  // namespace sabath::app

@@ -4,6 +4,7 @@
 
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/run_study.hpp>
+#include <sabath/app/study_power.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/compare/power.hpp>
@@ -49,29 +50,57 @@ std::string table_text(const std::vector<spec::StudyPoint>& points) {
   return text;
 }
 
-std::string margins_of(const spec::Recipe& recipe) {
-  std::string text;
-  for (const spec::MetricSpec& metric : recipe.metrics) {
-    if (!metric.margin) continue;
-    text += (text.empty() ? "" : ", ") + metric.name + " " + report::number_text(*metric.margin) +
-            (metric.unit.empty() || metric.unit == "1" ? "" : " " + metric.unit);
-  }
-  return text;
+std::string quantity_text(double value, const std::string& unit) {
+  return report::number_text(value) + (unit.empty() || unit == "1" ? "" : " " + unit);
+}
+
+std::string metric_text(const app::MetricPower& metric) {
+  const std::string name = (metric.stage.empty() ? "" : metric.stage + "/") + metric.metric;
+  const std::string margin = name + " within " + quantity_text(metric.margin, metric.unit);
+  if (!metric.deviation)
+    return "  " + margin + ": no two runs of this benchmark tell the spread between seeds yet\n";
+  return fmt::format("  {} with a probability of {:.0f} % (standard deviation {}, of {} runs)\n",
+                     margin,
+                     100 * metric.power.value_or(0),
+                     quantity_text(*metric.deviation, metric.unit),
+                     metric.runs);
 }
 
 /// Said before a study is started, not after: whether it can show what it is made for.
-std::string power_text(const spec::Recipe& recipe, std::size_t runs) {
-  std::string text = fmt::format("{} run(s) of each setting", runs);
-  if (runs < 2) return text + ": no spread between runs can be told; --seeds or --repeat\n";
+std::string power_text(const app::StudyPower& power) {
+  std::string text = fmt::format("{} run(s) of each setting", power.runs);
+  if (power.seeds < 2) {
+    return text + (power.runs < 2
+                       ? ": no spread between runs can be told; --seeds or --repeat\n"
+                       : " with one seed: whether they repeat can be told, but no spread "
+                         "between seeds; --seeds\n");
+  }
+  if (power.seeds < power.runs) text += fmt::format(", of {} seeds", power.seeds);
   text += "; two settings without a difference are found equivalent (TOST, 5 %)\n";
+  const bool is_known =
+      !power.metrics.empty() &&
+      std::all_of(power.metrics.begin(), power.metrics.end(), [](const app::MetricPower& metric) {
+        return metric.deviation.has_value();
+      });
   for (const double margin : {1.0, 1.5, 2.0, 3.0}) {
+    if (is_known) break;
     text += fmt::format("  within {:>3} standard deviations with a probability of {:.0f} %\n",
                         margin,
-                        100 * compare::equivalence_power(static_cast<int>(runs), margin));
+                        100 * compare::equivalence_power(static_cast<int>(power.seeds), margin));
   }
-  const std::string margins = margins_of(recipe);
-  if (!margins.empty()) text += "  margins of the recipe: " + margins + "\n";
+  for (const app::MetricPower& metric : power.metrics)
+    text += metric_text(metric);
   return text;
+}
+
+/// Of the runs that there are; none where there never was one, since nothing is to be made.
+app::StudyPower power_of(const app::RunRequest& request,
+                         const std::vector<spec::StudyPoint>& points,
+                         Workspace& workspace) {
+  std::error_code code;
+  const bool has_runs = std::filesystem::exists(workspace.folders().runs(), code);
+  return app::study_power(
+      request.recipe, points, has_runs ? &workspace.catalog() : nullptr, workspace.clock().now());
 }
 
 }  // namespace
@@ -90,8 +119,10 @@ int show_dry_run(const RunOptions& options,
     app::check_due(one);
   }
   const spec::RunPlan plan = app::RecipeRunner::dry_run(first);
+  std::optional<app::StudyPower> power;
+  if (asks_for_study(options)) power = power_of(request, points, workspace);
   if (workspace.options().json) {
-    workspace.answer(json_dry_run(plan, points));
+    workspace.answer(json_dry_run(plan, points, power));
     return exit_done;
   }
   const std::vector<std::string> varied = app::varied_parameters(points);
@@ -109,9 +140,7 @@ int show_dry_run(const RunOptions& options,
                                           : base::quote_command(stage.argv)) +
             "\n";
   }
-  if (asks_for_study(options)) {
-    text += table_text(points) + power_text(request.recipe, app::runs_per_setting(points));
-  }
+  if (power) text += table_text(points) + power_text(*power);
   workspace.answer(text);
   return exit_done;
 }
