@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <set>
@@ -80,9 +81,21 @@ void add(std::string& told, const std::string& value) {
   }
 }
 
-/// Not a program: those of shells and container engines change with the host, and compute nothing.
 bool is_shared_library(const std::string& name) {
   return name.ends_with(".so") || name.find(".so.") != std::string::npos;
+}
+
+/// Programs that change with the host and compute nothing: shells, what starts other programs, and
+/// what engines of containers leave.
+bool only_starts_others(const std::string& name) {
+  constexpr std::array<std::string_view, 27> names{
+      "ash",    "bash", "busybox",     "conmon",      "crun",   "csh",     "dash",
+      "docker", "env",  "fish",        "fusermount3", "ksh",    "mksh",    "mpiexec",
+      "mpirun", "nice", "numactl",     "orted",       "podman", "prterun", "runc",
+      "sabath", "sh",   "singularity", "srun",        "tcsh",   "zsh"};
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         name.starts_with("apptainer") || name.starts_with("slurmstepd") ||
+         name.starts_with("hydra_");
 }
 
 void shorten(std::vector<std::string>& notes) {
@@ -183,8 +196,11 @@ spec::Facet libraries_facet(const FoundSoftware& found,
     if (is_own_code(library.path, plan, run_directory)) continue;
     if (is_of_environment(library.path, plan)) continue;
     const std::string name = fs::path(library.path).filename().string();
-    if (!is_shared_library(name)) continue;
-    add(facet.items[name], library.path + "=" + library.digest.hex.substr(0, digest_digits));
+    const bool is_library = is_shared_library(name);
+    if (!is_library && only_starts_others(name)) continue;
+    // Neither the environment nor the code says which build a program of the host's is.
+    add(facet.items[is_library ? name : std::string(spec::program_item) + name],
+        library.path + "=" + library.digest.hex.substr(0, digest_digits));
   }
   for (const auto& [name, version] : found.software.versions) {
     if (name != "compiler") facet.items[name] = version;

@@ -54,9 +54,10 @@ class RunSoftware {
   probe::LibraryWatch watch_{};
 };
 
-/// Shared libraries by name, "PATH=DIGEST" of each file, that were loaded and are neither of the
-/// environment nor of the recipe nor of the run itself, whose own facets say what they are; and
-/// what the libraries said of themselves.
+/// Shared libraries by name and programs as "program.NAME", "PATH=DIGEST" of each file, that were
+/// loaded and are neither of the environment nor of the recipe nor of the run itself, whose own
+/// facets say what they are; and what the libraries said of themselves. No shells, and nothing else
+/// that only starts others.
 spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const std::filesystem::path& run_directory);

@@ -110,11 +110,16 @@ bool is_of_threads(const spec::FacetDifference& difference) {
   return difference.facet == "libraries" && difference.item.ends_with(" threads");
 }
 
+bool is_of_program(const spec::FacetDifference& difference) {
+  return difference.facet == "libraries" && difference.item.starts_with(spec::program_item);
+}
+
 /// Not a program of an earlier record, which has a digest: shells and container engines change with
 /// the host, and compute nothing of the run.
 bool is_of_library(const spec::FacetDifference& difference) {
   constexpr std::size_t digits = 16;
-  if (difference.facet != "libraries" || is_of_threads(difference)) return false;
+  if (difference.facet != "libraries" || is_of_threads(difference) || is_of_program(difference))
+    return false;
   const bool is_digest = difference.a.size() == digits &&
                          difference.a.find_first_not_of("0123456789abcdef") == std::string::npos;
   return difference.item.find(".so") != std::string::npos || !is_digest;
@@ -149,6 +154,9 @@ std::string conclusion(const std::vector<Group>& groups,
   if (has(groups, "code")) return "the changed code is the likely cause";
   if (has(groups, "environment")) return "the changed environment is the likely cause";
   if (has(groups, "seed")) return seed_text(cascade, from_start);
+  if (std::any_of(differences.begin(), differences.end(), is_of_program)) {
+    return "a program that was built anew is the likely cause";
+  }
   if (has_item(groups, "determinism", "sample_order")) {
     return "the order of the data is the likely cause";
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::spec {
@@ -20,6 +21,9 @@ struct LoadedLibrary {
 
   bool operator==(const LoadedLibrary&) const = default;
 };
+
+/// How items of the facet `libraries` begin that are programs.
+inline constexpr std::string_view program_item = "program.";
 
 /// What really ran, apart from what the environment says is there.
 struct Software {

@@ -128,4 +128,7 @@ TEST_CASE("facet libraries: copies of one name stand under it, whichever were se
                "/env/libgomp.so.1=" + head("a") + "; /usr/lib/libgomp.so.1=" + head("b")}});
   CHECK(item({library("/bin/bash", "c"), library("/usr/bin/conmon", "d")}).empty());
   CHECK(item({library("/runs/1/libown.so", "e")}).empty());
+  // Neither the environment nor the code says which build of it ran.
+  CHECK(item({library("/opt/bin/mysim", "f")}) ==
+        Items{{"program.mysim", "/opt/bin/mysim=" + head("f")}});
 }

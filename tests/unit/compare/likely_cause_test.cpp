@@ -51,6 +51,17 @@ TEST_CASE("cause: the earliest rung of the cascade that differs is named") {
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("changed code"));
 }
 
+TEST_CASE("cause: a program of the host that was built again is named") {
+  Run a = losses({3, 2});
+  Run b = losses({4, 2});
+  a.facet("libraries") = {{"program.mysim", "/opt/bin/mysim=aa"}};
+  b.facet("libraries") = {{"program.mysim", "/opt/bin/mysim=bb"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("libraries (program.mysim)") && Contains("a program that was built anew"));
+  b.facet("libraries") = {{"program.mysim", "/opt/bin/mysim=aa"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("not recorded"));
+}
+
 TEST_CASE("cause: what is still equal where the runs part is told") {
   const Run a = losses({1, 1}).report("train", "gradient_norm", {5, 5});
   const Run b = losses({1, 2}).report("train", "gradient_norm", {6, 5});
