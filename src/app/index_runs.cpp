@@ -1,3 +1,6 @@
+#include "lost_record.hpp"
+#include "run_leftovers.hpp"
+
 #include <sabath/app/batch_files.hpp>
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/index_runs.hpp>
@@ -104,9 +107,20 @@ std::vector<fs::path> notes_in(const fs::path& inbox) {
   return notes;
 }
 
+/// A run that is lost is a run all the same: what its folder tells becomes its record.
+void keep_record(const RunFiles& files, const spec::RunStatus& status, base::Observer& observer) {
+  try {
+    write_lost_record(files, status);
+  } catch (const std::exception& error) {
+    observer.warn(files.directory().string() + ": lost without a record: " + error.what());
+  }
+}
+
 /// What became of a run that the catalog takes for an open one; closes it where its process is gone
 /// without having said how it ended. Nothing when its folder is not there.
-std::optional<FoundRun> look_again(const catalog::RunRow& row, base::Clock& clock) {
+std::optional<FoundRun> look_again(const catalog::RunRow& row,
+                                   base::Clock& clock,
+                                   base::Observer& observer) {
   const RunFiles files(row.directory);
   std::error_code code;
   if (!fs::exists(files.directory(), code)) return std::nullopt;
@@ -126,8 +140,14 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row, base::Clock& cloc
   run.status.message = run.status.stage.empty() ? "it was ended before its first stage"
                                                 : "it was ended during stage " + run.status.stage;
   run.status.state = spec::RunState::lost;
+  if (const std::size_t left = end_leftovers(row.id); left > 0) {
+    observer.warn("run " + row.id + " was lost: " + std::to_string(left) +
+                  " process(es) that it had left were ended");
+  }
+  keep_record(files, run.status, observer);
   run.status.updated = base::format_rfc3339(clock.now());
   files.write_status(run.status);
+  run.record = files.read_record();
   return run;
 }
 
@@ -251,7 +271,7 @@ void index_inbox(catalog::Catalog& catalog,
     for (const catalog::RunRow& row : catalog.in_state(state)) {
       // Their nodes tell when they end; what else there is to know, RunWatch asks the scheduler.
       if (!row.batch.empty() && is_written(row.batch)) continue;
-      const auto run = telling_problems(observer, [&] { return look_again(row, clock); });
+      const auto run = telling_problems(observer, [&] { return look_again(row, clock, observer); });
       if (!run) continue;
       if (run->record) {
         catalog.put_record(*run->record, row.directory);

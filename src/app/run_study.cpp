@@ -1,6 +1,7 @@
 #include "machine_turn.hpp"
 #include "node_slots.hpp"
 #include "run_executors.hpp"
+#include "run_leftovers.hpp"
 #include "signs_of_life.hpp"
 
 #include <sabath/app/expand_study.hpp>
@@ -79,9 +80,10 @@ class StudyDrive {
                         !(resumption.retry && newest->state == RunState::failed);
       if (done) {
         ++done_;
-      } else {
-        waiting_.push_back(i);
+        continue;
       }
+      if (newest) end_what_is_left(*newest);
+      waiting_.push_back(i);
     }
   }
 
@@ -130,6 +132,15 @@ class StudyDrive {
     slots_.occupy(place);
     observer_.note(name_of(run.point) + ": " + run.run_id + " goes on");
     flights_.push_back({run.point, tools_.runner.follow(directory, job), place});
+  }
+
+  /// A stage that did not end with its executor would run beside its successor, on the same cores.
+  void end_what_is_left(const RunOutcome& newest) {
+    if (newest.state == RunState::ok || newest.state == RunState::failed) return;
+    const std::size_t left = end_leftovers(newest.run_id);
+    if (left == 0) return;
+    observer_.warn("run " + newest.run_id + ": " + std::to_string(left) +
+                   " process(es) that it had left were ended");
   }
 
   /// Those under way come to their end; nothing more is begun.

@@ -81,7 +81,66 @@ TEST_CASE("cli: a run whose executor was killed is closed as lost by the next co
   CHECK_THAT(answer.output, Contains("lost"));
   CHECK(only_run_listed(sabath)["state"] == "lost");
   CHECK_THAT(sabath({"show", "@last"}).output, Contains("lost") && Contains("stage go"));
-  CHECK(eventually([&] { return sleep.processes().empty(); }));
+  CHECK(sleep.processes().empty());
+}
+
+TEST_CASE("cli: a lost run has a record of what it was and of what it had reported") {
+  Sabath sabath;
+  const Sleep sleep(5'000'000);
+  const auto folder = sabath.shell_recipe(
+      "sleeper",
+      R"(echo '{{"step": 1, "loss": 0.5}}' >> $SABATH_METRICS; exec )" + sleep.command(),
+      R"({"parameters": {"n": {"type": "int", "default": 3}},
+          "metrics": {"loss": {"unit": "1", "better": "lower"}}})");
+  Running running = sabath.start({"run", folder, "--seed", "7", "--set", "n=4"});
+  REQUIRE(eventually([&] { return sleep.processes().size() == 1; }));
+  ::kill(executor_pid(sabath), SIGKILL);
+  CHECK(running.wait().status == 14);
+  const json record = json::parse(sabath.newest());
+  CHECK(record["state"] == "lost");
+  CHECK(record["seed"]["value"] == 7);
+  CHECK(record["parameters"]["n"] == 4);
+  CHECK(record["stages"][0]["state"] == "interrupted");
+  CHECK(record["metrics"][0]["last"] == 0.5);
+  CHECK(record["hosts"].size() == 1);
+  CHECK_THAT(sabath({"show", "@last"}).output,
+             Contains("--seed 7") && Contains("n") && Contains("loss"));
+  CHECK(sabath({"compare", "@last", "@last"}).status != 0);
+  CHECK_THAT(sabath({"repro", "@last"}).errors, Contains("the run is lost"));
+  write_text(sabath.folder() / "patterns.json",
+             R"({"loss": {"from": {"kind": "regex", "pattern": "x(\\d)"
+}
+}
+})");
+  CHECK_THAT(sabath({"collect", "@last"}).errors, !Contains("not finished"));
+}
+
+TEST_CASE(
+    "cli: what a lost run left is ended before another takes its place, whatever it ignores") {
+  Sabath sabath;
+  const Sleep sleep(6'000'000);
+  const auto folder = sabath.shell_recipe(
+      "stubborn",
+      "trap '' TERM; test {param.n} != 2 || test -e " + (sabath.folder() / "gate").string() +
+          " || " + sleep.command() + "; true",
+      R"({"parameters": {"n": {"type": "int", "default": 0}}})");
+  std::string study;
+  {
+    Running running = sabath.start({"run", folder, "--sweep", "n=1,2"});
+    REQUIRE(eventually([&] { return sleep.processes().size() == 1; }));
+    running.signal(SIGKILL);
+    running.wait();
+    ::kill(executor_pid(sabath), SIGKILL);
+  }
+  for (const auto& entry : fs::directory_iterator(sabath.home() / "studies"))
+    study = entry.path().filename();
+  CHECK(sleep.processes().size() == 1);  // SIGTERM was not enough
+  write_text(sabath.folder() / "gate", "");
+  const Answer answer = sabath({"run", "--resume", study});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(sleep.processes().empty());
+  CHECK_THAT(answer.errors, Contains("that it had left were ended"));
 }
 
 TEST_CASE("cli: a run is closed as lost too when both its processes were killed") {
@@ -96,7 +155,7 @@ TEST_CASE("cli: a run is closed as lost too when both its processes were killed"
     ::kill(executor_pid(sabath), SIGKILL);
   }
   CHECK(eventually([&] { return only_run_listed(sabath)["state"] == "lost"; }));
-  CHECK_FALSE(fs::exists(sabath.run_directories().back() / "record.json"));
+  CHECK(json::parse(sabath.newest())["state"] == "lost");
   CHECK(sabath({"catalog", "reindex"}).status == 0);
   CHECK(only_run_listed(sabath)["state"] == "lost");
 }

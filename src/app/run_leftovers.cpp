@@ -1,0 +1,93 @@
+#include "run_leftovers.hpp"
+
+#include "rank_files.hpp"
+
+#include <sabath/base/process_table.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::app {
+namespace {
+
+constexpr auto grace = std::chrono::seconds(2);
+constexpr auto longest_wait = std::chrono::seconds(5);
+constexpr auto look_again = std::chrono::milliseconds(20);
+
+/// The folder of the stage that a process was started for; empty for others and those of others.
+std::string stage_folder_of(int pid) {
+  const std::string place = "/proc/" + std::to_string(pid);
+  struct stat status {};
+  if (::stat(place.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
+  std::ifstream file(place + "/environ", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string head = std::string(stage_folder_variable) + "=";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    const std::string_view variable = std::string_view(text).substr(at, end - at);
+    if (variable.starts_with(head)) return std::string(variable.substr(head.size()));
+    at = end + 1;
+  }
+  return {};
+}
+
+bool is_of_run(int pid, const std::string& run_id) {
+  return stage_folder_of(pid).find("/" + run_id + "/attempts/") != std::string::npos;
+}
+
+bool has_ended(int pid) {
+  const auto stat = base::process_stat(pid);
+  return !stat || stat->has_ended();
+}
+
+std::vector<int> processes_of(const std::string& run_id) {
+  std::vector<int> processes;
+  for (const int pid : base::numbered_entries("/proc")) {
+    if (is_of_run(pid, run_id) && !has_ended(pid)) processes.push_back(pid);
+  }
+  return processes;
+}
+
+void send(const std::vector<int>& processes, const std::string& run_id, int signal) {
+  for (const int pid : processes) {
+    if (is_of_run(pid, run_id)) ::kill(pid, signal);
+  }
+}
+
+/// What is left when the time is over.
+std::vector<int> wait_for_end(const std::string& run_id, std::chrono::nanoseconds patience) {
+  const auto begun = std::chrono::steady_clock::now();
+  while (true) {
+    std::vector<int> left = processes_of(run_id);
+    if (left.empty() || std::chrono::steady_clock::now() - begun > patience) return left;
+    std::this_thread::sleep_for(look_again);
+  }
+}
+
+}  // namespace
+
+std::size_t end_leftovers(const std::string& run_id) {
+  if (is_of_run(::getpid(), run_id)) return 0;
+  const std::vector<int> found = processes_of(run_id);
+  if (found.empty()) return 0;
+  send(found, run_id, SIGTERM);
+  // A process that was started meanwhile is found, too.
+  for (auto left = wait_for_end(run_id, grace); !left.empty();) {
+    send(left, run_id, SIGKILL);
+    const std::vector<int> now = wait_for_end(run_id, longest_wait);
+    if (now == left) break;
+    left = now;
+  }
+  return found.size();
+}
+
+}  // namespace sabath::app
