@@ -2,6 +2,7 @@
 
 #include "output_trees.hpp"
 #include "rank_files.hpp"
+#include "stage_key.hpp"
 #include "stage_retry.hpp"
 #include "stage_template.hpp"
 
@@ -134,9 +135,14 @@ fs::path StageRunner::directory(const std::string& stage) const {
   return files_.attempt(attempt_) / stage;
 }
 
-std::string StageRunner::key_of(const spec::PlannedStage& stage, const MadeOutputs& made) const {
+std::string StageRunner::key_of(const spec::PlannedStage& stage,
+                                const MadeOutputs& made,
+                                const std::stop_token& stop) const {
   spec::Facet preimage{"stage", stage.key_items};
-  preimage.items["form"] = "sabath-stage/1";
+  preimage.items["form"] = "sabath-stage/2";
+  const base::Environment inherited = inherited_by(stage, base::current_environment());
+  preimage.items.merge(StageSurroundings(plan_, files_.directory(), inherited, tools_.observer)
+                           .key_items(stage, stop));
   for (const std::string& need : used_by(stage)) {
     const auto outputs = made.find(need);
     if (outputs == made.end()) continue;
@@ -209,9 +215,8 @@ base::Command StageRunner::command_for(const Try& one) const {
   if (stage.resources.time) command.deadline = *stage.resources.time;
   if (stage.resources.silence) command.silence_deadline = *stage.resources.silence;
 
-  base::Environment variables = base::current_environment();
-  std::erase_if(variables, [](const auto& item) { return item.first.starts_with("SABATH_"); });
-  variables = env::run_variables(plan_.environment_of(stage), variables);
+  base::Environment variables = env::run_variables(
+      plan_.environment_of(stage), inherited_by(stage, base::current_environment()));
   for (const auto& [name, value] : own_variables(one))
     variables[name] = value;
   command.environment = std::move(variables);
@@ -498,9 +503,9 @@ StageResult StageRunner::run(const spec::PlannedStage& stage,
   result.record.argv = stage.argv;
   result.record.started = base::format_rfc3339(tools_.clock.now());
   result.record.variant = stage.variant;
-  const std::string key = stage.cache ? key_of(stage, made) : std::string();
-  result.record.cache_key = key;
   try {
+    const std::string key = stage.cache ? key_of(stage, made, stop) : std::string();
+    result.record.cache_key = key;
     Try one{stage, place};
     if (stage.cache && !plan_.fresh) {
       reuse_or_execute(one, key, result, stop);

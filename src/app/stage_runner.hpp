@@ -76,7 +76,9 @@ class StageRunner {
     int number = 1;
     std::optional<ParallelPrefix> prefix{};
   };
-  std::string key_of(const spec::PlannedStage& stage, const MadeOutputs& made) const;
+  std::string key_of(const spec::PlannedStage& stage,
+                     const MadeOutputs& made,
+                     const std::stop_token& stop) const;
   bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
   void reuse_or_execute(Try& one,
                         const std::string& key,

@@ -12,6 +12,8 @@ std::map<std::string, std::string> HostLayer::resolve(const LayerContext& contex
   for (const std::string& command : context.spec.commands) {
     if (const auto tool = toolchain_.tool(command, context.variables)) {
       facts["command." + command] = tool->identity;
+      // A program that was built again says the same of itself.
+      facts["digest." + command] = toolchain_.digest_of(*tool);
     } else {
       missing += (missing.empty() ? "" : ", ") + command;
     }

@@ -118,6 +118,15 @@ std::optional<Tool> Toolchain::tool(const std::string& name, const base::Environ
   return find({}, {name}, environment);
 }
 
+std::string Toolchain::digest_of(const Tool& tool) {
+  const fs::path program = tool.command.front();
+  const std::string key = memo_key("digest", {program.string()}, {});
+  if (auto known = memo_->find(key)) return *known;
+  std::string digest = base::digest_file(program).text();
+  memo_->remember(key, digest, {program});
+  return digest;
+}
+
 std::optional<Tool> Toolchain::compiler(std::string_view language,
                                         std::string_view command,
                                         const base::Environment& environment) {

@@ -27,6 +27,8 @@ class Toolchain {
   /// The first line that `name --version` prints, or the digest of the program where it prints none
   /// within five seconds. Nothing when it is not on the PATH of `environment`.
   std::optional<Tool> tool(const std::string& name, const base::Environment& environment);
+  /// Of the program's bytes, which change where a version line does not. Throws Error{storage}.
+  std::string digest_of(const Tool& tool);
   /// A compiler: its version line, the machine that it compiles for, and the options that always
   /// follow it. `command` is split at blanks.
   std::optional<Tool> compiler(std::string_view language,

@@ -1,0 +1,136 @@
+#include "named_files.hpp"
+
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_code = std::uintmax_t{16} << 20U;
+constexpr std::array<std::string_view, 8> of_system{
+    "/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib"};
+
+bool is_of_system(const fs::path& file) {
+  if (is_beneath(file, "/usr/local")) return false;
+  return std::any_of(of_system.begin(), of_system.end(), [&](std::string_view folder) {
+    return is_beneath(file, folder);
+  });
+}
+
+bool is_program(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::array<char, 4> head{};
+  stream.read(head.data(), head.size());
+  return std::string_view(head.data(), head.size()) == "\177ELF";
+}
+
+/// The path that a word of a template stands for, as far as it is of the recipe's folder or of
+/// none; nothing where other placeholders stand in it.
+std::optional<fs::path> path_of(std::string word, const fs::path& recipe) {
+  constexpr std::string_view own = "{recipe}";
+  constexpr std::string_view code = "{code}";
+  if (word.starts_with(own)) word.replace(0, own.size(), recipe.string());
+  if (word.starts_with(code)) word.replace(0, code.size(), (recipe / "code").string());
+  if (!word.starts_with('/') || word.find('{') != std::string::npos) return std::nullopt;
+  return fs::path(word).lexically_normal();
+}
+
+/// With where they stand in the stages' words: each word that names something outside of the
+/// recipe's folder, as the recipe has it.
+std::map<std::string, fs::path> outer_paths(const spec::Recipe& recipe) {
+  std::map<std::string, fs::path> paths;
+  const auto take = [&](const std::string& text) {
+    for (const std::string& word : words_of(text)) {
+      const auto path = path_of(word, recipe.directory);
+      if (path && !is_beneath(*path, recipe.directory)) paths.emplace(word, *path);
+    }
+  };
+  for (const spec::Stage& stage : recipe.stages) {
+    for (const std::string& argument : stage.run)
+      take(argument);
+    for (const auto& [name, value] : stage.variables)
+      take(value);
+  }
+  return paths;
+}
+
+}  // namespace
+
+bool is_beneath(const fs::path& path, const fs::path& folder) {
+  if (folder.empty()) return false;
+  const fs::path inner = path.lexically_normal();
+  fs::path outer = folder.lexically_normal();
+  if (!outer.has_filename()) outer = outer.parent_path();  // it ended with a slash
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+std::vector<std::string> words_of(const std::string& argument) {
+  constexpr std::string_view separators = " \t\r\n'\"`;|&()<>=,:$";
+  std::vector<std::string> words{argument};
+  for (std::size_t at = 0; at < argument.size();) {
+    const auto begin = argument.find_first_not_of(separators, at);
+    if (begin == std::string::npos) break;
+    const auto end = std::min(argument.find_first_of(separators, begin), argument.size());
+    const std::string_view gap = std::string_view(argument).substr(at, begin - at);
+    const bool is_written = gap.find('>') != std::string_view::npos;
+    if (!is_written) words.push_back(argument.substr(begin, end - begin));
+    at = end;
+  }
+  return words;
+}
+
+std::string interpreter_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::array<char, 256> head{};
+  stream.read(head.data(), head.size());
+  const std::string_view text(head.data(), static_cast<std::size_t>(stream.gcount()));
+  if (!text.starts_with("#!")) return {};
+  return std::string(
+      text.substr(2, text.find('\n') == text.npos ? text.npos : text.find('\n') - 2));
+}
+
+std::optional<fs::path> file_named_by(const std::string& word, const std::string& path_variable) {
+  if (word.empty() || word.size() >= 4096 || word.find('\0') != std::string::npos) return {};
+  std::error_code code;
+  if (word.front() == '/') {
+    if (word.starts_with("/proc/") || word.starts_with("/sys/"))
+      return {};  // no content of its own
+    if (fs::is_regular_file(word, code)) return fs::path(word);
+    return {};
+  }
+  if (word.find('/') != std::string::npos) return {};
+  return base::find_program(word, path_variable);
+}
+
+bool names_surroundings(const spec::Recipe& recipe) {
+  const auto paths = outer_paths(recipe);
+  return std::any_of(paths.begin(), paths.end(), [](const auto& item) {
+    const std::string& word = item.first;  // with a blank it is a whole line of shell
+    return word.starts_with('{') && word.find(' ') == std::string::npos;
+  });
+}
+
+std::map<std::string, std::string> outer_files(const spec::Recipe& recipe) {
+  std::map<std::string, std::string> items;
+  for (const auto& [word, path] : outer_paths(recipe)) {
+    std::error_code code;
+    if (is_of_system(path) || !fs::is_regular_file(path, code)) continue;
+    if (fs::file_size(path, code) > largest_code || is_program(path)) continue;
+    try {
+      items[std::string(outer_file_prefix) + word] = base::digest_file(path).text();
+    } catch (const base::Error&) {
+      continue;  // nobody may read it here
+    }
+  }
+  return items;
+}
+
+}  // namespace sabath::app

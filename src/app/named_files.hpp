@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sabath/spec/recipe.hpp>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath::app {
+
+/// As far as the names say.
+bool is_beneath(const std::filesystem::path& path, const std::filesystem::path& folder);
+
+/// An argument, and the words that it may be made of for whoever reads it: a shell, or a program
+/// that takes "--file=/x". What a shell writes to is none.
+std::vector<std::string> words_of(const std::string& argument);
+
+/// The file that a word names: by an absolute path, or as a program on the PATH.
+std::optional<std::filesystem::path> file_named_by(const std::string& word,
+                                                   const std::string& path_variable);
+
+/// What the kernel starts in place of a script, with its arguments; empty: the file is none.
+std::string interpreter_of(const std::filesystem::path& file);
+
+/// Do stages name files that lie around the recipe's folder, as "{recipe}/../train.sh"?
+bool names_surroundings(const spec::Recipe& recipe);
+
+inline constexpr std::string_view outer_file_prefix = "file ";
+/// Code and settings outside of the recipe's folder that its stages name by a path: "file PATH",
+/// with the path as the recipe has it, -> digest. Neither what belongs to the system, nor programs
+/// (of which the record has what was loaded), nor what is too large to be either.
+std::map<std::string, std::string> outer_files(const spec::Recipe& recipe);
+
+}  // namespace sabath::app

@@ -1,0 +1,200 @@
+#include "stage_key.hpp"
+
+#include "named_files.hpp"
+#include "stage_template.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/hash_file.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
+#include <sabath/env/environment.hpp>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <set>
+#include <string_view>
+
+namespace sabath::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Hashing so much takes long enough for a person to ask what goes on.
+constexpr std::uintmax_t long_bytes = std::uintmax_t{256} << 20U;
+
+/// What a terminal, a desktop or a login leaves in the environment, and is other in the next one.
+constexpr std::array<std::string_view, 26> session_names{"_",
+                                                         "COLORTERM",
+                                                         "COLUMNS",
+                                                         "DBUS_SESSION_BUS_ADDRESS",
+                                                         "DISPLAY",
+                                                         "GPG_TTY",
+                                                         "INVOCATION_ID",
+                                                         "JOURNAL_STREAM",
+                                                         "LESS",
+                                                         "LESSOPEN",
+                                                         "LINES",
+                                                         "LS_COLORS",
+                                                         "MAIL",
+                                                         "MAKEFLAGS",
+                                                         "MAKELEVEL",
+                                                         "MFLAGS",
+                                                         "OLDPWD",
+                                                         "PAGER",
+                                                         "PS1",
+                                                         "PWD",
+                                                         "SHLVL",
+                                                         "STY",
+                                                         "TERM",
+                                                         "TERM_PROGRAM",
+                                                         "WAYLAND_DISPLAY",
+                                                         "WINDOWID"};
+constexpr std::array<std::string_view, 9> session_heads{
+    "SSH_C", "SSH_TTY", "TERM_SESSION", "TMUX", "VSCODE_", "VTE_", "XAUTH", "XDG_SE", "XDG_VTNR"};
+/// Whose a process is, and where: needed to work at all, other for each job, and no input.
+constexpr std::array<std::string_view, 11> place_names{"HOME",
+                                                       "HOSTNAME",
+                                                       "KRB5CCNAME",
+                                                       "LOGNAME",
+                                                       "SSH_AGENT_PID",
+                                                       "SSH_AUTH_SOCK",
+                                                       "TEMP",
+                                                       "TMP",
+                                                       "TMPDIR",
+                                                       "USER",
+                                                       "XDG_RUNTIME_DIR"};
+/// Of schedulers, of what starts ranks, and of CI services; which GPUs a stage has.
+constexpr std::array<std::string_view, 18> place_heads{"BUILDKITE_",
+                                                       "CI_",
+                                                       "CUDA_VISIBLE_",
+                                                       "GITHUB_",
+                                                       "HIP_VISIBLE_",
+                                                       "LSB_",
+                                                       "LS_JOB",
+                                                       "LSF_",
+                                                       "PALS_",
+                                                       "PBS_",
+                                                       "PMIX_",
+                                                       "PMI_",
+                                                       "PRTE_",
+                                                       "ROCR_",
+                                                       "RUNNER_",
+                                                       "SGE_",
+                                                       "SLURM",
+                                                       "_CONDOR_"};
+
+template <class List>
+bool has(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+template <class List>
+bool begins_with_one(const List& heads, std::string_view name) {
+  return std::any_of(
+      heads.begin(), heads.end(), [&](std::string_view head) { return name.starts_with(head); });
+}
+
+bool is_of_session(std::string_view name) {
+  return has(session_names, name) || begins_with_one(session_heads, name);
+}
+
+bool is_of_place(std::string_view name) {
+  return has(place_names, name) || begins_with_one(place_heads, name);
+}
+
+}  // namespace
+
+base::Environment inherited_by(const spec::PlannedStage& stage, base::Environment user) {
+  std::erase_if(user, [&](const auto& item) {
+    return item.first.starts_with("SABATH_") || (stage.cache && is_of_session(item.first));
+  });
+  return user;
+}
+
+StageSurroundings::StageSurroundings(const spec::RunPlan& plan,
+                                     const fs::path& run_directory,
+                                     const base::Environment& inherited,
+                                     base::Observer& observer)
+    : plan_(plan), run_directory_(run_directory), inherited_(inherited), observer_(observer) {}
+
+bool StageSurroundings::is_named_elsewhere(const fs::path& file,
+                                           const spec::PlannedStage& stage) const {
+  if (is_beneath(file, run_directory_) || is_beneath(file, plan_.cache_directory) ||
+      is_beneath(file, plan_.state_directory))
+    return true;
+  const auto& layers = plan_.environment_of(stage).layers;
+  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
+    return !layer.prefix.empty() && is_beneath(file, layer.prefix);
+  });
+}
+
+std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_token& stop) const {
+  std::error_code code;
+  if (fs::file_size(file, code) >= long_bytes && !code)
+    observer_.note("hashing " + base::printable(file.string()) + ", which a cached stage names");
+  try {
+    return base::digest_file(file,
+                             base::DigestAlgorithm::sha256,
+                             [&](std::uint64_t) {
+                               if (stop.stop_requested())
+                                 throw Error(ErrorKind::interrupted,
+                                             "interrupted while " + file.string() + " was hashed");
+                             })
+        .text();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return "unreadable";  // for the command, too; or only to be executed
+  }
+}
+
+std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) const {
+  const base::Environment seen = env::run_variables(plan_.environment_of(stage), inherited_);
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : inherited_) {
+    if (!seen.contains(name) || stage.environment.contains(name)) continue;
+    if (is_of_place(name) || base::names_a_secret(name)) continue;
+    lines.push_back(name + "=" + value);
+  }
+  return base::sha256_of(canonical_list(lines)).text();
+}
+
+std::map<std::string, std::string> StageSurroundings::key_items(const spec::PlannedStage& stage,
+                                                                const std::stop_token& stop) const {
+  // Files and variables of this machine do not reach into a container.
+  const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
+  if (env::container_of(environment) != nullptr) return {};
+  const base::Environment variables = env::run_variables(environment, inherited_);
+  const auto own_path = stage.environment.find("PATH");
+  const auto path = variables.find("PATH");
+  const std::string path_variable = own_path != stage.environment.end() ? own_path->second
+                                    : path != variables.end()           ? path->second
+                                                                        : std::string();
+  std::deque<std::string> words;
+  const auto add = [&](const std::string& text) {
+    for (std::string& word : words_of(text))
+      words.push_back(std::move(word));
+  };
+  for (const std::string& argument : stage.argv)
+    add(argument);
+  for (const auto& [name, value] : stage.environment) {
+    if (!name.starts_with("SABATH_") && name != "PATH") add(value);
+  }
+  std::map<std::string, std::string> items{{"inherited", variables_of(stage)}};
+  std::set<fs::path> seen;
+  std::vector<std::string> digests;
+  for (; !words.empty(); words.pop_front()) {
+    const auto file = file_named_by(words.front(), path_variable);
+    if (!file || is_named_elsewhere(*file, stage) || !seen.insert(*file).second) continue;
+    digests.push_back(digest_of(*file, stop));
+    if (const std::string interpreter = interpreter_of(*file); !interpreter.empty())
+      add(interpreter);
+  }
+  items["files"] = canonical_list(digests);
+  return items;
+}
+
+}  // namespace sabath::app

@@ -1,0 +1,133 @@
+// A cached stage is reused where all that it depends on is as it was, and only there.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A recipe of one cached stage "make" with the output "x".
+std::string recipe(const Sabath& sabath, const json& run, const json& layers = json::array()) {
+  const json document = {
+      {"schema", 1},
+      {"name", "reused"},
+      {"environment", {{"layers", layers}}},
+      {"stages", {{{"name", "make"}, {"cache", true}, {"run", run}, {"outputs", {"x"}}}}}};
+  return sabath.recipe("reused", document.dump());
+}
+
+void write_program(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  write_text(file, "#!/bin/sh\n" + text);
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+/// How the stage ended ("ok" or "reused"), and what its output is.
+std::pair<std::string, std::string> made_by(const Sabath& sabath, const std::string& folder) {
+  const Answer answer = sabath({"run", folder});
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  return {json::parse(sabath.newest())["stages"][0]["state"],
+          text_of(sabath.run_directories().back() / "outputs/make/x")};
+}
+
+using Made = std::pair<std::string, std::string>;
+
+}  // namespace
+
+TEST_CASE("reuse: a program on PATH that was built again is run, whatever its version says") {
+  Sabath sabath;
+  const fs::path program = sabath.folder() / "bin/mysim";
+  sabath.environment()["PATH"] = program.parent_path().string() + ":/usr/bin:/bin";
+  const std::string version = "test \"$1\" != --version || { echo mysim 1.0; exit; }\n";
+  const auto build = [&](const std::string& value) {
+    write_program(program, version + "echo " + value + " > \"$1\"\n");
+  };
+  const std::string folder =
+      recipe(sabath, {"mysim", "{output}/x"}, {{{"kind", "host"}, {"commands", {"mysim"}}}});
+  build("10");
+  CHECK(made_by(sabath, folder) == Made{"ok", "10\n"});
+  CHECK(made_by(sabath, folder) == Made{"reused", "10\n"});
+  build("99");
+  CHECK(made_by(sabath, folder) == Made{"ok", "99\n"});
+  build("10");
+  CHECK(made_by(sabath, folder) == Made{"reused", "10\n"});
+}
+
+TEST_CASE("reuse: a file that the command names by its path is part of what was made") {
+  Sabath sabath;
+  const std::string script = (sabath.folder() / "elsewhere/gen.sh").string();
+  write_program(script, "cat \"${2#--from=}\" > \"$1\"; echo one >> \"$1\"\n");
+  const std::string input = (sabath.folder() / "input").string();
+  write_text(input, "a\n");
+  const json run =
+      GENERATE_COPY(json{"sh", script, "{output}/x", "--from=" + input},
+                    json{{"shell", "cd / && sh '" + script + "' {output}/x --from=" + input}});
+  const std::string folder = recipe(sabath, run);
+  CHECK(made_by(sabath, folder) == Made{"ok", "a\none\n"});
+  CHECK(made_by(sabath, folder) == Made{"reused", "a\none\n"});
+  write_text(input, "b\n");
+  CHECK(made_by(sabath, folder) == Made{"ok", "b\none\n"});
+  write_program(script, "echo two > \"$1\"\n");
+  CHECK(made_by(sabath, folder) == Made{"ok", "two\n"});
+  CHECK(made_by(sabath, folder) == Made{"reused", "two\n"});
+}
+
+TEST_CASE("reuse: the interpreter that a script names is part of what was made") {
+  Sabath sabath;
+  const fs::path interpreter = sabath.folder() / "bin/calc";
+  sabath.environment()["PATH"] = interpreter.parent_path().string() + ":/usr/bin:/bin";
+  const fs::path script = sabath.folder() / "elsewhere/gen";
+  write_program(script, "");
+  write_text(script, "#!/usr/bin/env calc\n");
+  write_program(interpreter, "echo old > \"$2\"\n");
+  const std::string folder = recipe(sabath, {script.string(), "{output}/x"});
+  CHECK(made_by(sabath, folder) == Made{"ok", "old\n"});
+  write_program(interpreter, "echo new > \"$2\"\n");
+  CHECK(made_by(sabath, folder) == Made{"ok", "new\n"});
+}
+
+TEST_CASE("reuse: what a stage sees of the caller's variables is part of what was made") {
+  Sabath sabath;
+  const std::string folder = recipe(sabath, {{"shell", "echo ${{GRID_SIZE:-none}} > {output}/x"}});
+  CHECK(made_by(sabath, folder) == Made{"ok", "none\n"});
+  sabath.environment()["GRID_SIZE"] = "10";
+  CHECK(made_by(sabath, folder) == Made{"ok", "10\n"});
+  sabath.environment()["GRID_SIZE"] = "99";
+  CHECK(made_by(sabath, folder) == Made{"ok", "99\n"});
+  sabath.environment()["GRID_SIZE"] = "10";
+  CHECK(made_by(sabath, folder) == Made{"reused", "10\n"});
+}
+
+TEST_CASE("reuse: another terminal or job changes nothing, since the stage does not depend on it") {
+  Sabath sabath;
+  const std::string folder =
+      recipe(sabath, {{"shell", "echo $TERM$SSH_CONNECTION$XDG_SESSION_ID > {output}/x"}});
+  CHECK(made_by(sabath, folder) == Made{"ok", "\n"});
+  sabath.environment()["TERM"] = "xterm";
+  sabath.environment()["SSH_CONNECTION"] = "10.0.0.1 4711 10.0.0.2 22";
+  sabath.environment()["XDG_SESSION_ID"] = "7";
+  CHECK(made_by(sabath, folder) == Made{"reused", "\n"});
+  const Answer fresh = sabath({"run", folder, "--fresh"});
+  REQUIRE(fresh.status == 0);
+  CHECK(text_of(sabath.run_directories().back() / "outputs/make/x") == "\n");
+  sabath.environment()["SLURM_JOB_ID"] = "4711";
+  sabath.environment()["TMPDIR"] = sabath.folder().string();
+  sabath.environment()["HF_TOKEN"] = "hf_0123456789abcdefghijABCDEFGHIJ0123";
+  CHECK(made_by(sabath, folder) == Made{"reused", "\n"});
+}
+
+TEST_CASE("reuse: what a command writes to is no part of what it depends on") {
+  Sabath sabath;
+  const std::string log = (sabath.folder() / "log").string();
+  const std::string folder =
+      recipe(sabath, {{"shell", "echo made >> " + log + "; echo 1 > {output}/x"}});
+  CHECK(made_by(sabath, folder) == Made{"ok", "1\n"});
+  CHECK(made_by(sabath, folder) == Made{"reused", "1\n"});
+  CHECK(text_of(log) == "made\n");
+}
