@@ -1,6 +1,7 @@
 #include "code_state.hpp"
 
 #include "git_state.hpp"
+#include "named_files.hpp"
 
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/error.hpp>
@@ -20,12 +21,18 @@ using base::ErrorKind;
 constexpr std::uint64_t max_code_bytes = 4U << 20U;
 constexpr std::size_t max_code_files = 2000;
 constexpr const char* archive_name = "code.tar.gz";
+/// Up to here a folder that is not kept is hashed all the same, so that it is known again.
+constexpr std::uint64_t max_known_bytes = 256U << 20U;
+constexpr std::size_t max_known_files = 20'000;
 constexpr const char* diff_name = "code.diff";
+constexpr const char* untracked_name = "code.untracked.tar.gz";
 
 /// Looks no further than it takes to know that a folder is too large: whoever keeps data or
 /// environments beside a recipe must not wait for them.
 class Bounds {
  public:
+  Bounds(std::size_t most_files, std::uint64_t most_bytes)
+      : most_files_(most_files), most_bytes_(most_bytes) {}
   bool leaves_out(const fs::directory_entry& entry) {
     if (is_exceeded()) return true;
     std::error_code code;
@@ -33,9 +40,11 @@ class Bounds {
     if (!entry.is_symlink(code) && entry.is_regular_file(code)) bytes_ += entry.file_size(code);
     return false;
   }
-  bool is_exceeded() const { return entries_ > max_code_files || bytes_ > max_code_bytes; }
+  bool is_exceeded() const { return entries_ > most_files_ || bytes_ > most_bytes_; }
 
  private:
+  std::size_t most_files_;
+  std::uint64_t most_bytes_;
   std::size_t entries_ = 0;
   std::uint64_t bytes_ = 0;
 };
@@ -52,7 +61,7 @@ bool share_archive(const std::optional<OriginalCode>& sibling,
 
 void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeState& state) {
   const fs::path& folder = request.recipe.directory;
-  Bounds bounds;
+  Bounds bounds(max_code_files, max_code_bytes);
   const auto files =
       base::list_tree(folder, [&](const auto& entry) { return bounds.leaves_out(entry); });
   if (bounds.is_exceeded()) {
@@ -71,6 +80,19 @@ void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeS
   state.kept = archive_name;
 }
 
+/// By which a repetition tells whether it has the same code.
+void note_tree(const fs::path& folder, spec::CodeState& state) {
+  state.tree = {};
+  Bounds bounds(max_known_files, max_known_bytes);
+  try {
+    const auto files =
+        base::list_tree(folder, [&](const auto& entry) { return bounds.leaves_out(entry); });
+    if (!bounds.is_exceeded()) state.tree = base::tree_digest(folder, files);
+  } catch (const Error&) {
+    return;  // what cannot be read is said already
+  }
+}
+
 /// A folder that cannot be kept (a file that cannot be read, an odd name) can still be run.
 void keep_folder_if_possible(const RunRequest& request,
                              const fs::path& run_directory,
@@ -83,6 +105,7 @@ void keep_folder_if_possible(const RunRequest& request,
     std::error_code ignored;
     fs::remove(archive, ignored);
   }
+  if (state.kept.empty()) note_tree(request.recipe.directory, state);
 }
 
 /// A repetition is of the commit that the original was of, wherever its code was unpacked; runs
@@ -92,12 +115,42 @@ void take_over(const OriginalCode& original,
                spec::CodeState& state) {
   state.git = original.state.git;
   state.no_git = original.state.no_git;
-  if (!state.git || state.git->diff.empty()) return;
-  std::error_code code;
-  fs::copy_file(original.run_directory / diff_name, run_directory / diff_name, code);
-  if (!code) return;
-  state.git->diff.clear();
-  state.git->no_diff = "that of the original run cannot be read: " + code.message();
+  state.untracked = original.state.untracked;
+  state.no_untracked = original.state.no_untracked;
+  if (!state.git) return;
+  const auto take = [&](const char* name) {
+    std::error_code code;
+    fs::copy_file(original.run_directory / name, run_directory / name, code);
+    return code ? "that of the original run cannot be read: " + code.message() : std::string();
+  };
+  if (!state.git->diff.empty()) {
+    state.git->no_diff = take(diff_name);
+    if (!state.git->no_diff.empty()) state.git->diff.clear();
+  }
+  if (state.untracked) {
+    if (const std::string problem = take(untracked_name); !problem.empty()) {
+      state.untracked.reset();
+      state.no_untracked = problem;
+    }
+  }
+}
+
+/// Where only the commit stands for the code, what git does not know is kept beside it.
+void keep_rest(const RunRequest& request,
+               const fs::path& run_directory,
+               base::ProcessRunner& processes,
+               const std::stop_token& stop,
+               spec::CodeState& state) {
+  const fs::path archive = run_directory / untracked_name;
+  try {
+    if (keep_untracked(request.recipe.directory, *state.git, archive, processes, stop))
+      state.untracked = untracked_name;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    std::error_code ignored;
+    fs::remove(archive, ignored);
+    state.no_untracked = error.what();
+  }
 }
 
 }  // namespace
@@ -124,6 +177,9 @@ spec::CodeState keep_code(const RunRequest& request,
     if (error.kind() != ErrorKind::launch) throw;
     state.no_git = error.what();
   }
+  const bool stands_on_git = state.kept.empty() || names_surroundings(request.recipe);
+  if (state.git && !state.git->commit.empty() && stands_on_git)
+    keep_rest(request, run_directory, processes, stop, state);
   return state;
 }
 

@@ -95,6 +95,10 @@ std::optional<std::string> sample_order_of(const spec::RunPlan& plan,
 
 }  // namespace
 
+bool is_of_determinism(const std::string& variable) {
+  return contains(thread_names, variable) || is_switch(variable);
+}
+
 std::map<std::string, std::string> told_by_stage(const StageValues& values, std::size_t stages) {
   std::map<std::string, std::string> all;
   for (const auto& [name, by_stage] : values) {

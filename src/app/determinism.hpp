@@ -15,6 +15,9 @@ namespace sabath::app {
 /// name -> stage -> value
 using StageValues = std::map<std::string, std::map<std::string, std::string>>;
 
+/// Does a variable of this name choose among ways to compute, or say how many threads do?
+bool is_of_determinism(const std::string& variable);
+
 /// By name what is the same in so many stages at least, else as "NAME in stage STAGE" for each of
 /// them. Secrets are redacted.
 std::map<std::string, std::string> told_by_stage(const StageValues& values, std::size_t stages);

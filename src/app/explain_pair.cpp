@@ -1,6 +1,5 @@
 #include <sabath/app/compare_pair.hpp>
 #include <sabath/app/explain_pair.hpp>
-#include <sabath/app/repeat_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
@@ -348,14 +347,12 @@ class Hybrids {
   std::string why_open_{};
 };
 
-Sides read_sides(const ExplainRequest& request,
-                 const ExplainTools& tools,
-                 base::Observer& observer) {
+Sides read_sides(const ExplainRequest& request, const ExplainTools& tools) {
   Sides sides;
   const auto read = [&](const fs::path& run, const char* name, spec::RunRecord& record) {
     const fs::path folder = tools.work / name;
     base::make_directories(folder);
-    RunRequest again = repeat_run(run, folder, observer);  // refuses what cannot be done again
+    RunRequest again = tools.again(run, folder);  // refuses what cannot be done again
     const RunFiles files(run);
     record = *files.read_record();
     again.place = files.read_plan().place;
@@ -508,7 +505,7 @@ spec::Explanation explain_pair(const ExplainRequest& request,
                                const ExplainTools& tools,
                                base::Observer& observer) {
   spec::Explanation told;
-  const Sides sides = read_sides(request, tools, observer);
+  const Sides sides = read_sides(request, tools);
   told.a = sides.a.run_id;
   told.b = sides.b.run_id;
   const spec::Comparison comparison =

@@ -1,11 +1,15 @@
 #include "git_state.hpp"
 
+#include "git_tree.hpp"
+
+#include <sabath/base/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/redact.hpp>
+#include <sabath/base/tree_digest.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <fstream>
 
 namespace sabath::app {
 namespace {
@@ -15,71 +19,8 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr std::uint64_t max_diff_bytes = 64U << 20U;
-constexpr std::size_t max_status_bytes = 64U << 20U;
-/// A file system that takes longer holds up every run.
-constexpr auto patience = std::chrono::seconds(10);
-
-/// git in one folder. It must write nothing there and start nothing that a repository names.
-class WorkTree {
- public:
-  WorkTree(fs::path folder, base::ProcessRunner& processes, const std::stop_token& stop)
-      : folder_(std::move(folder)),
-        processes_(processes),
-        stop_(stop),
-        variables_(base::current_environment()) {
-    // A caller within a hook of git would make it look at another repository.
-    std::erase_if(variables_, [](const auto& item) { return item.first.starts_with("GIT_"); });
-    variables_["LC_ALL"] = "C";
-    variables_["GIT_TERMINAL_PROMPT"] = "0";
-    variables_["GIT_OPTIONAL_LOCKS"] = "0";
-    variables_["GIT_NO_LAZY_FETCH"] = "1";
-  }
-
-  base::ProcessResult run(std::vector<std::string> arguments, const fs::path& output = {}) {
-    base::Command command;
-    command.argv = {"git",
-                    "-c",
-                    "core.fsmonitor=false",
-                    "-c",
-                    "core.hooksPath=/dev/null",
-                    "-c",
-                    "diff.autoRefreshIndex=false"};
-    command.argv.insert(command.argv.end(), without_filters_.begin(), without_filters_.end());
-    command.argv.insert(command.argv.end(), {"-C", folder_.string()});
-    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    command.environment = variables_;
-    command.deadline = patience;
-    command.capture_limit = max_status_bytes;
-    command.stdout_path = output;
-    if (!output.empty()) command.output_limit = max_diff_bytes;
-    base::ProcessResult result = processes_.run(command, stop_);
-    if (result.end == base::ProcessEnd::stopped) throw Error(ErrorKind::interrupted, "interrupted");
-    return result;
-  }
-
-  /// From now on: the programs of a filter ("lfs") that the settings name are not started.
-  void switch_off_filter(std::string_view key) {
-    const std::string value = key.ends_with(".required") ? "=false" : "=";
-    without_filters_.insert(without_filters_.end(), {"-c", std::string(key) + value});
-  }
-  void move_to(fs::path folder) { folder_ = std::move(folder); }
-
-  std::string must(std::vector<std::string> arguments) {
-    const std::string name = arguments.front();
-    const base::ProcessResult result = run(std::move(arguments));
-    if (result.ok()) return result.output;
-    const std::string said = result.errors.substr(0, result.errors.find('\n'));
-    throw Error(ErrorKind::launch,
-                "git " + name + ": " + (said.empty() ? result.describe() : said));
-  }
-
- private:
-  fs::path folder_;
-  base::ProcessRunner& processes_;
-  const std::stop_token& stop_;
-  base::Environment variables_;
-  std::vector<std::string> without_filters_{};
-};
+constexpr std::uint64_t max_untracked_bytes = 4U << 20U;
+constexpr std::size_t max_untracked_files = 2000;
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -135,7 +76,7 @@ void read_status(spec::GitState& state, std::string_view text) {
 }
 
 /// "remote.origin.url\nhttps://..." with a zero byte after each; and the same of filters.
-void read_settings(spec::GitState& state, WorkTree& tree, std::string_view text) {
+void read_settings(spec::GitState& state, GitTree& tree, std::string_view text) {
   constexpr std::string_view head = "remote.";
   constexpr std::string_view tail = ".url";
   while (!text.empty()) {
@@ -160,7 +101,7 @@ void read_submodules(spec::GitState& state, std::string_view text) {
     const auto end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.size() < 3) continue;
+    if (line.size() < 3 || line.front() == '-') continue;  // one that is not checked out
     line.remove_prefix(1);
     const auto blank = line.find(' ');
     if (blank == std::string_view::npos) continue;
@@ -176,28 +117,109 @@ bool has_tracked_change(const spec::GitState& state) {
   });
 }
 
-void keep_diff(spec::GitState& state, WorkTree& tree, const fs::path& file) {
+/// What differs from the commit, in the form that `git apply` takes whatever the user's settings
+/// say; its paths begin with `place`, which is empty or ends with a slash.
+base::ProcessResult diff_of(GitTree& tree, const std::string& place, const fs::path& file) {
+  return tree.run({"diff",
+                   "--binary",
+                   "--no-color",
+                   "--no-ext-diff",
+                   "--no-textconv",
+                   "--no-relative",
+                   "--ignore-submodules=all",
+                   "--src-prefix=a/" + place,
+                   "--dst-prefix=b/" + place,
+                   "HEAD"},
+                  file,
+                  max_diff_bytes);
+}
+
+/// Their commits are known already: what was changed in them stands in the diff as files of the
+/// whole.
+void add_submodules(const spec::GitState& state,
+                    const fs::path& top,
+                    base::ProcessRunner& processes,
+                    const std::stop_token& stop,
+                    const fs::path& file) {
+  for (const auto& [path, commit] : state.submodules) {
+    GitTree submodule(top / path, processes, stop);
+    submodule.switch_off_filters();
+    const base::TempDir own(file.parent_path(), ".diff-");
+    const fs::path part = own.path() / "part";
+    const base::ProcessResult result = diff_of(submodule, path + "/", part);
+    if (!result.ok())
+      throw Error(ErrorKind::launch, "git diff in " + path + ": " + result.describe());
+    const std::string text = base::read_file(part);
+    if (text.empty()) continue;
+    std::ofstream whole(file, std::ios::binary | std::ios::app);
+    if (!(whole << text).flush())
+      throw Error(ErrorKind::storage, file.string() + ": cannot be written");
+  }
+}
+
+void keep_diff(spec::GitState& state,
+               GitTree& tree,
+               base::ProcessRunner& processes,
+               const std::stop_token& stop,
+               const fs::path& file) {
   if (state.commit.empty() || !has_tracked_change(state)) return;
-  base::write_file_atomically(file, "", base::Durability::ordered_only, 0600);
-  // In the form that `git apply` takes, whatever the user's settings say.
-  const base::ProcessResult result = tree.run({"diff",
-                                               "--binary",
-                                               "--no-color",
-                                               "--no-ext-diff",
-                                               "--no-textconv",
-                                               "--no-relative",
-                                               "--submodule=short",
-                                               "--src-prefix=a/",
-                                               "--dst-prefix=b/",
-                                               "HEAD"},
-                                              file);
-  if (result.ok()) {
+  std::error_code ignored;
+  try {
+    base::write_file_atomically(file, "", base::Durability::ordered_only, 0600);
+    const base::ProcessResult result = diff_of(tree, "", file);
+    if (!result.ok()) throw Error(ErrorKind::launch, "git diff " + result.describe());
+    add_submodules(state, tree.folder(), processes, stop, file);
     state.diff = file.filename().string();
     return;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    state.no_diff = error.what();
   }
-  std::error_code ignored;
   fs::remove(file, ignored);
-  state.no_diff = "git diff " + result.describe();
+}
+
+/// What git does not know and is not told to ignore, of the whole and of its submodules.
+std::vector<base::TreeFile> untracked_files(GitTree& tree,
+                                            const spec::GitState& git,
+                                            base::ProcessRunner& processes,
+                                            const std::stop_token& stop) {
+  std::vector<base::TreeFile> files;
+  std::uint64_t bytes = 0;
+  const auto take = [&](GitTree& part, const std::string& place) {
+    const std::string text = part.must({"ls-files", "--others", "--exclude-standard", "-z"});
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\0', at), text.size());
+      base::TreeFile file{place + text.substr(at, end - at), false, {}, 0};
+      at = end + 1;
+      const fs::path path = tree.folder() / file.path;
+      std::error_code code;
+      const fs::file_status status = fs::symlink_status(path, code);
+      if (fs::is_symlink(status)) {
+        file.link_target = fs::read_symlink(path).string();
+      } else if (fs::is_regular_file(status)) {
+        file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+        file.size_bytes = fs::file_size(path, code);
+      } else {
+        continue;  // a repository within, a pipe
+      }
+      bytes += file.size_bytes;
+      files.push_back(std::move(file));
+    }
+  };
+  take(tree, "");
+  for (const auto& [path, commit] : git.submodules) {
+    GitTree submodule(tree.folder() / path, processes, stop);
+    take(submodule, path + "/");
+  }
+  if (files.size() > max_untracked_files || bytes > max_untracked_bytes) {
+    throw Error(ErrorKind::usage,
+                "the files that git does not know are more than " +
+                    std::to_string(max_untracked_files) + " or " +
+                    std::to_string(max_untracked_bytes >> 20U) + " MiB");
+  }
+  std::sort(
+      files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return files;
 }
 
 }  // namespace
@@ -215,7 +237,7 @@ spec::GitState look_at_git(const fs::path& folder,
                            const fs::path& diff_file,
                            base::ProcessRunner& processes,
                            const std::stop_token& stop) {
-  WorkTree tree(folder, processes, stop);
+  GitTree tree(folder, processes, stop);
   spec::GitState state;
   // In one go what otherwise takes two processes: the folder's place and the top.
   const std::string places = tree.must({"rev-parse", "--show-prefix", "--show-toplevel"});
@@ -236,11 +258,24 @@ spec::GitState look_at_git(const fs::path& folder,
   std::error_code code;
   if (fs::exists(top / ".gitmodules", code)) {
     // Fails as a whole where one of them is not described.
-    const base::ProcessResult submodules = tree.run({"submodule", "status"});
+    const base::ProcessResult submodules = tree.run({"submodule", "status", "--recursive"});
     if (submodules.ok()) read_submodules(state, submodules.output);
   }
-  keep_diff(state, tree, diff_file);
+  keep_diff(state, tree, processes, stop, diff_file);
   return state;
+}
+
+bool keep_untracked(const fs::path& folder,
+                    const spec::GitState& git,
+                    const fs::path& archive,
+                    base::ProcessRunner& processes,
+                    const std::stop_token& stop) {
+  GitTree tree(folder, processes, stop);
+  tree.move_to(first_line(tree.must({"rev-parse", "--show-toplevel"})));
+  const std::vector<base::TreeFile> files = untracked_files(tree, git, processes, stop);
+  if (files.empty()) return false;
+  base::write_archive(tree.folder(), files, archive);
+  return true;
 }
 
 }  // namespace sabath::app

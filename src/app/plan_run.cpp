@@ -1,5 +1,6 @@
 #include "code_state.hpp"
 #include "dated_folder.hpp"
+#include "determinism.hpp"
 #include "redact.hpp"
 #include "stage_template.hpp"
 
@@ -10,6 +11,7 @@
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/env/container_command.hpp>
@@ -32,16 +34,28 @@ std::uint64_t draw_seed() {
 
 constexpr int run_letters = 8;
 
+/// What of the caller's environment the run depends on, for the same command elsewhere.
+std::vector<std::string> knobs_of(const RunRequest& request) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : request.knobs.value_or(base::current_environment())) {
+    if (is_of_determinism(name) && !base::names_a_secret(name) && base::redact(value) == value)
+      words.push_back(name + "=" + value);
+  }
+  if (!words.empty()) words.insert(words.begin(), "env");
+  return words;
+}
+
 std::string reproduce_command(const RunRequest& request,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
-  std::vector<std::string> again = request.again;
-  if (!again.empty()) {
-    if (!request.variant.empty()) again.insert(again.end(), {"--variant", request.variant});
-    return base::quote_command(again);
+  std::vector<std::string> argv = knobs_of(request);
+  if (!request.again.empty()) {
+    argv.insert(argv.end(), request.again.begin(), request.again.end());
+    if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
+    return base::quote_command(argv);
   }
-  std::vector<std::string> argv{
-      "sabath", "run", request.named.empty() ? request.recipe.name : request.named};
+  argv.insert(argv.end(),
+              {"sabath", "run", request.named.empty() ? request.recipe.name : request.named});
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const spec::ParameterValue& value = parameters.at(parameter.name);

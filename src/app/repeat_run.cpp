@@ -1,7 +1,14 @@
+#include "determinism.hpp"
+#include "git_checkout.hpp"
+#include "named_files.hpp"
+#include "node_slots.hpp"
+
 #include <sabath/app/repeat_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/archive.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
 
 namespace sabath::app {
@@ -51,43 +58,210 @@ void unpack_code(const fs::path& archive,
               "its digest is no longer the one in the run's record");
 }
 
-/// The recipe's folder of today, in place of what was not kept.
-fs::path folder_of_today(const spec::RunRecord& record,
-                         const fs::path& folder,
-                         base::Observer& observer) {
-  std::error_code code;
-  const std::string reason =
-      record.code_state ? record.code_state->not_kept : "the run was made by an earlier version";
-  if (!fs::is_directory(folder, code)) {
-    throw Error(
-        ErrorKind::not_found,
-        folder.string() + ": the recipe's folder is gone, and the run kept no code: " + reason,
-        "bring the folder back; 'sabath show " + record.run_id + "' says of which commit");
+/// Where the code of a run comes from: what it kept, the commit that it was of, or the folder of
+/// today.
+class CodeOfThen {
+ public:
+  CodeOfThen(const RunFiles& files,
+             const spec::RunRecord& record,
+             const spec::Recipe& recipe,
+             const fs::path& folder,
+             const RepeatTools& tools)
+      : files_(files),
+        record_(record),
+        recipe_(recipe),
+        plan_(files.read_plan()),
+        folder_(folder),
+        tools_(tools) {
+    recipe_.directory = plan_.recipe_directory;
   }
-  observer.warn("the run kept no code: " + reason,
-                "what is in " + folder.string() + " now is used; what differs will be told");
-  return folder;
+
+  /// The recipe's folder.
+  fs::path put() {
+    const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
+    if (is_kept && !names_surroundings(recipe_)) {
+      unpack(folder_);
+      return checked(fs::canonical(folder_));
+    }
+    if (const auto place = from_commit()) return checked(*place);
+    return checked(folder_of_today());
+  }
+
+ private:
+  void unpack(const fs::path& to) const {
+    const spec::CodeState& code = *record_.code_state;
+    unpack_code(
+        files_.directory() / fs::path(code.kept).filename(), code.tree, to, tools_.observer);
+  }
+
+  /// That of the run, or where this was a repetition, whose folder is gone, of what it repeated.
+  std::optional<fs::path> first_folder() const {
+    spec::RunPlan plan = plan_;
+    for (int i = 0; i < 1000; ++i) {
+      std::error_code code;
+      if (fs::is_directory(plan.recipe_directory, code)) return plan.recipe_directory;
+      if (!plan.repeats) break;
+      const RunFiles before(files_.directory().parent_path() / *plan.repeats);
+      if (!fs::exists(before.plan(), code)) break;
+      plan = before.read_plan();
+    }
+    return std::nullopt;
+  }
+
+  /// Nothing where it cannot be had; then `why_` says why.
+  std::optional<fs::path> from_commit() {
+    if (!record_.code_state || !record_.code_state->git) {
+      why_ = "it was of no commit";
+      return std::nullopt;
+    }
+    const spec::CodeState& code = *record_.code_state;
+    const std::string problem = !code.git->no_diff.empty()
+                                    ? "its diff was not kept: " + code.git->no_diff
+                                : code.no_untracked        ? *code.no_untracked
+                                : code.git->commit.empty() ? "it was of no commit"
+                                                           : "";
+    const auto repository = first_folder();
+    if (!problem.empty() || !repository) {
+      why_ = problem.empty() ? "its repository is gone" : problem;
+      return std::nullopt;
+    }
+    try {
+      check_out(*repository,
+                {code, files_.directory()},
+                folder_,
+                tools_.processes,
+                tools_.observer,
+                tools_.stop);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      why_ = error.what();
+      return std::nullopt;
+    }
+    const fs::path place = folder_ / code.git->path;
+    if (!code.kept.empty()) {
+      base::remove_tree(place);
+      base::make_directories(place);
+      unpack(place);
+    } else if (!is_as_then(place)) {
+      why_ = "the files of commit " + code.git->commit + " with its diff are not those of then";
+      return std::nullopt;
+    }
+    tools_.observer.note("its code: commit " + code.git->commit +
+                         (code.git->diff.empty() ? "" : " with its diff"));
+    return fs::canonical(place);
+  }
+
+  bool is_as_then(const fs::path& place) const {
+    std::error_code code;
+    if (!fs::is_directory(place, code)) return false;
+    if (!record_.code_state->tree.hex.empty())
+      return base::tree_digest(place) == record_.code_state->tree;
+    tools_.observer.warn("the recipe's folder was too large to be known again by its bytes",
+                         "its files of the commit are used; what git ignores is not there");
+    return true;
+  }
+
+  fs::path folder_of_today() const {
+    const fs::path folder = plan_.recipe_directory;
+    std::error_code code;
+    const bool is_there = fs::is_directory(folder, code);
+    const std::string reason = !record_.code_state ? "the run was made by an earlier version"
+                               : !record_.code_state->kept.empty()
+                                   ? "its recipe names files around its folder"
+                                   : record_.code_state->not_kept;
+    if (!is_there) {
+      throw Error(
+          ErrorKind::not_found,
+          folder.string() + ": the recipe's folder is gone, and the run kept no code: " + reason +
+              "; " + why_,
+          "bring the folder back; 'sabath show " + record_.run_id + "' says of which commit");
+    }
+    if (!record_.code_state) {
+      tools_.observer.warn(
+          "the run kept no code: " + reason,
+          "what is in " + folder.string() + " now is used; what differs will be told");
+      return folder;
+    }
+    const base::Digest& tree = record_.code_state->tree;
+    if (!tree.hex.empty() && base::tree_digest(folder) == tree) return folder;
+    throw Error(ErrorKind::integrity,
+                folder.string() +
+                    (tree.hex.empty() ? ": cannot be told from what the run was of"
+                                      : ": is not what the run was of any more") +
+                    ", and the run kept no code: " + reason + "; " + why_,
+                "'sabath show " + record_.run_id + "' says of which commit it was");
+  }
+
+  /// The code around the folder is that of then, too.
+  const fs::path& checked(const fs::path& place) {
+    recipe_.directory = place;
+    const auto now = outer_files(recipe_);
+    for (const auto& [item, digest] : plan_.code) {
+      if (!item.starts_with(outer_file_prefix)) continue;
+      const auto found = now.find(item);
+      if (found != now.end() && found->second == digest) continue;
+      throw Error(ErrorKind::integrity,
+                  item.substr(outer_file_prefix.size()) +
+                      (found == now.end() ? ": is gone" : ": is not what it was") +
+                      ", and lies outside of the recipe's folder, which alone a run keeps",
+                  "bring it back as it was; code in the recipe's folder is kept with each run");
+    }
+    return recipe_.directory;
+  }
+
+  const RunFiles& files_;
+  const spec::RunRecord& record_;
+  spec::Recipe recipe_;
+  spec::RunPlan plan_;
+  const fs::path& folder_;
+  const RepeatTools& tools_;
+  std::string why_{};
+};
+
+/// As many cores and GPUs as the run had to itself; nothing: it had all there were.
+std::optional<spec::Place> place_like(const spec::RunPlan& plan, const RepeatTools& tools) {
+  if (!plan.place || (plan.place->cpus.empty() && plan.place->gpus.empty())) return std::nullopt;
+  const NodeCapacity capacity = look_at_node(tools.processes);
+  const std::size_t threads = plan.place->cpus.size();
+  const int gpus = static_cast<int>(plan.place->gpus.size());
+  for (std::size_t cores = threads == 0 ? 0 : 1; cores <= capacity.cores.size(); ++cores) {
+    auto place = NodeSlots(capacity, {}).take(static_cast<int>(cores), gpus);
+    if (place && place->cpus.size() == threads) return place;
+  }
+  tools.observer.warn("the run had " + std::to_string(threads) + " CPUs and " +
+                          std::to_string(gpus) + " GPUs to itself, which are not to be had here",
+                      "the repetition is not bound; what differs will be told");
+  return std::nullopt;
+}
+
+/// The variables that choose among ways to compute, as they were then.
+std::optional<std::map<std::string, std::string>> knobs_of(const spec::RunRecord& record,
+                                                           const RepeatTools& tools) {
+  if (!record.determinism) return std::nullopt;
+  std::map<std::string, std::string> knobs;
+  for (const auto* values : {&record.determinism->switches, &record.determinism->threads}) {
+    for (const auto& [name, value] : *values) {
+      if (!is_of_determinism(name)) continue;  // a library's word, or of one stage
+      if (value.find(base::redacted_mark) == std::string::npos) {
+        knobs[name] = value;
+      } else {
+        tools.observer.warn(name + ": was replaced in the record, and cannot be set as it was");
+      }
+    }
+  }
+  return knobs;
 }
 
 }  // namespace
 
 RunRequest repeat_run(const fs::path& run_directory,
                       const fs::path& folder,
-                      base::Observer& observer) {
+                      const RepeatTools& tools) {
   const RunFiles files(run_directory);
   const spec::RunRecord record = record_of(files);
   RunRequest request;
   request.recipe = spec::parse_recipe(record.recipe_text, files.record().string() + ":/recipe");
-  if (record.code_state && !record.code_state->kept.empty()) {
-    unpack_code(run_directory / fs::path(record.code_state->kept).filename(),
-                record.code_state->tree,
-                folder,
-                observer);
-    request.recipe.directory = fs::canonical(folder);
-  } else {
-    request.recipe.directory =
-        folder_of_today(record, files.read_plan().recipe_directory, observer);
-  }
+  request.recipe.directory = CodeOfThen(files, record, request.recipe, folder, tools).put();
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const auto value = record.parameters.find(parameter.name);
     if (value == record.parameters.end() || value->second == parameter.default_value) continue;
@@ -100,6 +274,8 @@ RunRequest repeat_run(const fs::path& run_directory,
   request.repeats = record.run_id;
   if (record.code_state) request.original = OriginalCode{*record.code_state, run_directory};
   request.fresh = true;
+  request.place = place_like(files.read_plan(), tools);
+  request.knobs = knobs_of(record, tools);
   return request;
 }
 

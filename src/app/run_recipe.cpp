@@ -1,3 +1,4 @@
+#include "determinism.hpp"
 #include "node_slots.hpp"
 #include "recent_trust.hpp"
 
@@ -254,9 +255,15 @@ spec::RunPlan RecipeRunner::plan(const PreparedRecipe& prepared,
                   stop);
 }
 
-RunInFlight RecipeRunner::launch(const spec::RunPlan& plan) {
+RunInFlight RecipeRunner::launch(const spec::RunPlan& plan, const Knobs& knobs) {
   const fs::path directory = folders_.runs() / plan.run_id;
-  const launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory};
+  launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory, {}};
+  if (knobs) {
+    job.environment = base::current_environment();
+    std::erase_if(*job.environment, [](const auto& item) { return is_of_determinism(item.first); });
+    for (const auto& [name, value] : *knobs)
+      (*job.environment)[name] = value;
+  }
   return follow(directory, tools_.launcher.submit(job));
 }
 
@@ -266,7 +273,7 @@ RunOutcome RecipeRunner::run(const RunRequest& request,
   const PreparedRecipe prepared = prepare(request, observer, stop);
   const spec::RunPlan planned = plan(prepared, prepared.request, stop);
   observer.note("run " + planned.run_id);
-  const RunInFlight flight = launch(planned);
+  const RunInFlight flight = launch(planned, prepared.request.knobs);
   const RunFiles files(flight.directory());
   StageTeller teller(files, observer);
   std::chrono::nanoseconds pause = first_look;

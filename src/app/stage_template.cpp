@@ -1,5 +1,7 @@
 #include "stage_template.hpp"
 
+#include "named_files.hpp"
+
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/tree_digest.hpp>
 
@@ -54,6 +56,7 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
   const fs::path code = recipe.directory / "code";
   std::error_code error;
   if (fs::is_directory(code, error)) code_["tree"] = base::tree_digest(code).text();
+  code_.merge(outer_files(recipe));
   // A stage that names the recipe's folder may run any file in it.
   for (const spec::Stage& stage : recipe.stages) {
     if (contains(spec::names_in(stage), "recipe")) {

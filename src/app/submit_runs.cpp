@@ -114,6 +114,8 @@ std::string submit_run(const PreparedRecipe& prepared,
   const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
   const BatchFiles files = make_batch(tools.folders.runs() / planned.run_id);
   spec::BatchPlan plan = batch_of(planned.run_id, tools);
+  for (const auto& [name, value] : request.knobs.value_or(std::map<std::string, std::string>{}))
+    plan.site.variables[name] = value;
   plan.runs = {planned.run_id};
   plan.steps = steps_at(planned.stages, tools);
   hand_in(files, plan, tools, stop);

@@ -73,11 +73,24 @@ int spawn(const Job& job, int log) {
   for (const auto& argument : job.argv)
     argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  std::vector<std::string> variables;
+  if (job.environment) {
+    for (const auto& [name, value] : *job.environment)
+      variables.push_back(name + "=" + value);
+  }
+  std::vector<char*> environment;
+  for (std::string& variable : variables)
+    environment.push_back(variable.data());
+  environment.push_back(nullptr);
   const FileActions actions(log);
   const SpawnAttributes attributes;
   int pid = 0;
-  const int problem =
-      ::posix_spawnp(&pid, argv.front(), actions.get(), attributes.get(), argv.data(), ::environ);
+  const int problem = ::posix_spawnp(&pid,
+                                     argv.front(),
+                                     actions.get(),
+                                     attributes.get(),
+                                     argv.data(),
+                                     job.environment ? environment.data() : ::environ);
   if (problem != 0) {
     throw base::Error(
         base::ErrorKind::launch,

@@ -26,6 +26,8 @@ void describe(Io& io, FieldRef<Io, CodeState> code) {
   io("tree", code.tree);
   io("git", code.git);
   io("no_git", code.no_git);
+  io("untracked", code.untracked);
+  io("no_untracked", code.no_untracked);
 }
 
 }  // namespace sabath::spec

@@ -130,18 +130,6 @@ TEST_CASE("cli: repro wants the code of then") {
                Contains("name: a link that leads out of the folder"));
     CHECK_FALSE(fs::exists(sabath.run_directories().back() / "code.tar.gz"));
   }
-  SECTION("it was too large to be kept") {
-    const std::string folder = recipe_with_code(sabath);
-    write_text(fs::path(folder) / "data.bin", std::string(5U << 20U, 'x'));
-    done(sabath, {"run", folder});
-    const json state = newest_record(sabath)["code_state"];
-    CHECK(state["kept"] == "");
-    CHECK_THAT(state["not_kept"].get<std::string>(), Contains("4 MiB"));
-    const Answer answer = done(sabath, {"repro", "@last"});
-    CHECK_THAT(answer.errors, Contains("kept no code") && Contains(folder));
-    fs::remove_all(folder);
-    CHECK(sabath({"repro", "@last"}).status == 10);
-  }
   CHECK(sabath({"repro", "nobody-20260101-000000-abcdefgh"}).status == 10);
 }
 

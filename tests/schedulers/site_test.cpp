@@ -43,6 +43,24 @@ TEST_CASE("site: a run waits and answers as it does here") {
   CHECK(user.sabath({"logs", "@last"}).output == node + "\n");
 }
 
+TEST_CASE("site: repro --on does a run again there, with the variables of then") {
+  SiteUser user;
+  user.sabath.environment()["OMP_NUM_THREADS"] = "1";
+  const std::string recipe = user.sabath.shell_recipe(
+      "tiny", "echo $OMP_NUM_THREADS > {output}/x", "{}", R"({"outputs": ["x"]})");
+  REQUIRE(user.sabath({"run", recipe, "--on", "test", "--seed", "7"}).status == 0);
+  user.sabath.environment().erase("OMP_NUM_THREADS");
+  const Answer answer = user.sabath({"repro", "@last", "--on", "test", "--require", "bitwise"});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output, Contains("PASS"));
+  const json record = user.record(user.sabath.run_directories().back());
+  CHECK(record["seed"]["value"] == 7);
+  CHECK(std::string(record["hosts"][0]["node"]).starts_with("n"));
+  CHECK(fs::is_empty(user.sabath.home() / "state/repro"));
+  CHECK_THAT(user.sabath({"repro", "@last~1"}).errors, Contains("--on test does it there"));
+}
+
 TEST_CASE("site: a failing run fails with the status of its command") {
   SiteUser user;
   const Answer answer =

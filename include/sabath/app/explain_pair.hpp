@@ -50,6 +50,9 @@ struct MadeRun {
 
 /// What `explain_pair` needs of the rest.
 struct ExplainTools {
+  /// As repeat_run: what does a run again, with its code in a folder.
+  std::function<RunRequest(const std::filesystem::path& run, const std::filesystem::path& folder)>
+      again{};
   /// Makes a run, until it is over. What cannot be run, or fails, is a value with its problem.
   std::function<MadeRun(const RunRequest& request)> run{};
   /// The newest complete run with a tag, else the newest that failed; nothing where there is none.

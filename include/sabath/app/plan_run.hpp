@@ -52,7 +52,10 @@ struct RunRequest {
   std::string study_id{};  ///< that the run belongs to, or empty
   std::optional<std::uint64_t> study_point{};
   std::optional<spec::Place> place{};  ///< what the run has to itself
-  std::vector<std::string> again{};    ///< the command that asks for it; empty: `sabath run ...`
+  /// The variables that choose among ways to compute, in place of those of this process that do;
+  /// nothing: these.
+  std::optional<std::map<std::string, std::string>> knobs{};
+  std::vector<std::string> again{};  ///< the command that asks for it; empty: `sabath run ...`
   /// Told the run's id before anything of the run can be found, or nothing.
   std::function<void(const std::string& run_id)> announce_id{};
   std::string site{};       ///< whose scheduler executes it; empty: this machine does

@@ -56,8 +56,10 @@ class RecipeRunner {
   spec::RunPlan plan(const PreparedRecipe& prepared,
                      const RunRequest& request,
                      const std::stop_token& stop);
+  /// As RunRequest::knobs.
+  using Knobs = std::optional<std::map<std::string, std::string>>;
   /// Starts what was planned.
-  RunInFlight launch(const spec::RunPlan& plan);
+  RunInFlight launch(const spec::RunPlan& plan, const Knobs& knobs = {});
   /// Follows a run that another process started, as process `job` of this node.
   RunInFlight follow(const std::filesystem::path& run_directory, const launch::JobId& job) {
     return {tools_.launcher, job, run_directory};

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sabath/base/process.hpp>
+
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,6 +17,7 @@ struct Job {
   std::string run_id{};
   std::vector<std::string> argv{};
   std::filesystem::path run_directory{};  ///< exists; the job's output goes to its exec.log
+  std::optional<base::Environment> environment{};  ///< nothing: that of this process
 };
 
 /// What the launcher calls a job: opaque text without blanks, to be kept as it is. It means the

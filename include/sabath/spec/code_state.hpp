@@ -32,9 +32,13 @@ struct GitState {
 struct CodeState {
   std::string kept{};      ///< a file in the run's folder with all of it; empty: see `not_kept`
   std::string not_kept{};  ///< why
-  base::Digest tree{};     ///< base::tree_digest of the folder, where it is kept
+  base::Digest tree{};     ///< base::tree_digest of the folder; none where that is far too large
   std::optional<GitState> git{};  ///< nothing: it lies in no repository, or see `no_git`
   std::string no_git{};           ///< why git could say nothing of a repository
+  /// A file in the run's folder with what git did not know, where the commit stands for the folder;
+  /// nothing: there was none, or `kept` has it.
+  std::optional<std::string> untracked{};
+  std::optional<std::string> no_untracked{};  ///< why it was not kept
 
   bool operator==(const CodeState&) const = default;
 };

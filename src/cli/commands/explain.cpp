@@ -5,6 +5,7 @@
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/explain_pair.hpp>
+#include <sabath/app/repeat_run.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/report/text.hpp>
@@ -96,6 +97,10 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   const auto begun = std::chrono::steady_clock::now();
   app::ExplainTools tools;
   tools.work = work.path();
+  tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
+    return app::repeat_run(
+        run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});
+  };
   tools.run = [&](const app::RunRequest& wanted) {
     app::MadeRun made = make_run(wanted, workspace);
     if (made.problem.empty()) {

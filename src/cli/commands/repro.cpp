@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/collect_run.hpp>
@@ -13,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace sabath::cli {
 namespace {
@@ -21,23 +23,48 @@ struct ReproOptions {
   std::string run{};
   std::string require{};
   bool offline = false;
+  std::string on{};
 };
 
-app::RunOutcome run_again(const std::filesystem::path& original,
-                          Workspace& workspace,
-                          bool offline) {
+/// Nothing where a scheduler has the new run, and the user does not wait for it.
+std::optional<app::RunOutcome> run_again(const std::filesystem::path& original,
+                                         const ReproOptions& options,
+                                         Workspace& workspace) {
   const auto folder = workspace.folders().state() / "repro";
   base::make_directories(folder);
-  const base::TempDir code(folder);
-  app::RunRequest request = app::repeat_run(original, code.path(), workspace.observer());
-  request.offline = offline;
-  if (offline) workspace.stay_offline();
-  return workspace.runner().run(request, workspace.observer(), workspace.stop());
+  base::TempDir code(folder);
+  app::RunRequest request = app::repeat_run(
+      original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
+  request.offline = options.offline;
+  if (options.offline) workspace.stay_offline();
+  if (options.on.empty())
+    return workspace.runner().run(request, workspace.observer(), workspace.stop());
+  request.place.reset();  // the scheduler's to give
+  auto outcome = run_once_at_site(request, options.on, workspace);
+  if (!outcome) {
+    workspace.observer().note("its code stays until you remove it: " + code.release().string());
+  }
+  return outcome;
+}
+
+/// Another machine is another host, which may be why it comes out otherwise.
+void tell_site(const std::filesystem::path& original,
+               const ReproOptions& options,
+               Workspace& workspace) {
+  const auto launch = app::RunFiles(original).read_plan().launch;
+  const auto site = launch.find("site");
+  if (site == launch.end() || !options.on.empty()) return;
+  workspace.observer().note("the run was made at '" + site->second +
+                            "', and is done again on this machine; --on " + site->second +
+                            " does it there");
 }
 
 int run_repro(const ReproOptions& options, Workspace& workspace) {
   const auto original = workspace.one_run(options.run).directory;
-  const app::RunOutcome outcome = run_again(original, workspace, options.offline);
+  tell_site(original, options, workspace);
+  const std::optional<app::RunOutcome> again = run_again(original, options, workspace);
+  if (!again) return exit_interrupted;
+  const app::RunOutcome& outcome = *again;
   workspace.index_runs();
   if (outcome.state != spec::RunState::ok) {
     const auto record = app::RunFiles(outcome.directory).read_record();
@@ -66,6 +93,7 @@ void setup_repro(CLI::App& app, Action& action) {
       ->add_option(
           "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
       ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
+  command->add_option("--on", options->on, "SITE: its scheduler executes the new run");
   command->add_flag("--offline", options->offline, "what is not in the cache is an error");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_repro(*options, workspace); };

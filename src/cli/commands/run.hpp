@@ -94,6 +94,10 @@ int keep_prepared(const app::PreparedRecipe& prepared,
                   Workspace& workspace);
 /// The same by the scheduler of a site: one run, a new study, and what is not done of one.
 int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace);
+/// One run of what was asked for there, until it is over; nothing where the user ends the waiting.
+std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
+                                                const std::string& site,
+                                                Workspace& workspace);
 int conduct_at_site(const app::StudyFiles& files,
                     const spec::StudyPlan& plan,
                     const app::PreparedRecipe& prepared,

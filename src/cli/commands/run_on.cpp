@@ -98,6 +98,22 @@ int run_at_site(const RunOptions& options, const app::RunRequest& request, Works
   return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
 }
 
+std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
+                                                const std::string& name,
+                                                Workspace& workspace) {
+  workspace.use_site(name);
+  const spec::Site site = site_for(name, 1, workspace);
+  const app::PreparedRecipe prepared =
+      workspace.runner().prepare(request, workspace.observer(), workspace.stop());
+  const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
+  workspace.index_runs();
+  workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
+  const auto seen = watch(runs_to_watch({id}, workspace), workspace);
+  if (!follow(*seen, id, false, workspace)) return std::nullopt;
+  const app::WatchedRun& run = seen->runs().front();
+  return app::RunOutcome{run.run_id, run.directory, run.state, run.detail};
+}
+
 bool hand_in_and_follow(const app::StudyFiles& files,
                         const spec::StudyPlan& plan,
                         const app::PreparedRecipe& prepared,

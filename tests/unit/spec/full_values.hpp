@@ -260,7 +260,8 @@ inline spec::RunPlan full_plan() {
   git.dirty_files = 1;
   git.submodules = {{"lib", "2b4c"}};
   git.diff = "code.diff";
-  plan.code_state = spec::CodeState{"code.tar.gz", "", base::sha256_of("code"), git, ""};
+  plan.code_state = spec::CodeState{
+      "code.tar.gz", "", base::sha256_of("code"), git, "", "untracked.tar.gz", "too much"};
   plan.variant = "cpu";
   plan.repeats = "tiny-20261119-103205-abcdefgh";
   plan.task = "infer";

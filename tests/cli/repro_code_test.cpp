@@ -1,0 +1,198 @@
+// A repetition has the code that the run had, or there is none.
+#include "support/program.hpp"
+
+#include <sabath/probe/host_probe.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t too_large = 5U << 20U;
+
+Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
+  Answer answer = sabath(arguments);
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  return answer;
+}
+
+void git(const Sabath& sabath, const fs::path& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(),
+                   {"git",
+                    "-C",
+                    folder.string(),
+                    "-c",
+                    "user.name=ada",
+                    "-c",
+                    "user.email=ada@example.org",
+                    "-c",
+                    "protocol.file.allow=always"});
+  const Answer answer = sabath.program(arguments);
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+}
+
+void commit_all(const Sabath& sabath, const fs::path& folder, const std::string& words) {
+  git(sabath, folder, {"add", "."});
+  git(sabath, folder, {"commit", "-q", "-m", words});
+}
+
+/// In its own folder of the repository "work": a recipe whose output is what `line` prints.
+fs::path recipe(const Sabath& sabath, const std::string& line) {
+  const fs::path folder = sabath.folder() / "work/recipes/coded";
+  fs::create_directories(folder / "code");
+  const json document = {
+      {"schema", 1},
+      {"name", "coded"},
+      {"environment", {{"layers", json::array()}}},
+      {"stages",
+       {{{"name", "go"}, {"run", {{"shell", line + " > {output}/out"}}}, {"outputs", {"out"}}}}}};
+  write_text(folder / "recipe.json", document.dump());
+  write_text(folder / "code/train.sh", "echo one\n");
+  return folder;
+}
+
+std::string output_of_newest(const Sabath& sabath) {
+  return text_of(sabath.run_directories().back() / "outputs/go/out");
+}
+
+}  // namespace
+
+TEST_CASE("repro: code that was too large to be kept comes from its commit, with its diff") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh; cat {code}/more.sh");
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  const std::string kind = GENERATE("clean", "changed", "untracked");
+  if (kind != "untracked") write_text(folder / "code/more.sh", "");
+  git(sabath, top, {"init", "-q"});
+  commit_all(sabath, top, "first");
+  std::string expected = "one\n";
+  if (kind == "changed") {
+    write_text(folder / "code/train.sh", "echo two\n");
+    write_text(folder / "code/blob", std::string("\0\1\2", 3));
+    git(sabath, top, {"add", "-N", "."});
+    expected = "two\n";
+  }
+  if (kind == "untracked") {
+    write_text(folder / "code/more.sh", "three\n");
+    expected = "one\nthree\n";
+  }
+  done(sabath, {"run", folder.string()});
+  CHECK(output_of_newest(sabath) == expected);
+  const json state = json::parse(sabath.newest())["code_state"];
+  CHECK_THAT(state["not_kept"].get<std::string>(), Contains("4 MiB"));
+  CHECK(state["tree"].get<std::string>().starts_with("sha256:"));
+  CHECK(state.contains("untracked") == (kind == "untracked"));
+  // As people go on working.
+  write_text(folder / "code/train.sh", "echo later; exit 9\n");
+  commit_all(sabath, top, "later");
+  const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
+  CHECK_THAT(answer.output, Contains("PASS"));
+  CHECK(output_of_newest(sabath) == expected);
+  CHECK(text_of(folder / "code/train.sh") == "echo later; exit 9\n");
+  CHECK(fs::is_empty(sabath.home() / "state/repro"));
+  // Its folder is gone: what it repeated says where the repository is.
+  done(sabath, {"repro", "@last", "--require", "bitwise"});
+}
+
+TEST_CASE("repro: what a submodule had changed is part of the code") {
+  Sabath sabath;
+  const fs::path library = sabath.folder() / "library";
+  fs::create_directories(library);
+  write_text(library / "lib.sh", "echo library\n");
+  git(sabath, library, {"init", "-q"});
+  commit_all(sabath, library, "first");
+  const fs::path folder = recipe(sabath, "sh {recipe}/lib/lib.sh");
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  git(sabath, top, {"init", "-q"});
+  git(sabath, top, {"submodule", "--quiet", "add", library.string(), "recipes/coded/lib"});
+  commit_all(sabath, top, "first");
+  write_text(folder / "lib/lib.sh", "echo changed\n");
+  done(sabath, {"run", folder.string()});
+  CHECK(output_of_newest(sabath) == "changed\n");
+  write_text(folder / "lib/lib.sh", "echo later\n");
+  const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
+  CHECK_THAT(answer.output, Contains("PASS"));
+  CHECK(output_of_newest(sabath) == "changed\n");
+}
+
+TEST_CASE("repro: code beside the recipe's folder is told apart, and comes with its commit") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {recipe}/../train.sh");
+  const fs::path outer = folder.parent_path() / "train.sh";
+  const fs::path top = sabath.folder() / "work";
+  write_text(outer, "echo one\n");
+  const bool has_git = GENERATE(true, false);
+  if (has_git) {
+    git(sabath, top, {"init", "-q"});
+    commit_all(sabath, top, "first");
+  }
+  done(sabath, {"run", folder.string()});
+  if (!has_git) CHECK_THAT(done(sabath, {"repro", "@last"}).output, Contains("PASS"));
+  write_text(outer, "echo two\n");
+  const Answer again = sabath({"repro", "@last", "--require", "bitwise"});
+  if (has_git) {
+    INFO(again.output + again.errors);
+    CHECK(again.status == 0);
+    CHECK(output_of_newest(sabath) == "one\n");
+  } else {
+    CHECK(again.status == 11);
+    CHECK_THAT(again.errors, Contains("train.sh") && Contains("not what it was"));
+  }
+  done(sabath, {"run", folder.string()});
+  const Answer compared = sabath({"compare", "@last~1", "@last"});
+  CHECK(compared.status == 1);
+  CHECK_THAT(compared.output, Contains("train.sh") && Contains("the changed code"));
+}
+
+TEST_CASE(
+    "repro: code that is nowhere any more is refused, and that of today is used only unchanged") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh");
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  done(sabath, {"run", folder.string()});
+  done(sabath, {"repro", "@last", "--require", "bitwise"});
+  SECTION("it was changed") {
+    write_text(folder / "code/train.sh", "echo two\n");
+    const Answer answer = sabath({"repro", "@last"});
+    CHECK(answer.status == 11);
+    CHECK_THAT(answer.errors, Contains("is not what the run was of any more"));
+    CHECK(sabath.count_runs() == 2);
+  }
+  SECTION("it is gone") {
+    fs::remove_all(folder);
+    CHECK(sabath({"repro", "@last"}).status == 10);
+  }
+}
+
+TEST_CASE("repro: has as many cores, and the variables that choose among ways to compute") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "echo $OMP_NUM_THREADS $KMP_AFFINITY; nproc");
+  SECTION("variables") {
+    sabath.environment()["OMP_NUM_THREADS"] = "1";
+    done(sabath, {"run", folder.string()});
+    const std::string again = json::parse(sabath.newest())["reproduce"];
+    CHECK_THAT(again, Catch::StartsWith("env OMP_NUM_THREADS=1 sabath run "));
+    sabath.environment().erase("OMP_NUM_THREADS");
+    sabath.environment()["KMP_AFFINITY"] = "compact";
+    const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
+    CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
+  }
+  SECTION("cores") {
+    if (sabath::probe::usable_cores().size() < 2) {
+      WARN("one core: nothing to give a part of");
+      return;
+    }
+    done(sabath, {"run", folder.string(), "--seeds", "1,2", "--jobs", "2"});
+    const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
+    CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
+  }
+}
