@@ -152,9 +152,8 @@ class Execution {
       if (admission.answer == Admission::Answer::never)
         throw Error(ErrorKind::usage, place + admission.reason, "'sabath run' makes a new one");
       const bool is_late = step() == 1 || clock_.steady() - begun > node_.batch->plan.site.grace;
-      if (is_late && !admission.reason.empty()) {
+      if (is_late && !admission.reason.empty())
         throw Error(ErrorKind::usage, place + admission.reason);
-      }
       if (is_late) {
         throw Error(ErrorKind::usage,
                     place + "step " + std::to_string(step() - 1) + " of it has not ended well");

@@ -243,7 +243,10 @@ launch::JobView await_file(const std::filesystem::path& file,
     if (!asked || now - *asked > between_looks) {
       asked = now;
       view = view_of(job, site, workspace).value_or(view);
-      if (is_over(view.phase) && !ended) ended = now;
+      // What cannot be asked about, or says what nobody has described, may still go on.
+      const bool is_unclear =
+          view.phase == spec::JobPhase::unknown && (view.is_unheard || !view.state.empty());
+      if (is_over(view.phase) && !is_unclear && !ended) ended = now;
       tell(false);
     }
     workspace.clock().sleep_for(std::chrono::milliseconds(100));
