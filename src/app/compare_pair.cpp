@@ -247,7 +247,10 @@ compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Reci
   for (const auto& [path, rule] : of_b.compare) {
     const auto [known, is_new] = rules.outputs.try_emplace(path, rule);
     if (is_new) continue;
-    known->second.predictions.insert(rule.predictions.begin(), rule.predictions.end());
+    for (const auto& [array, kind] : rule.predictions) {
+      const auto [other, is_first] = known->second.predictions.try_emplace(array, kind);
+      if (!is_first) other->second = std::min(other->second, kind);
+    }
     known->second.tolerance = stricter_of(known->second.tolerance, rule.tolerance);
     if (!known->second.as.empty()) continue;
     known->second.as = rule.as;

@@ -201,8 +201,11 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   const std::size_t samples_a = count_samples(groups.samples, sides, 0);
   const std::size_t samples_b = count_samples(groups.samples, sides, 1);
   const bool one_against_many = std::min(samples_a, samples_b) == 1 && samples_a != samples_b;
-  if (one_against_many && !groups.require)
+  if (one_against_many && !groups.require) {
     told.required = "prediction interval, for one run against references";
+    if (!request.margins.empty() || request.baseline)
+      told.notes.emplace_back("one run is held against an interval: no margin counts");
+  }
   spec::GroupComparison comparison = compare::compare_groups(groups);
   complete(comparison, told, *terms);
   if (groups.require) compare_whole_runs(runs, request, *groups.require, comparison);

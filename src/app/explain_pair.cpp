@@ -355,7 +355,6 @@ Sides read_sides(const ExplainRequest& request, const ExplainTools& tools) {
     RunRequest again = tools.again(run, folder);  // refuses what cannot be done again
     const RunFiles files(run);
     record = *files.read_record();
-    again.place = files.read_plan().place;
     return again;
   };
   sides.request_a = read(request.a, "a", sides.a);

@@ -1,5 +1,7 @@
 #include "group_values.hpp"
 
+#include "asked_margins.hpp"
+
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
@@ -143,6 +145,11 @@ compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
   groups.metrics = metrics_of(runs, terms, catalog);
   groups.samples = samples_of(runs, request.by);
   groups.require = required_rung(runs, request, terms, told.required);
+  if (!groups.require) {
+    set_asked_margins(runs, request, groups.metrics, told.notes);
+  } else if (!request.margins.empty() || request.baseline) {
+    told.notes.emplace_back("all runs have one seed and must hold a rung: no margin counts");
+  }
   groups.tolerance = request.tolerance;
   groups.reference = request.reference;
   return groups;
@@ -156,6 +163,7 @@ void complete(spec::GroupComparison& comparison,
   comparison.left_out = told.left_out;
   comparison.required = told.required;
   comparison.notes = terms.notes;
+  comparison.notes.insert(comparison.notes.end(), told.notes.begin(), told.notes.end());
 }
 
 void tell_what_varies(const std::vector<RunRow>& runs,

@@ -9,6 +9,7 @@
 #include <sabath/base/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/probe/library_watch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -119,7 +120,11 @@ StageSurroundings::StageSurroundings(const spec::RunPlan& plan,
                                      const fs::path& run_directory,
                                      const base::Environment& inherited,
                                      base::Observer& observer)
-    : plan_(plan), run_directory_(run_directory), inherited_(inherited), observer_(observer) {}
+    : plan_(plan),
+      run_directory_(run_directory),
+      inherited_(inherited),
+      observer_(observer),
+      memo_(fs::path(plan.state_directory) / "named-files") {}
 
 bool StageSurroundings::is_named_elsewhere(const fs::path& file,
                                            const spec::PlannedStage& stage) const {
@@ -132,23 +137,30 @@ bool StageSurroundings::is_named_elsewhere(const fs::path& file,
   });
 }
 
-std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_token& stop) const {
-  std::error_code code;
-  if (fs::file_size(file, code) >= long_bytes && !code)
+std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_token& stop) {
+  const auto stamp = probe::stamp_of(file);
+  if (!stamp) return "gone";
+  const std::string key = stamp->text() + ":" + file.string();
+  if (auto known = memo_.get(key)) return *known;
+  if (stamp->size_bytes >= long_bytes)
     observer_.note("hashing " + base::printable(file.string()) + ", which a cached stage names");
+  std::string digest;
   try {
-    return base::digest_file(file,
-                             base::DigestAlgorithm::sha256,
-                             [&](std::uint64_t) {
-                               if (stop.stop_requested())
-                                 throw Error(ErrorKind::interrupted,
-                                             "interrupted while " + file.string() + " was hashed");
-                             })
-        .text();
+    digest = base::digest_file(file,
+                               base::DigestAlgorithm::sha256,
+                               [&](std::uint64_t) {
+                                 if (stop.stop_requested())
+                                   throw Error(ErrorKind::interrupted,
+                                               "interrupted while " + file.string() +
+                                                   " was hashed");
+                               })
+                 .text();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    return "unreadable";  // for the command, too; or only to be executed
+    return "unreadable " + stamp->text();  // for the command, too; or only to be executed
   }
+  if (stamp->is_settled() && probe::stamp_of(file) == stamp) memo_.put(key, digest);
+  return digest;
 }
 
 std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) const {
@@ -163,7 +175,7 @@ std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) con
 }
 
 std::map<std::string, std::string> StageSurroundings::key_items(const spec::PlannedStage& stage,
-                                                                const std::stop_token& stop) const {
+                                                                const std::stop_token& stop) {
   // Files and variables of this machine do not reach into a container.
   const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
   if (env::container_of(environment) != nullptr) return {};
@@ -193,6 +205,7 @@ std::map<std::string, std::string> StageSurroundings::key_items(const spec::Plan
     if (const std::string interpreter = interpreter_of(*file); !interpreter.empty())
       add(interpreter);
   }
+  memo_.save();
   items["files"] = canonical_list(digests);
   return items;
 }

@@ -2,6 +2,7 @@
 
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/text_memo.hpp>
 #include <sabath/spec/run_plan.hpp>
 
 #include <filesystem>
@@ -26,19 +27,21 @@ class StageSurroundings {
                     const base::Environment& inherited,
                     base::Observer& observer);
 
-  /// Reads every file that the stage's command names. Throws Error{storage|interrupted}.
+  /// Reads every file that the stage's command names, unless it is known from an earlier time and
+  /// was not touched since. Throws Error{storage|interrupted}.
   std::map<std::string, std::string> key_items(const spec::PlannedStage& stage,
-                                               const std::stop_token& stop) const;
+                                               const std::stop_token& stop);
 
  private:
   bool is_named_elsewhere(const std::filesystem::path& file, const spec::PlannedStage& stage) const;
-  std::string digest_of(const std::filesystem::path& file, const std::stop_token& stop) const;
+  std::string digest_of(const std::filesystem::path& file, const std::stop_token& stop);
   std::string variables_of(const spec::PlannedStage& stage) const;
 
   const spec::RunPlan& plan_;
   const std::filesystem::path& run_directory_;
   const base::Environment& inherited_;
   base::Observer& observer_;
+  base::TextMemo memo_;
 };
 
 }  // namespace sabath::app

@@ -445,7 +445,11 @@ void judge_by_tests(const GroupsToCompare& request,
     std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(own), [&](const TestedPair& pair) {
       return pair.metric == i;
     });
-    if (!own.empty()) judge_equivalence(request, grouping, own, samples[i], metrics[i]);
+    if (!own.empty()) {
+      judge_equivalence(request, grouping, own, samples[i], metrics[i]);
+      if (const std::string& from = request.metrics[i].margin_from; !from.empty())
+        metrics[i].reason += "; the margin is that of " + from;
+    }
     if (grouping.has_repeats()) metrics[i].reason += "; runs of one seed count once";
   }
 }

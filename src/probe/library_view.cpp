@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,6 +24,9 @@ constexpr std::size_t block_bytes = std::size_t{256} << 10U;
 /// A program that maps ever new files (a just-in-time compiler, say) must not take all memory.
 constexpr std::size_t most_files = 20'000;
 constexpr std::size_t most_notes = 20'000;
+/// A file that was written within the clock's resolution of being hashed could change again without
+/// its times changing.
+constexpr std::int64_t settled_ns = 2'000'000'000;
 
 std::int64_t nanoseconds(const struct timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -52,6 +56,11 @@ bool is_same_file(const std::optional<FileStamp>& a, const std::optional<FileSta
 
 std::string FileStamp::text() const {
   return fmt::format("{}:{}:{}:{}", inode, size_bytes, modified_ns, changed_ns);
+}
+
+bool FileStamp::is_settled() const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::nanoseconds(now).count() - changed_ns > settled_ns;
 }
 
 std::optional<FileStamp> stamp_of(const fs::path& file) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <set>
 
@@ -22,15 +21,6 @@ namespace sabath::probe {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file that was written within the clock's resolution of being hashed could change again without
-/// its times changing.
-constexpr std::int64_t settled_ns = 2'000'000'000;
-
-bool is_settled(const FileStamp& stamp) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::nanoseconds(now).count() - stamp.changed_ns > settled_ns;
-}
 
 /// What is known of the bytes of a file: its digest and build id; an empty digest says that it is
 /// no ELF file.
@@ -144,7 +134,7 @@ class Identification {
       } else if (!reading.content) {
         ++left;
       } else {
-        if (is_settled(file.stamp)) memo_.put(key_of(file), reading.content->text());
+        if (file.stamp.is_settled()) memo_.put(key_of(file), reading.content->text());
         contents_[unknown_[at]] = std::move(reading.content);
       }
     }

@@ -128,6 +128,12 @@ std::string where_text(const std::optional<spec::Divergence>& divergence) {
   return divergence ? divergence->where : "";
 }
 
+/// "3.125 % of 100".
+std::string churn_text(const spec::ItemComparison& item) {
+  if (!item.churn) return {};
+  return fmt::format("{:.4g} % of {}", 100 * *item.churn, *item.predictions);
+}
+
 /// Those that are not equal; of a few all.
 Table items_table(const std::vector<spec::ItemComparison>& items, const std::string& caption) {
   constexpr std::size_t few = 12;
@@ -147,6 +153,9 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                    {"max ULP", true},
                    {"first differs at"},
                    {"first beyond tolerance at"}};
+  const bool has_churn = std::any_of(
+      items.begin(), items.end(), [](const auto& item) { return item.churn.has_value(); });
+  if (has_churn) table.columns.push_back({"churn of predictions"});
   for (const spec::ItemComparison& item : items) {
     if (is_equal(item)) continue;
     std::string holds = item.strongest ? std::string(spec::to_string(*item.strongest)) : "nothing";
@@ -161,6 +170,7 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                           std::to_string(item.max_ulps),
                           where_text(item.first_bitwise),
                           where_text(item.first_tolerance)});
+    if (has_churn) table.rows.back().push_back(churn_text(item));
   }
   return table;
 }

@@ -227,6 +227,25 @@ TEST_CASE("study: --dry-run shows the runs and what they can show, and makes not
   CHECK_THAT(one_seed.output, Contains("with one seed") && !Contains("probability"));
 }
 
+TEST_CASE("study: what it can show is said before it is started") {
+  const Sabath sabath;
+  const std::string folder = sabath.shell_recipe(
+      "told",
+      R"(echo "{{\"step\": 1, \"loss\": 1.{seed}}}" >> $SABATH_METRICS)",
+      R"({"parameters": {"n": {"type": "int", "default": 1}},
+          "metrics": {"loss": {"unit": "1", "better": "lower", "margin": 0.3}}})");
+  const Answer first = sabath({"run", folder, "--sweep", "n=1,2", "--seeds", "1..5"});
+  REQUIRE(first.status == 0);
+  const auto told = first.errors.find("within 1, 2, 3 standard deviations with 6, 77, 99 %");
+  REQUIRE(told != std::string::npos);
+  // Now the runs tell the spread.
+  const Answer second = sabath({"run", folder, "--sweep", "n=1,2", "--seeds", "1..3"});
+  CHECK_THAT(second.errors, Contains("found equivalent in loss within 0.3 with "));
+  CHECK_THAT(sabath({"run", folder, "--sweep", "n=1,2", "--seed", "1"}).errors,
+             Contains("no spread between seeds can be told"));
+  CHECK_THAT(sabath({"run", folder, "--seed", "1"}).errors, !Contains("of each setting"));
+}
+
 TEST_CASE("study: --dry-run tells the power at the recipe's margins by the runs that there are") {
   Sabath sabath;
   // With the seeds 1 to 5 the values are 1 to 5: a standard deviation of the square root of 2.5.

@@ -2,8 +2,10 @@
 
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/compare/speed.hpp>
+#include <sabath/spec/baseline.hpp>
 #include <sabath/spec/group_comparison.hpp>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +20,12 @@ struct GroupsRequest {
   std::set<std::string> across{};  ///< as compare::Options::across; what is in `by` may differ too
   std::optional<spec::Rung> require{};
   spec::Tolerance tolerance{};
+  /// Within which means count as equal, by the name of a metric ("loss" or "train/loss"), instead
+  /// of the recipe's; that of "" of every metric that has none of its own.
+  std::map<std::string, double> margins{};
+  /// For metrics without a margin: that of the accepted entry of such runs, of 10 seeds or more.
+  std::optional<spec::Baseline> baseline{};
+  std::string baseline_file{};
   std::optional<compare::ReferenceSide> reference{};  ///< of two sides; else they are peers
   bool hybrids = false;                               ///< runs that `explain` made are meant
 };
@@ -32,12 +40,13 @@ std::vector<catalog::RunRow> runs_to_judge(const std::vector<catalog::RunRow>& r
 /// other than `runs_to_judge` are left out, and told. Runs of several definitions, with different
 /// data or different parameters that affect the result are NOT-COMPARABLE, unless `by` or `across`
 /// has these. A rung is required where `require` says so, or where all runs are known to have one
-/// seed (the recipe's, else tolerance); else the groups are held against the recipe's margins.
+/// seed (the recipe's, else tolerance); else the groups are held against the margins: those of the
+/// request, else of the recipe, else of the baseline.
 ///
 /// A parameter that is called like something else runs can be grouped by is "param.NAME".
 ///
-/// Reads the catalog and one record of each recipe document; all records only for a facet's item.
-/// Throws Error{usage} for a key that no run has.
+/// Reads the catalog and one record of each recipe document; all records only for a facet's item,
+/// and for a baseline. Throws Error{usage} for a key that no run has, and a margin of no metric.
 spec::GroupComparison compare_groups(const std::vector<catalog::RunRow>& runs,
                                      const GroupsRequest& request,
                                      const catalog::Catalog& catalog);

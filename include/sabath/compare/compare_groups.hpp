@@ -26,6 +26,7 @@ struct RunValues {
   bool judged = true;  ///< else only shown: of performance, or not declared
   spec::Tolerance tolerance{};
   std::optional<double> margin{};
+  std::string margin_from{};                    ///< who says so, in the reason; empty: the recipe
   std::vector<std::optional<double>> values{};  ///< of each run; nothing: it has not the metric
 };
 

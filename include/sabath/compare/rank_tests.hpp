@@ -65,11 +65,6 @@ std::optional<Shift> hodges_lehmann(std::span<const double> a,
                                     std::span<const double> b,
                                     double alpha = 0.05);
 
-/// Of the median, from the order of the values: at least at 1 - alpha, whatever their distribution
-/// (W. R. Thompson, Ann. Math. Stat. 7, 1936). Nothing where so few values give none (below 6 at 95
-/// %), or one is NaN.
-std::optional<Interval> median_interval(std::span<const double> values, double alpha = 0.05);
-
 /// Of the median, from the order of the values: at least at 1 - alpha, whatever they are drawn from
 /// (W. R. Thompson, Ann. Math. Stat. 7, 1936). Nothing where so few values give none (below 6 for
 /// 95 %), or one is NaN.

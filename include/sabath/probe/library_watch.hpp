@@ -23,6 +23,8 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
   /// Without the device: of a network's file system that is another number after each boot.
   std::string text() const;
+  /// Was it last changed so long ago that another change would show in its times?
+  bool is_settled() const;
 };
 /// Nothing for what is no regular file, or not there.
 std::optional<FileStamp> stamp_of(const std::filesystem::path& file);

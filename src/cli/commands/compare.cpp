@@ -3,6 +3,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/baseline_files.hpp>
 #include <sabath/app/compare_files.hpp>
 #include <sabath/app/compare_groups.hpp>
 #include <sabath/app/compare_pair.hpp>
@@ -10,11 +11,13 @@
 #include <sabath/app/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/collect/number_text.hpp>
 #include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -32,6 +35,8 @@ struct CompareOptions {
   std::vector<std::string> by{};
   std::optional<double> rtol{};
   std::optional<double> atol{};
+  std::vector<std::string> margins{};
+  std::string baseline{};
   std::string reference{};
   std::string envelope{};
   std::string rcp{};
@@ -56,7 +61,8 @@ bool are_files(const CompareOptions& options) {
 
 int compare_two_files(const CompareOptions& options, Workspace& workspace) {
   if (!options.across.empty() || !options.by.empty() || options.statistics ||
-      !(options.reference + options.envelope + options.rcp).empty()) {
+      !options.margins.empty() ||
+      !(options.reference + options.envelope + options.rcp + options.baseline).empty()) {
     throw Error(ErrorKind::usage, "only --require, --as, --rtol and --atol are for files");
   }
   app::FilesRequest request{options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
@@ -80,8 +86,40 @@ std::optional<compare::ReferenceSide> reference_of(const CompareOptions& options
   return options.reference == "a" ? compare::ReferenceSide::a : compare::ReferenceSide::b;
 }
 
+/// Of "X" and "NAME=X".
+void read_margin(const std::string& text, app::GroupsRequest& request) {
+  const auto equals = text.rfind('=');
+  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
+  const auto margin =
+      collect::number_of(equals == std::string::npos ? text : text.substr(equals + 1));
+  const bool is_amount = margin && std::isfinite(*margin) && *margin >= 0;
+  if (!is_amount || (name.empty() && equals != std::string::npos)) {
+    throw Error(ErrorKind::usage,
+                "--margin '" + base::printable(text) + "': is no number of zero or more",
+                "such as '--margin 0.01' or '--margin loss=0.01'");
+  }
+  if (request.margins.emplace(name, *margin).second) return;
+  throw Error(ErrorKind::usage,
+              "--margin '" + base::printable(text) + "': there is another one for the same");
+}
+
+void read_margins(const CompareOptions& options, app::GroupsRequest& request) {
+  for (const std::string& text : options.margins)
+    read_margin(text, request);
+  if (!options.baseline.empty()) {
+    request.baseline = app::read_baseline(options.baseline);
+    request.baseline_file = options.baseline;
+  }
+  if (options.require.empty() || (options.margins.empty() && options.baseline.empty())) return;
+  throw Error(ErrorKind::usage,
+              "--require asks for a rung of all runs, and " +
+                  std::string(options.margins.empty() ? "--baseline" : "--margin") +
+                  " for equivalence of groups");
+}
+
 app::GroupsRequest groups_request(const CompareOptions& options) {
   app::GroupsRequest request;
+  read_margins(options, request);
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
@@ -100,18 +138,26 @@ int answer(const spec::GroupComparison& comparison,
   return exit_status(comparison.result);
 }
 
+/// What is said of B and A, and of many runs a side.
+void refuse_options_of_sides(const CompareOptions& options) {
+  const char* option = !options.rcp.empty()         ? "--rcp"
+                       : !options.envelope.empty()  ? "--envelope"
+                       : !options.reference.empty() ? "--reference"
+                       : options.statistics         ? "--statistics"
+                                                    : nullptr;
+  if (option == nullptr) return;
+  throw Error(ErrorKind::usage,
+              std::string(option) + ": is of two sides, and there is one selection");
+}
+
 /// One selection: groups, or its spread.
 int compare_selection(const CompareOptions& options, Workspace& workspace) {
-  if (!options.envelope.empty() || !options.rcp.empty()) {
-    throw Error(ErrorKind::usage,
-                std::string(options.rcp.empty() ? "--envelope" : "--rcp") +
-                    ": holds B against A, and there is one selection");
-  }
   if (!options.b.empty()) {
     throw Error(ErrorKind::usage,
                 "--by groups the runs of one selection, and there are two",
                 "such as 'sabath compare recipe=NAME --by host'");
   }
+  refuse_options_of_sides(options);
   const auto runs = runs_of(options.a, workspace);
   return answer(
       app::compare_groups(runs, groups_request(options), workspace.catalog()), options, workspace);
@@ -152,10 +198,26 @@ int compare_sides(const CompareOptions& options,
   return answer(comparison, options, workspace);
 }
 
+/// What two single runs are not: two groups, or two runs.
+void refuse_for_a_pair(const CompareOptions& options,
+                       const catalog::RunRow& a,
+                       const catalog::RunRow& b) {
+  if (a.id == b.id)
+    throw Error(ErrorKind::usage, a.id + ": is on both sides", "a run says nothing of itself");
+  const char* option = options.statistics          ? "--statistics"
+                       : !options.margins.empty()  ? "--margin"
+                       : !options.baseline.empty() ? "--baseline"
+                                                   : nullptr;
+  if (option == nullptr) return;
+  throw Error(ErrorKind::usage,
+              std::string(option) + ": is of groups, and there is one run on each side");
+}
+
 int compare_two(const CompareOptions& options,
                 const catalog::RunRow& a,
                 const catalog::RunRow& b,
                 Workspace& workspace) {
+  refuse_for_a_pair(options, a, b);
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   how.across = {options.across.begin(), options.across.end()};
@@ -222,6 +284,14 @@ void setup_compare(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--atol", options->atol, "absolute tolerance, instead of the recipe's")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--margin",
+                   options->margins,
+                   "[NAME=]X: groups whose means are within X of one another count as equal")
+      ->allow_extra_args(false);
+  command->add_option("--baseline",
+                      options->baseline,
+                      "a file whose accepted margins count where the recipe has none");
   command
       ->add_option("--reference",
                    options->reference,

@@ -74,6 +74,10 @@ int show_dry_run(const RunOptions& options,
                  const std::vector<spec::StudyPoint>& points,
                  Workspace& workspace);
 
+/// Says what such a study can show, before it is started and not after.
+void note_power(const app::RunRequest& request,
+                const std::vector<spec::StudyPoint>& points,
+                Workspace& workspace);
 int run_new_study(const RunOptions& options,
                   const app::RunRequest& request,
                   const std::vector<spec::StudyPoint>& points,

@@ -93,6 +93,30 @@ std::string power_text(const app::StudyPower& power) {
   return text;
 }
 
+/// The same in one line.
+std::string short_power_text(const app::StudyPower& power) {
+  std::string text = fmt::format("{} run(s) of each setting", power.runs);
+  if (power.seeds < 2) return text + " and no two seeds: no spread between seeds can be told";
+  text += ": two settings without a difference are found equivalent";
+  std::string known;
+  for (const app::MetricPower& metric : power.metrics) {
+    if (!metric.power) continue;
+    known += fmt::format("{} {} within {} with {:.0f} %",
+                         known.empty() ? "" : ",",
+                         metric.metric,
+                         quantity_text(metric.margin, metric.unit),
+                         100 * *metric.power);
+  }
+  if (!known.empty()) return text + " in" + known;
+  const auto percent = [&](double margin) {
+    return 100 * compare::equivalence_power(static_cast<int>(power.seeds), margin);
+  };
+  return text + fmt::format(" within 1, 2, 3 standard deviations with {:.0f}, {:.0f}, {:.0f} %",
+                            percent(1),
+                            percent(2),
+                            percent(3));
+}
+
 /// Of the runs that there are; none where there never was one, since nothing is to be made.
 app::StudyPower power_of(const app::RunRequest& request,
                          const std::vector<spec::StudyPoint>& points,
@@ -104,6 +128,13 @@ app::StudyPower power_of(const app::RunRequest& request,
 }
 
 }  // namespace
+
+void note_power(const app::RunRequest& request,
+                const std::vector<spec::StudyPoint>& points,
+                Workspace& workspace) {
+  workspace.observer().note(short_power_text(power_of(request, points, workspace)) +
+                            " (--dry-run says more)");
+}
 
 int show_dry_run(const RunOptions& options,
                  const app::RunRequest& request,

@@ -237,6 +237,7 @@ int run_new_study(const RunOptions& options,
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
   const std::string name = options.study.empty() ? "study" : options.study;
   const app::StudyFiles files = begin_study(name, prepared, plan, workspace);
+  if (options.perturb.empty()) note_power(request, points, workspace);
   if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
   suggest_jobs(options, request.recipe, points.size(), workspace);
   return conduct(files, plan, prepared, {}, workspace);

@@ -271,3 +271,123 @@ TEST_CASE("outputs: the content says whether it is arrays, not the name") {
   const auto mixed = compare_two(Run().output("train", "x.h5", "aa", content), none, {});
   CHECK(mixed.outputs.at(0).structure == "bytes differ (100 in A, 100 in B)");
 }
+
+namespace {
+
+/// The only output is x.h5, of which these arrays are predictions.
+spec::Comparison compare_predictions(const std::shared_ptr<Container>& a,
+                                     const std::shared_ptr<Container>& b,
+                                     const std::map<std::string, spec::Prediction>& predictions) {
+  compare::Rules rules;
+  rules.outputs["x.h5"].tolerance = {1e9, {}, {}};
+  rules.outputs["x.h5"].predictions = predictions;
+  return compare_contents(a, b, rules);
+}
+
+/// Churn of scores of that shape.
+template <class T>
+double churn_of(ArrayType type,
+                const std::vector<std::uint64_t>& shape,
+                const std::vector<T>& of_a,
+                const std::vector<T>& of_b) {
+  auto a = container();
+  auto b = container();
+  a->put("d", type, shape, of_a);
+  b->put("d", type, shape, of_b);
+  const auto comparison = compare_predictions(a, b, {{"d", spec::Prediction::argmax}});
+  return item_of(comparison, "train/x.h5:/d").churn.value();
+}
+
+}  // namespace
+
+TEST_CASE("churn: the share of labels that are others, of numbers and of texts") {
+  auto a = container();
+  auto b = container();
+  a->put<std::int32_t>("n", ArrayType::int32, {2, 2}, {0, 1, 2, 1});
+  b->put<std::int32_t>("n", ArrayType::int32, {2, 2}, {0, 1, 1, 1});
+  a->put_text("t", {"cat", "dog", "owl", "dog", "cat"});
+  b->put_text("t", {"cat", "cat", "owl", "cat", "cat"});
+  a->put<double>("other", ArrayType::float64, {1}, {1});
+  b->put<double>("other", ArrayType::float64, {1}, {2});
+  const auto comparison =
+      compare_predictions(a, b, {{"n", spec::Prediction::labels}, {"t", spec::Prediction::labels}});
+  CHECK(item_of(comparison, "train/x.h5:/n").predictions == 4U);
+  CHECK(item_of(comparison, "train/x.h5:/n").churn == 0.25);
+  CHECK(item_of(comparison, "train/x.h5:/t").predictions == 5U);
+  CHECK(item_of(comparison, "train/x.h5:/t").churn == 0.4);
+  CHECK_FALSE(item_of(comparison, "train/x.h5:/other").churn);
+}
+
+TEST_CASE("churn: of scores the greatest of each row, whatever else differs") {
+  using Floats = std::vector<float>;
+  const Floats scores{0.1F, 0.7F, 0.2F, 0.5F, 0.4F, 0.1F};
+  CHECK(churn_of<float>(ArrayType::float32, {2, 3}, scores, {0.2F, 0.5F, 0.3F, 0.6F, 0.3F, 0.1F}) ==
+        0);
+  CHECK(churn_of<float>(ArrayType::float32, {2, 3}, scores, {0.2F, 0.5F, 0.3F, 0.4F, 0.5F, 0.1F}) ==
+        0.5);
+  CHECK(churn_of<float>(ArrayType::float32, {2, 3}, scores, scores) == 0);
+  // The last axis, whatever is before it.
+  CHECK(churn_of<float>(ArrayType::float32, {1, 2, 3}, scores, {1, 0, 0, 0, 0, 1}) == 1);
+  CHECK(churn_of<float>(ArrayType::float32, {6}, scores, {0, 0, 0, 1, 0, 0}) == 1);
+  // Of equals the first.
+  CHECK(churn_of<double>(ArrayType::float64, {1, 3}, {2, 2, 1}, {2, 1, 2}) == 0);
+  CHECK(churn_of<double>(ArrayType::float64, {1, 3}, {2, 2, 1}, {1, 2, 2}) == 1);
+  // Below zero, as signed and unsigned numbers have it.
+  CHECK(churn_of<double>(ArrayType::float64, {1, 2}, {-1, -2}, {-2, -1}) == 1);
+  CHECK(churn_of<std::int8_t>(ArrayType::int8, {1, 2}, {-1, 1}, {0, 1}) == 0);
+  CHECK(churn_of<std::uint8_t>(ArrayType::uint8, {1, 2}, {200, 100}, {1, 2}) == 1);
+}
+
+TEST_CASE("churn: NaN is the greatest, as NumPy has it") {
+  const double none = std::nan("");
+  CHECK(churn_of<double>(ArrayType::float64, {1, 3}, {1, none, 2}, {1, 3, 2}) == 0);
+  CHECK(churn_of<double>(ArrayType::float64, {1, 3}, {none, 1, 2}, {0, 1, 2}) == 1);
+  CHECK(churn_of<double>(ArrayType::float64, {1, 3}, {0, none, none}, {0, none, 1}) == 0);
+}
+
+TEST_CASE("churn: rows of many blocks are counted to the last one, block by block") {
+  constexpr std::size_t rows = 100'000;  // a block holds no whole number of rows of three
+  std::vector<double> of_a(3 * rows, 0);
+  for (std::size_t row = 0; row < rows; ++row)
+    of_a[3 * row + row % 3] = 1;
+  std::vector<double> of_b = of_a;
+  std::size_t changed = 0;
+  for (std::size_t row = 0; row < rows; row += 997) {
+    of_b[3 * row + (row + 1) % 3] = 2;
+    ++changed;
+  }
+  of_b[3 * (rows - 1) + rows % 3] = 2;
+  ++changed;
+  auto a = container();
+  auto b = container();
+  a->put("d", ArrayType::float64, {rows, 3}, of_a);
+  b->put("d", ArrayType::float64, {rows, 3}, of_b);
+  const auto comparison = compare_predictions(a, b, {{"d", spec::Prediction::argmax}});
+  const auto& item = item_of(comparison, "train/x.h5:/d");
+  CHECK(item.predictions == rows);
+  CHECK(item.churn == static_cast<double>(changed) / rows);
+  CHECK(a->largest_read_bytes <= 1U << 20U);
+}
+
+TEST_CASE("churn: is told and not judged, and what cannot be counted is not evaluated") {
+  auto a = container();
+  auto b = container();
+  a->put<double>("d", ArrayType::float64, {2, 2}, {0, 1, 0, 1});
+  b->put<double>("d", ArrayType::float64, {2, 2}, {1, 0, 1, 0});
+  a->put_text("t", {"x"});
+  b->put_text("t", {"x"});
+  a->put<double>("s", ArrayType::float64, {}, {1});
+  b->put<double>("s", ArrayType::float64, {}, {1});
+  const auto told = compare_predictions(a, b, {{"d", spec::Prediction::argmax}});
+  CHECK(item_of(told, "train/x.h5:/d").churn == 1.0);
+  CHECK(told.result == Verdict::pass);
+  for (const char* path : {"t", "s", "nowhere"}) {
+    const auto undecided = compare_predictions(a, b, {{path, spec::Prediction::argmax}});
+    CHECK(undecided.result == Verdict::inconclusive);
+    CHECK_THAT(undecided.reason, Contains("the predictions train/x.h5:/" + std::string(path)));
+  }
+  b->put<double>("d", ArrayType::float64, {4}, {0, 1, 0, 1});
+  const auto other = compare_predictions(a, b, {{"d", spec::Prediction::argmax}});
+  CHECK(other.result == Verdict::fail);
+  CHECK_FALSE(item_of(other, "train/x.h5:/d").churn);
+}

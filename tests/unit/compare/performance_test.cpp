@@ -215,3 +215,15 @@ TEST_CASE("performance: a stage that was reused took no time, which is told") {
   CHECK(contains(compare_two(reused, timed(about(10, 9)), times()).performance.front().reason,
                  "reused: simulate"));
 }
+
+TEST_CASE("performance: each side's median has an interval, from six values on") {
+  std::vector<double> of_a = about(10, 3);
+  const auto comparison = compare_two(timed(of_a), timed({1, 2, 3, 4, 5}), times());
+  const spec::PerformanceRow& epochs = row(comparison, "train/epoch_time");
+  std::sort(of_a.begin(), of_a.end());
+  CHECK(epochs.median_a_low == of_a[5]);
+  CHECK(epochs.median_a_high == of_a[14]);
+  CHECK_FALSE(epochs.median_b_low);
+  CHECK_FALSE(epochs.median_b_high);
+  CHECK_FALSE(row(comparison, "total time").median_a_low);
+}

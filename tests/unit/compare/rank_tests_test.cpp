@@ -3,8 +3,10 @@
 #include <sabath/compare/rank_tests.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 using namespace sabath::compare;
 using sabath::test::close_to;
@@ -129,4 +131,49 @@ TEST_CASE("Hodges-Lehmann: the median of all differences, with the interval of t
   const auto large = hodges_lehmann(normal(100'000, 5, 1), normal(100'000, 3, 1));
   CHECK(large->estimate == Approx(2).epsilon(0.02));
   CHECK(large->interval->contains(2));
+}
+
+TEST_CASE("median: its interval is of the order of the values, as tables have it") {
+  const auto interval = [](std::size_t count, double alpha) {
+    std::vector<double> values(count);
+    std::iota(values.begin(), values.end(), 1);
+    std::reverse(values.begin(), values.end());
+    return median_interval(values, alpha);
+  };
+  // The ranks of Conover, Practical Nonparametric Statistics, for 95 %.
+  using Ranks = std::pair<double, double>;
+  const std::vector<std::pair<std::size_t, Ranks>> tables{{6, {1, 6}},
+                                                          {8, {1, 8}},
+                                                          {9, {2, 8}},
+                                                          {10, {2, 9}},
+                                                          {20, {6, 15}},
+                                                          {25, {8, 18}},
+                                                          {100, {40, 61}}};
+  for (const auto& [count, ranks] : tables) {
+    INFO(count);
+    REQUIRE(interval(count, 0.05));
+    CHECK(interval(count, 0.05)->low == ranks.first);
+    CHECK(interval(count, 0.05)->high == ranks.second);
+  }
+  CHECK_FALSE(interval(5, 0.05));
+  CHECK_FALSE(interval(0, 0.05));
+  CHECK(interval(5, 0.1)->high == 5);
+  CHECK_FALSE(interval(7, 0.01));
+  CHECK(interval(8, 0.01)->low == 1);
+  CHECK_FALSE(median_interval(std::vector<double>{1, 2, 3, 4, 5, 6, not_a_number}));
+}
+
+TEST_CASE("median: its interval has the median at least as often as it says") {
+  NormalValues normal(23);
+  constexpr int rounds = 4000;
+  for (const std::size_t count : {std::size_t{6}, std::size_t{11}, std::size_t{30}}) {
+    int held = 0;
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<double> values = normal(count, 0, 1);
+      for (double& value : values)
+        value = std::exp(value);  // whatever the distribution
+      held += median_interval(values)->contains(1) ? 1 : 0;
+    }
+    CHECK(held >= (0.95 - 3 * std::sqrt(0.95 * 0.05 / rounds)) * rounds);
+  }
 }

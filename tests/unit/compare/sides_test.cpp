@@ -166,6 +166,40 @@ TEST_CASE("sides: performance is judged over runs, apart from the result") {
   CHECK(*held.performance[0].ratio_low > 1);
 }
 
+TEST_CASE("sides: the usual table has energy and the last validation loss, which are not judged") {
+  NormalValues normal(4);
+  GroupsToCompare request = sides({1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1});
+  const auto add = [&](const char* name, const Values& a, const Values& b, bool performance) {
+    RunValues& metric = request.metrics.emplace_back();
+    metric.name = name;
+    metric.better = sabath::spec::Better::lower;
+    metric.performance = performance;
+    metric.judged = !performance;
+    metric.values.assign(a.begin(), a.end());
+    metric.values.insert(metric.values.end(), b.begin(), b.end());
+  };
+  add(energy_name, normal(6, 500, 5), normal(6, 900, 5), true);
+  add("train/val_loss", {1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 7}, false);
+  add(total_time_name, normal(6, 10, 0.1), normal(6, 10, 0.1), true);
+  const auto result = compare_groups(request);
+  std::vector<std::string> names;
+  for (const auto& row : result.performance)
+    names.push_back(row.name);
+  CHECK(names == std::vector<std::string>{total_time_name, "train/val_loss", energy_name});
+  const auto& loss = result.performance[1];
+  CHECK(loss.kind == sabath::spec::PerformanceKind::quality);
+  CHECK_FALSE(loss.verdict);
+  CHECK(loss.median_a == 3.5);
+  CHECK(loss.median_a_low == 1);
+  CHECK(loss.median_b_high == 7);
+  const auto& energy = result.performance[2];
+  CHECK(energy.kind == sabath::spec::PerformanceKind::whole_run);
+  CHECK_FALSE(energy.verdict);
+  CHECK(energy.n_b == 6);
+  CHECK(*energy.ratio > 1.5);
+  CHECK(result.performance_verdict != Verdict::fail);  // of the time alone
+}
+
 TEST_CASE("sides: repeats of a seed count once in every test") {
   // Three seeds a side, each run four times with next to no spread of its own.
   const Values of_a{1.00, 1.02, 1.04};

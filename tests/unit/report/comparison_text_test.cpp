@@ -85,6 +85,14 @@ TEST_CASE("report: a comparison that was not possible") {
   CHECK(text == golden("report/comparison-impossible.txt", text));
 }
 
+TEST_CASE("report: churn is told of predictions, and intervals with their medians") {
+  const std::string text = comparison_text(test::full_comparison());
+  CHECK(test::contains(
+      text, "churn of one/x.h5:/predicted: 3.125 % of 100 predictions are others in B\n"));
+  CHECK(test::contains(text, "1.5 [1.4375, 1.5625]"));
+  CHECK_FALSE(test::contains(comparison_text(equal_pair()), "churn"));
+}
+
 TEST_CASE("report: a comparison ends with its result, ended by a newline") {
   const std::string text = comparison_text(parted_pair());
   const auto last_line = text.rfind('\n', text.size() - 2);

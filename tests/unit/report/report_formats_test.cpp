@@ -150,6 +150,16 @@ TEST_CASE("report: the schema has exactly the keys that are written") {
   CHECK(schema.problems(example) == std::vector<std::string>{});
 }
 
+TEST_CASE("report: the churn of predictions has a column where there are any") {
+  Report report = test::full_report(2, "plain");
+  report.pair = test::full_comparison();
+  CHECK_THAT(written("a.html", report),
+             Contains("churn of predictions") && Contains("3.125 % of 100"));
+  CHECK_THAT(written("a.md", report), Contains("churn of predictions"));
+  report.pair->outputs.front().churn.reset();
+  CHECK_THAT(written("a.html", report), !Contains("churn of predictions"));
+}
+
 TEST_CASE("report: the verdict is that of the pair, of the groups, of equality, or of the run") {
   Report report = test::full_report(2, "plain");
   report.by.clear();

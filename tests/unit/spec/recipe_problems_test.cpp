@@ -196,6 +196,12 @@ TEST_CASE("recipe: what refers to other parts must find them") {
   CHECK(after([](auto& d) {
           d["compare"]["x.h5"] = {{"as", "pickle"}};
         }).says("/compare/x.h5/as: 'pickle' is none of hdf5, netcdf, npy,"));
+  CHECK(after([](auto& d) {
+          d["compare"]["x.h5"]["predictions"]["d"] = "argmin";
+        }).says("/compare/x.h5/predictions/d: 'argmin' is none of labels, argmax"));
+  CHECK(after([](auto& d) {
+          d["compare"]["x.h5"] = {{"as", "bytes"}, {"predictions", {{"d", "labels"}}}};
+        }).says("/compare/x.h5: bytes have no arrays"));
   CHECK_ONLY_PROBLEM(after([](auto& d) { d["studies"]["s"]["matrix"]["epoch"] = {1}; }),
                      "recipes/x.json:/studies/s/matrix/epoch: no parameter 'epoch'");
   CHECK_ONLY_PROBLEM(
