@@ -95,8 +95,11 @@ CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
   arrays::SeriesWriter writer(series);
   collect::Summarizer summarizer(spec::with_derived(declared), writer);
   collect::DerivedMetrics derived(declared, summarizer);
-  for (const collect::StageFiles& files : stages)
-    result.stages[files.stage] = collect::extract_all(files, declared, derived);
+  for (const collect::StageFiles& files : stages) {
+    collect::Extraction& extraction = result.stages[files.stage];
+    extraction = collect::extract_all(files, declared, derived);
+    if (extraction.start_s) derived.start(files.stage, *extraction.start_s);
+  }
   result.notes = derived.finish();
   writer.close();
   result.metrics = summarizer.summaries();

@@ -1,6 +1,5 @@
 #include "code_differences.hpp"
 #include "output_trees.hpp"
-#include "stricter_tolerance.hpp"
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/compare_pair.hpp>
@@ -107,12 +106,15 @@ compare::Side side_of(const LoadedRun& run) {
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     compare::OutputSide& made = side.outputs[output.stage + "/" + output.path];
-    made = {output.digest, output.size_bytes, {}, {}};
+    made = {output.digest, output.size_bytes, {}, {}, {}};
     if (output.trees) {
       made.trees = [files = run.files, output] { return read_trees(files, output); };
     }
     if (!fs::exists(path)) continue;
     made.open = [path](const spec::OutputRule& rule) { return arrays::open_arrays(path, rule); };
+    made.outside = [path](const spec::OutputRule& rule) {
+      return arrays::outside_values(path, rule);
+    };
   }
   return side;
 }
@@ -227,37 +229,11 @@ std::vector<LoadedRun> load_reruns(const LoadedRun& a,
 
 // ---- rules
 
-/// What either side declares is judged, by the stricter of both: A and B say the same of B and A.
-compare::Rules rules_of(const LoadedRun& a, const LoadedRun& b, const spec::Recipe& of_a) {
-  std::vector<spec::MetricSpec> metrics = a.current.declared;
-  for (const spec::MetricSpec& metric : b.current.declared) {
-    const auto same = std::find_if(metrics.begin(), metrics.end(), [&](const auto& other) {
-      return other.name == metric.name;
-    });
-    if (same == metrics.end()) {
-      metrics.push_back(metric);
-    } else {
-      if (same->tolerance != metric.tolerance)
-        same->tolerance = stricter_of(as_applied(same->tolerance), as_applied(metric.tolerance));
-      same->performance = same->performance && metric.performance;
-    }
-  }
-  compare::Rules rules{spec::with_derived(metrics), of_a.compare, of_a.require};
-  const spec::Recipe of_b = spec::parse_recipe(b.record().recipe_text, b.files.record().string());
-  for (const auto& [path, rule] : of_b.compare) {
-    const auto [known, is_new] = rules.outputs.try_emplace(path, rule);
-    if (is_new) continue;
-    for (const auto& [array, kind] : rule.predictions) {
-      const auto [other, is_first] = known->second.predictions.try_emplace(array, kind);
-      if (!is_first) other->second = std::min(other->second, kind);
-    }
-    known->second.tolerance = stricter_of(known->second.tolerance, rule.tolerance);
-    if (!known->second.as.empty()) continue;
-    known->second.as = rule.as;
-    known->second.raw = rule.raw;
-  }
-  if (of_b.require) rules.require = std::max(of_b.require, rules.require);
-  return rules;
+/// What one run's recipe says, and what its newest collection declares.
+compare::Rules rules_of(const LoadedRun& run) {
+  const spec::Recipe recipe =
+      spec::parse_recipe(run.record().recipe_text, run.files.record().string());
+  return {spec::with_derived(run.current.declared), recipe.compare, recipe.require, {}, {}};
 }
 
 }  // namespace
@@ -274,7 +250,7 @@ spec::Comparison compare_pair(const fs::path& run_a,
   }
   check_sources(a.current, b.current);
   const spec::Recipe recipe = spec::parse_recipe(a.record().recipe_text, a.files.record().string());
-  const compare::Rules rules = rules_of(a, b, recipe);
+  const compare::Rules rules = compare::merged_rules(rules_of(a), rules_of(b));
   std::vector<LoadedRun> reruns;
   if (!perturbed.empty()) reruns = load_reruns(a, b, perturbed, recipe, options);
   std::vector<compare::Side> sides;

@@ -35,7 +35,6 @@
 #include <algorithm>
 #include <future>
 #include <list>
-#include <map>
 #include <mutex>
 #include <optional>
 
@@ -76,7 +75,7 @@ class Execution {
       const std::shared_future<void> trust = std::async(std::launch::async, [&] {
         if (is_known) return;
         for (const spec::BuiltEnvironment& environment : plan_.environments())
-          env::check_trusted(environment, local);
+          env::check_trusted(environment, local, node_.trust);
       });
       stage_in(stop);
       look_at_host();
@@ -284,16 +283,8 @@ class Execution {
   std::vector<env::LocalPrefix> local_prefixes(std::stop_token stop) {
     const bool is_sites = site() != nullptr && site()->staging.environments;
     if (!node_.packed && !is_sites) return {};
-    std::map<fs::path, env::PrefixImage> found;  // variants share layers
-    for (const spec::BuiltEnvironment& environment : plan_.environments()) {
-      if (env::container_of(environment) != nullptr) continue;
-      for (env::PrefixImage& image : env::images_of(environment))
-        found.emplace(image.prefix, std::move(image));
-    }
-    if (found.empty()) return {};
-    std::vector<env::PrefixImage> images;
-    for (auto& [prefix, image] : found)
-      images.push_back(std::move(image));
+    const std::vector<env::PrefixImage> images = images_used(plan_);
+    if (images.empty()) return {};
     if (!env::may_enter()) {
       observer_.warn(
           "environment: its images are not used: this system lets users have no "
@@ -303,7 +294,8 @@ class Execution {
     }
     const auto of_site =
         is_sites ? expanded(site()->staging.folder, observer_) : std::optional<fs::path>();
-    return env::unpack_images(images, of_site.value_or(node_.local), processes_, observer_, stop);
+    return env::unpack_images(
+        images, of_site.value_or(node_.local), processes_, observer_, stop, node_.trust);
   }
 
   void run_stages(const std::vector<env::LocalPrefix>& local,
@@ -317,10 +309,8 @@ class Execution {
         });
     std::optional<probe::RunGroup> group;
     if (!in_container) group.emplace(plan_.run_id, node_.sources.root);
-    probe::SamplerOptions options;
-    options.sources = node_.sources;
+    probe::SamplerOptions options{.sources = node_.sources, .gpus = gpus_of(due_here())};
     if (group) options.group = group->path();
-    if (plan_.place) options.gpus = plan_.place->gpus;
     probe::UsageSampler sampler(files_.attempt(status_.attempt) /
                                     ("samples-" + probe::node_name() +
                                      (step() > 1 ? "." + std::to_string(step()) : "") + ".jsonl"),
@@ -346,7 +336,8 @@ class Execution {
                           trust,
                           group ? group->of_stage(stage.name) : fs::path(),
                           node_.batch ? node_.batch->plan.site.prefix : std::string(),
-                          scratch_ ? scratch_->path() : fs::path()},
+                          scratch_ ? scratch_->path() : fs::path(),
+                          node_.largest_log},
                          plan_,
                          files_,
                          status_.attempt);

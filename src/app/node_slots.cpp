@@ -103,6 +103,32 @@ std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus) {
   return uuids;
 }
 
+probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages) {
+  const auto own = base::current_environment();
+  const auto value_of = [&](const spec::PlannedStage& stage, const std::string& name) {
+    std::optional<std::string> value;
+    if (const auto found = own.find(name); found != own.end()) value = found->second;
+    if (const auto found = stage.environment.find(name); found != stage.environment.end())
+      value = found->second;
+    return value;
+  };
+  probe::VisibleGpus visible{std::vector<std::string>(), true};
+  for (const spec::PlannedStage& stage : stages) {
+    if (stage.not_due) continue;
+    visible.by_bus = visible.by_bus && value_of(stage, "CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
+    auto text = value_of(stage, "CUDA_VISIBLE_DEVICES");
+    for (const char* of_amd : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}) {
+      if (!text) text = value_of(stage, of_amd);
+    }
+    if (!text) return {};
+    for (const std::string& name : listed(*text)) {
+      if (std::find(visible.names->begin(), visible.names->end(), name) == visible.names->end())
+        visible.names->push_back(name);
+    }
+  }
+  return visible;
+}
+
 RunNeeds needs_of(const spec::Resources& resources) {
   return {resources.cpus * std::max(resources.tasks, 1), resources.gpus, resources.memory_bytes};
 }

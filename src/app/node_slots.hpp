@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/process.hpp>
+#include <sabath/probe/sampler.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
@@ -33,6 +34,9 @@ std::string memory_problem(const std::string& stage,
 
 /// GPUs as CUDA_VISIBLE_DEVICES names them; of the caller's where it has that variable.
 std::vector<std::string> visible_gpus(const std::vector<spec::GpuFacts>& gpus);
+
+/// What commands of these stages see, by their own variables or by those of this process.
+probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages);
 
 /// What one run of a recipe asks for; zero where no stage says.
 struct RunNeeds {

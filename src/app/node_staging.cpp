@@ -5,11 +5,13 @@
 #include <sabath/base/process.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <map>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -309,6 +311,19 @@ StagedCopy::~StagedCopy() {
   std::error_code code;
   fs::remove(users_of(place_) / own_text(), code);
   remove_unused(place_);
+}
+
+std::vector<env::PrefixImage> images_used(const spec::RunPlan& plan) {
+  std::map<fs::path, env::PrefixImage> found;  // variants share layers
+  for (const spec::BuiltEnvironment& environment : plan.environments()) {
+    if (env::container_of(environment) != nullptr) continue;
+    for (env::PrefixImage& image : env::images_of(environment))
+      found.emplace(image.prefix, std::move(image));
+  }
+  std::vector<env::PrefixImage> images;
+  for (auto& [prefix, image] : found)
+    images.push_back(std::move(image));
+  return images;
 }
 
 void see_instead(const fs::path& source, const fs::path& copy, spec::RunPlan& plan) {

@@ -2,6 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
+#include <sabath/env/environment_image.hpp>
 #include <sabath/spec/run_plan.hpp>
 
 #include <filesystem>
@@ -48,6 +49,9 @@ class StagedCopy {
                                             const std::stop_token& stop);
   std::filesystem::path place_;
 };
+
+/// The images of the environments that stages have outside of containers, each once.
+std::vector<env::PrefixImage> images_used(const spec::RunPlan& plan);
 
 /// Lets the stages of a plan see `copy` where they would see `source`.
 void see_instead(const std::filesystem::path& source,

@@ -11,6 +11,8 @@
 namespace sabath::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Beginnings of variables of the libraries and runtimes that a run's result or time can depend on.
 constexpr std::array<std::string_view, 38> prefixes{
     "ASAN_",    "BLIS_",  "CC",       "CFLAGS",  "CUBLAS_", "CUDA_", "CUDNN_",    "CXX",
@@ -50,16 +52,24 @@ std::string place_of(const spec::Recipe& recipe, std::size_t at) {
   return file + ":" + std::to_string(lines + 1);
 }
 
-[[noreturn]] void throw_secret(const std::string& place, std::string_view what) {
-  throw base::Error(base::ErrorKind::usage,
-                    place + ": looks like a secret (" + std::string(what) + ")",
-                    "plans and records are read by others: give it in an environment variable, "
-                    "which the stages inherit and nothing records");
+constexpr const char* hint_of_recipes =
+    "plans and records are read by others: give it in an environment variable, which the stages "
+    "inherit and nothing records";
+constexpr const char* hint_of_sites =
+    "job scripts are read by others: let 'setup' read a file that only you can read ('. FILE')";
+
+[[noreturn]] void throw_secret(const std::string& place,
+                               std::string_view what,
+                               const char* hint = hint_of_recipes) {
+  throw base::Error(
+      base::ErrorKind::usage, place + ": looks like a secret (" + std::string(what) + ")", hint);
 }
 
-void refuse_in(const std::string& text, const std::string& place) {
+void refuse_in(const std::string& text,
+               const std::string& place,
+               const char* hint = hint_of_recipes) {
   for (const base::SecretSpan& span : base::find_secrets(text)) {
-    if (span.is_certain) throw_secret(place, span.what);
+    if (span.is_certain) throw_secret(place, span.what, hint);
   }
 }
 
@@ -109,6 +119,28 @@ void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& val
     refuse_in_command(stage.name, stage.run);
   for (const auto& [name, value] : values)
     refuse_in(name + "=" + spec::to_string(value), "parameter '" + name + "'");
+}
+
+void refuse_secrets(const spec::Site& site, const fs::path& file) {
+  const auto refuse = [&](const std::string& text, const std::string& place) {
+    refuse_in(text, file.string() + ":/" + place, hint_of_sites);
+  };
+  for (const auto& [name, value] : site.variables) {
+    refuse(name + "=" + value, "variables/" + name);
+    if (is_secret_variable(name, value) && base::can_be_secret(value)) {
+      throw_secret(file.string() + ":/variables/" + name,
+                   "the value of a name that speaks of a secret",
+                   hint_of_sites);
+    }
+  }
+  for (const auto& [name, value] : site.request)
+    refuse(name + "=" + value, "request/" + name);
+  for (std::size_t i = 0; i < site.setup.size(); ++i)
+    refuse(site.setup[i], "setup/" + std::to_string(i));
+  for (std::size_t i = 0; i < site.options.size(); ++i)
+    refuse(site.options[i], "options/" + std::to_string(i));
+  refuse(site.description, "description");
+  refuse(site.prefix, "prefix");
 }
 
 }  // namespace sabath::app

@@ -4,9 +4,11 @@
 #include <sabath/base/process.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/site.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values);
 /// The same of a command and variables with their placeholders filled in.
 void refuse_secrets(const spec::PlannedStage& stage);
+/// The same of what job scripts and batches are made of. `file`: where the site is described.
+void refuse_secrets(const spec::Site& site, const std::filesystem::path& file);
 
 /// A document as it may be written: each text in it redacted, and the texts of members whose name
 /// speaks of a secret, but for what `refuse_secrets` has judged.

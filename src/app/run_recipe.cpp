@@ -233,7 +233,7 @@ spec::BuiltEnvironment RecipeRunner::ready(const spec::EnvironmentSpec& wanted,
                                            const std::stop_token& stop) {
   spec::BuiltEnvironment environment =
       tools_.environments.build(wanted, request.recipe.directory, observer, stop);
-  env::check_trusted(environment);  // here it is no run yet
+  tools_.environments.check_trusted(environment);  // here it is no run yet
   for (const spec::BuiltLayer& layer : environment.layers) {
     for (const std::string& drift : layer.drift())
       observer.warn("environment layer '" + layer.lock.name + "': " + drift,

@@ -1,3 +1,5 @@
+#include "redact.hpp"
+
 #include <sabath/app/sites.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -73,7 +75,9 @@ spec::Site Sites::site(std::string_view name) const {
   const std::vector<fs::path> folders{configuration_ / "sites"};
   const auto file = file_of(name, folders);
   if (!file) throw_unknown("site", name, folders);
-  return load_site(*file);
+  spec::Site site = load_site(*file);
+  refuse_secrets(site, *file);
+  return site;
 }
 
 spec::SchedulerDescription Sites::scheduler(std::string_view name) const {

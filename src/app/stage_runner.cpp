@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 
-constexpr std::uint64_t log_limit_bytes = std::uint64_t{4} << 30U;
 constexpr std::size_t tail_bytes = 4096;
 constexpr std::size_t tail_lines = 20;
 constexpr const char* out_of_memory =
@@ -211,7 +210,7 @@ base::Command StageRunner::command_for(const Try& one) const {
   command.mark = metrics_directory;
   command.stdout_path = own / "stdout.log";
   command.stderr_path = own / "stderr.log";
-  command.output_limit = log_limit_bytes;
+  if (tools_.largest_log > 0) command.output_limit = tools_.largest_log;
   if (stage.resources.time) command.deadline = *stage.resources.time;
   if (stage.resources.silence) command.silence_deadline = *stage.resources.silence;
 
@@ -279,6 +278,8 @@ base::ProcessResult StageRunner::run_command(const Try& one,
         tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
     kept.reset();
     take_end(process, stage, record);
+    if (process.end == base::ProcessEnd::too_loud)
+      record.message += ": runs.largest_log is " + base::format_bytes(tools_.largest_log);
     if (!process.ok() && probe::memory_kills(tools_.control_group) > kills)
       record.message += out_of_memory;
     return process;
@@ -384,12 +385,18 @@ void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
   const spec::Retry retry = stage.retry.value_or(spec::Retry{});
   tools_.observer.note("stage " + stage.name);
   tools_.trust.get();
+  env::require_present(plan_.environment_of(stage));  // somebody may have removed it since
   one.prefix = prefix_of(stage);
   if (one.prefix) result.record.prefix = one.prefix->argv;
   const spec::StageRecord blank = result.record;
   std::vector<spec::StageTry> tries;
   for (;; ++one.number) {
     const base::ProcessResult process = try_once(one, result, stop);
+    if (const auto removed = env::why_removed(plan_.environment_of(stage));
+        removed && !process.ok()) {
+      result.record.message += "; " + *removed;
+      return;
+    }
     if (one.number > retry.times || stop.stop_requested()) return;
     const auto reason = why_again(retry, process, directory(stage.name));
     if (!reason) return;

@@ -53,6 +53,7 @@ class StageRunner {
     std::filesystem::path control_group{};  ///< in which commands begin; may be empty
     std::string prefix{};                   ///< of parallel stages, as the site wants it
     std::filesystem::path scratch{};        ///< where work folders lie; empty: with the logs
+    std::uint64_t largest_log = 0;          ///< of stdout and of stderr; 0: no limit
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 

@@ -1,5 +1,6 @@
 #include "array_formats.hpp"
 #include "file_bytes.hpp"
+#include "h5_extent.hpp"
 #include "npy_header.hpp"
 #include "zip_members.hpp"
 
@@ -17,13 +18,12 @@ namespace fs = std::filesystem;
 using Source = std::unique_ptr<base::ArraySource>;
 using Opener = Source (*)(const fs::path&);
 
-/// The signature stands at the beginning, or behind a user block at 512, 1024, 2048 ...
+/// What ends before its file does, behind something else, is no file with a user block but the
+/// first member of an archive, whose others would not be looked at: a header of tar takes 512
+/// bytes.
 bool is_hdf5(ByteSource& file) {
-  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-  for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
-    if (file.text(at, signature.size()) == signature) return true;
-  }
-  return false;
+  const auto extent = hdf5_extent(file);
+  return extent && (extent->begin == 0 || (extent->end && *extent->end >= file.size()));
 }
 
 bool is_netcdf_classic(const std::string& start) {
@@ -41,11 +41,15 @@ bool is_safetensors(ByteSource& file) {
          (start[9] == '"' || start[9] == '}' || start[9] == ' ');
 }
 
+bool is_keras(const ZipMembers& members) {
+  return members.has("model.weights.h5") && members.has("config.json");
+}
+
 /// A zip file is one of arrays by what it holds.
 Source open_zip(const fs::path& path) {
   const auto members = ZipMembers::open(path);
   const auto is_npy = [](const base::ZipMember& member) { return member.path.ends_with(".npy"); };
-  if (members->has("model.weights.h5") && members->has("config.json")) return open_keras(path);
+  if (is_keras(*members)) return open_keras(path);
   const bool is_npz = !members->list().empty() &&
                       std::all_of(members->list().begin(), members->list().end(), is_npy);
   return is_npz ? open_npz(path) : nullptr;
@@ -77,7 +81,35 @@ Source open_by_content(const fs::path& path) {
   return open_by_ending(path);
 }
 
+using Outside = std::vector<base::OutsideValues>;
+
+Outside outside_by_content(const fs::path& path) {
+  FileBytes file(path);
+  if (is_hdf5(file)) return outside_values_of_hdf5(path);
+  if (file.text(0, 4) == "PK\x03\x04")
+    return is_keras(*ZipMembers::open(path)) ? outside_values_of_keras(path) : Outside{};
+  return path.string().ends_with(".onnx") ? outside_values_of_onnx(path) : Outside{};
+}
+
+Outside outside_as_declared(const fs::path& path, const std::string& as) {
+  if (as == "hdf5") return outside_values_of_hdf5(path);
+  if (as == "onnx") return outside_values_of_onnx(path);
+  if (as == "keras") return outside_values_of_keras(path);
+  if (as != "netcdf") return {};
+  FileBytes file(path);
+  return is_netcdf_classic(file.text(0, 4)) ? Outside{} : outside_values_of_hdf5(path);
+}
+
 }  // namespace
+
+Outside outside_values(const fs::path& path, const spec::OutputRule& rule) {
+  try {
+    return rule.as.empty() ? outside_by_content(path) : outside_as_declared(path, rule.as);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::integrity) throw;
+    return {};  // equal damage is equal
+  }
+}
 
 Source open_arrays(const fs::path& path, const spec::OutputRule& rule) {
   if (rule.as == "bytes") return nullptr;

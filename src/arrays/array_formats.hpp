@@ -1,10 +1,12 @@
 #pragma once
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/base/outside_values.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace sabath::arrays {
 
@@ -26,7 +28,9 @@ std::unique_ptr<base::ArraySource> open_raw(const std::filesystem::path& path,
 /// The initialisers of a model, and the digest of all else in its graph. Values in other files are
 /// read where these lie in the model's folder.
 std::unique_ptr<base::ArraySource> open_onnx(const std::filesystem::path& path);
+std::vector<base::OutsideValues> outside_values_of_onnx(const std::filesystem::path& path);
 /// The weights and the configuration of a model that Keras 3 saved.
 std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path);
+std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::path& path);
 
 }  // namespace sabath::arrays

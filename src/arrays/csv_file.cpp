@@ -163,9 +163,12 @@ class CsvFile final : public base::ArraySource {
     if (!texts_ || next_text_ > first) rewind();
     std::vector<std::string> texts;
     std::vector<std::string> fields;
-    for (; texts.size() < count; ++next_text_) {
+    std::uint64_t length = 0;
+    for (; texts.size() < count && length < texts_at_once_bytes; ++next_text_) {
       if (!texts_->next(fields) || fields.size() != columns_.size()) fail("it changes");
-      if (next_text_ >= first) texts.push_back(std::move(fields[column]));
+      if (next_text_ < first) continue;
+      length += fields[column].size();
+      texts.push_back(std::move(fields[column]));
     }
     return texts;
   }

@@ -39,11 +39,15 @@ std::string ByteSource::text(std::uint64_t offset, std::uint64_t count) {
   return text;
 }
 
-std::string digest_text(ByteSource& bytes) {
+std::string digest_text(ByteSource& bytes, std::uint64_t from) {
+  return digest_text(bytes, {from, std::max(from, bytes.size())});
+}
+
+std::string digest_text(ByteSource& bytes, ByteRange part) {
   constexpr std::uint64_t block_bytes = 1U << 18U;
   base::Hasher hasher;
-  for (std::uint64_t at = 0; at < bytes.size(); at += block_bytes)
-    hasher.update(bytes.text(at, block_bytes));
+  for (std::uint64_t at = part.begin; at < part.end; at += block_bytes)
+    hasher.update(bytes.text(at, std::min(block_bytes, part.end - at)));
   return hasher.finish().text();
 }
 

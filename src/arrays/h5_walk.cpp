@@ -22,6 +22,7 @@ using ObjectInfo = H5O_info1_t;
 using ObjectInfo = H5O_info_t;
 #endif
 
+constexpr std::size_t longest_element = std::size_t{1} << 30U;
 constexpr const char* inside_only = ", and only what is in the file itself is compared";
 /// Of NetCDF-4: it names the libraries that wrote the file, and is no content.
 constexpr const char* netcdf_provenance = "_NCProperties";
@@ -139,8 +140,8 @@ class Walk {
   /// A link out of the file is never followed: it is told instead.
   void add_outside_link(H5L_type_t type, const std::vector<char>& target, const std::string& path) {
     unsigned flags = 0;
-    const char* file = nullptr;
-    const char* object = nullptr;
+    const char* file = "";
+    const char* object = "";
     std::string what = "a link of an unknown kind";
     if (type == H5L_TYPE_EXTERNAL &&
         H5Lunpack_elink_val(target.data(), target.size() - 1, &flags, &file, &object) >= 0) {
@@ -149,6 +150,7 @@ class Walk {
     Entry entry;
     entry.info = {path, base::ArrayType::opaque, {}, false};
     entry.info.unreadable = base::printable("is " + what + inside_only);
+    entry.outside.emplace_back(file);
     entries_.push_back(std::move(entry));
   }
 
@@ -162,11 +164,12 @@ class Walk {
   void add_dataset(hid_t dataset, const std::string& path) {
     const H5Id plan =
         checked(H5Dget_create_plist(dataset), H5Pclose, at(path), "cannot read its layout");
-    const std::string file = outside_storage(plan, path);
     Entry entry;
     entry.info.path = path;
     entry.object = "/" + path;
-    if (!file.empty()) {
+    const std::string pattern = note_outside_storage(entry, plan);
+    if (!pattern.empty() || !entry.outside.empty()) {
+      const std::string& file = entry.outside.empty() ? pattern : entry.outside.front();
       // Not even its shape is asked for: that of a view opens the files that it is of.
       entry.info.type = base::ArrayType::opaque;
       entry.info.unreadable =
@@ -182,28 +185,35 @@ class Walk {
                checked(H5Dget_space(dataset), H5Sclose, at(path), "cannot read its shape"));
   }
 
-  /// The file that holds a data set's values, where it is not this one.
-  std::string outside_storage(const H5Id& plan, const std::string& path) {
-    if (H5Pget_external_count(plan.get()) > 0) {
-      std::array<char, 1024> name{};
-      H5Pget_external(plan.get(), 0, name.size() - 1, name.data(), nullptr, nullptr);
-      return name.data();
+  /// Notes the files that hold a data set's values, where that is not this one. Gives the name of
+  /// data sets of this file that is no name of one: "%b" is a number, and which data sets these
+  /// are, the library finds out as it reads.
+  std::string note_outside_storage(Entry& entry, const H5Id& plan) {
+    std::array<char, 1024> name{};
+    const int external = H5Pget_external_count(plan.get());
+    for (int i = 0; i < external; ++i) {
+      H5Pget_external(
+          plan.get(), static_cast<unsigned>(i), name.size() - 1, name.data(), nullptr, nullptr);
+      entry.outside.emplace_back(name.data());
     }
+    std::string pattern;
     std::size_t sources = 0;
-    if (H5Pget_layout(plan.get()) != H5D_VIRTUAL) return {};
+    if (H5Pget_layout(plan.get()) != H5D_VIRTUAL) return pattern;
+    const std::string& path = entry.info.path;
     if (H5Pget_virtual_count(plan.get(), &sources) < 0) throw_hdf5(at(path), "cannot read");
     for (std::size_t i = 0; i < sources; ++i) {
-      std::array<char, 1024> name{};
       if (H5Pget_virtual_filename(plan.get(), i, name.data(), name.size()) < 0) {
         throw_hdf5(at(path), "cannot read its layout");
       }
-      if (std::string(name.data()) != ".") return name.data();
+      if (std::string(name.data()) != ".") {
+        entry.outside.emplace_back(name.data());
+        continue;
+      }
       note_virtual_source(plan.get(), i, path);
-      // "%b" is a number: which data sets these are, the library finds out as it reads.
       const std::string& source = virtual_sources_["/" + path].back();
-      if (source.find('%') != std::string::npos) return source;
+      if (source.find('%') != std::string::npos) pattern = source;
     }
-    return {};
+    return pattern;
   }
 
   void note_virtual_source(hid_t plan, std::size_t index, const std::string& path) {
@@ -308,8 +318,16 @@ class Walk {
       entry.info.shape.insert(
           entry.info.shape.end(), leaves[i].inner.begin(), leaves[i].inner.end());
       refuse_too_large(entry.info);
+      if (entry.info.unreadable.empty()) entry.info.unreadable = too_long(leaves[i].memory.get());
       entries_.push_back(std::move(entry));
     }
+  }
+
+  /// An element is read as a whole, and a file of some bytes can say that it has one of 4 GiB.
+  static std::string too_long(hid_t type) {
+    const std::size_t size = H5Tget_size(type);
+    if (size <= longest_element) return {};
+    return "has elements of " + std::to_string(size) + " bytes, more than are read at once";
   }
 
   static std::vector<std::uint64_t> shape_of(hid_t space) {

@@ -13,10 +13,11 @@ namespace sabath::arrays {
 /// One array of a file and where it lies.
 struct Entry {
   base::ArrayInfo info{};
-  std::string object{};     ///< absolute path of the object in the file
-  std::string attribute{};  ///< name of the attribute, or empty
-  std::size_t leaf = 0;     ///< which of leaves_of(its type)
-  std::string link{};       ///< not data but a link: what it says
+  std::string object{};                ///< absolute path of the object in the file
+  std::string attribute{};             ///< name of the attribute, or empty
+  std::size_t leaf = 0;                ///< which of leaves_of(its type)
+  std::string link{};                  ///< not data but a link: what it says
+  std::vector<std::string> outside{};  ///< the other files in which its values are
 };
 
 /// Every array and attribute of a file, sorted by path. A member of a compound is an array of its

@@ -1,10 +1,12 @@
 #include "file_bytes.hpp"
 #include "h5_error.hpp"
+#include "h5_extent.hpp"
 #include "h5_text.hpp"
 #include "h5_type.hpp"
 #include "h5_walk.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 
 #include <algorithm>
@@ -23,6 +25,8 @@ namespace {
 constexpr std::uint64_t chunk_cache_bytes = 64U << 20U;
 constexpr std::size_t chunk_cache_slots = 12'421;  // a prime, as HDF5 asks for
 constexpr std::uint64_t text_block_bytes = 4U << 20U;
+/// Many short sequences can be one long one: they may share their bytes.
+constexpr std::uint64_t most_unknown_texts = 32;
 
 H5Id open_file(const std::filesystem::path& path, const std::string& place) {
   const H5Id access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, place, "cannot open as HDF5");
@@ -40,7 +44,9 @@ class Hdf5File final : public base::ArraySource {
       : place_(place),
         bytes_(path),  // before HDF5, which says only "unable to open"
         file_(open_file(path, place)),
-        entries_(walk(file_.get(), place_)) {}
+        entries_(walk(file_.get(), place_)) {
+    add_rest();
+  }
 
   // The error printer is per thread: silence it on the one that closes, too.
   ~Hdf5File() override {
@@ -99,6 +105,7 @@ class Hdf5File final : public base::ArraySource {
     H5Id space{};
     Leaf leaf{};
     std::vector<std::uint64_t> shape{};  ///< of elements, without the leaf's inner dimensions
+    std::uint64_t texts_at_once = 1;     ///< of a length that only reading shows
     /// Where its values lie in the file one after the other as they are in memory, if they do.
     std::optional<std::uint64_t> offset{};
     std::optional<std::uint64_t> held{};  ///< the element that is in `held_bytes`
@@ -107,12 +114,32 @@ class Hdf5File final : public base::ArraySource {
 
   std::string at(const Entry& entry) const { return place_ + ":/" + entry.info.path; }
 
+  /// What stands behind the end that the file says is by its digest: it could be anything, such as
+  /// another file.
+  void add_rest() {
+    const auto extent = hdf5_extent(bytes_);
+    if (!extent || !extent->end || *extent->end >= bytes_.size()) return;
+    Entry rest;
+    rest.info = {"(rest)", base::ArrayType::text, {}, false};
+    rest.link = digest_text(bytes_, *extent->end);
+    const auto place = first_from(rest.info);
+    if (place != entries_.end() && place->info.path == rest.info.path) {
+      throw base::Error(base::ErrorKind::integrity, at(rest) + ": two arrays have this name");
+    }
+    entries_.insert(place, std::move(rest));
+  }
+
+  std::vector<Entry>::const_iterator first_from(const base::ArrayInfo& array) const {
+    return std::lower_bound(entries_.begin(),
+                            entries_.end(),
+                            std::tie(array.path, array.is_attribute),
+                            [](const Entry& entry, const auto& wanted) {
+                              return std::tie(entry.info.path, entry.info.is_attribute) < wanted;
+                            });
+  }
+
   const Entry& find(const base::ArrayInfo& array) const {
-    const auto key = std::tie(array.path, array.is_attribute);
-    const auto found = std::lower_bound(
-        entries_.begin(), entries_.end(), key, [](const Entry& entry, const auto& wanted) {
-          return std::tie(entry.info.path, entry.info.is_attribute) < wanted;
-        });
+    const auto found = first_from(array);
     if (found == entries_.end() || found->info != array) {
       throw base::Error(base::ErrorKind::internal,
                         place_ + ":/" + array.path + ": cannot read: no such array");
@@ -240,24 +267,52 @@ class Hdf5File final : public base::ArraySource {
 
   std::vector<std::string> texts_of(Current& array, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t size = H5Tget_size(array.leaf.memory.get());
-    const std::uint64_t value_size = H5Tget_size(array.leaf.value.get());
     const std::uint64_t per_element = array.leaf.values_per_element();
     const std::uint64_t end = first + count;
-    const std::uint64_t block = std::max<std::uint64_t>(1, text_block_bytes / size);
+    const std::uint64_t last = (end + per_element - 1) / per_element;
+    const std::uint64_t room = std::max<std::uint64_t>(1, text_block_bytes / size);
+    const bool is_fixed = has_fixed_length(array.leaf.value.get());
     std::vector<std::string> texts;
-    std::vector<std::byte> buffer;
-    for (std::uint64_t from = first / per_element; from * per_element < end; from += block) {
-      const std::uint64_t last = (end + per_element - 1) / per_element;
-      const std::uint64_t elements = std::min(block, last - from);
-      buffer.assign(elements * size, std::byte{0});
-      const Reclaim reclaim(array.leaf.memory.get(), elements, buffer.data());
-      read_elements(array, from, elements, buffer.data());
-      for (std::uint64_t i = 0; i < elements * per_element; ++i) {
-        const std::uint64_t flat = from * per_element + i;
-        if (flat < first || flat >= end) continue;
-        texts.push_back(
-            text_of(array.leaf.value.get(), buffer.data() + i * value_size, file_.get()));
+    std::uint64_t length = 0;
+    for (std::uint64_t from = first / per_element;
+         from < last && (texts.empty() || length < texts_at_once_bytes);) {
+      const std::uint64_t most = is_fixed ? room : std::min(room, array.texts_at_once);
+      const std::uint64_t elements = std::min(most, last - from);
+      const std::uint64_t before = length;
+      for (std::string& text : texts_of_elements(array, from, elements, first, end)) {
+        length += text.size();
+        texts.push_back(std::move(text));
       }
+      const bool is_long = length - before >= texts_at_once_bytes;
+      array.texts_at_once = is_long ? 1 : std::min(most_unknown_texts, 2 * elements);
+      from += elements;
+    }
+    return texts;
+  }
+
+  static bool has_fixed_length(hid_t type) {
+    return H5Tis_variable_str(type) <= 0 && H5Tdetect_class(type, H5T_VLEN) <= 0;
+  }
+
+  /// Those of their values that have a flat index from `first` to before `end`.
+  std::vector<std::string> texts_of_elements(Current& array,
+                                             std::uint64_t from,
+                                             std::uint64_t elements,
+                                             std::uint64_t first,
+                                             std::uint64_t end) {
+    const std::uint64_t value_size = H5Tget_size(array.leaf.value.get());
+    const std::uint64_t per_element = array.leaf.values_per_element();
+    std::vector<std::byte> buffer(elements * H5Tget_size(array.leaf.memory.get()));
+    const Reclaim reclaim(array.leaf.memory.get(), elements, buffer.data());
+    read_elements(array, from, elements, buffer.data());
+    std::vector<std::string> texts;
+    for (std::uint64_t i = 0; i < elements * per_element; ++i) {
+      const std::uint64_t flat = from * per_element + i;
+      if (flat < first || flat >= end) continue;
+      std::string text =
+          text_of(array.leaf.value.get(), buffer.data() + i * value_size, file_.get());
+      if (text.size() > longest_text) text = base::sha256_of(text).text();
+      texts.push_back(std::move(text));
     }
     return texts;
   }
@@ -369,6 +424,18 @@ std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path,
                                              const std::string& place) {
   const QuietErrors quiet;
   return std::make_unique<Hdf5File>(path, place.empty() ? path.string() : place);
+}
+
+std::vector<base::OutsideValues> outside_values_of_hdf5(const std::filesystem::path& path) {
+  const QuietErrors quiet;
+  const std::string place = path.string();
+  const H5Id file = open_file(path, place);
+  std::vector<base::OutsideValues> outside;
+  for (const Entry& entry : walk(file.get(), place)) {
+    for (const std::string& other : entry.outside)
+      outside.push_back({entry.info.path, other});
+  }
+  return outside;
 }
 
 }  // namespace sabath::arrays

@@ -78,6 +78,17 @@ void unpack(ByteSource& member, const std::filesystem::path& to) {
 
 }  // namespace
 
+std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::path& path) {
+  const auto members = ZipMembers::open(path);
+  const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-keras-");
+  const std::filesystem::path weights = folder.path() / weights_name;
+  for (std::size_t i = 0; i < members->list().size(); ++i) {
+    if (members->list()[i].path == weights_name) unpack(*members->source(i), weights);
+  }
+  return members->has(weights_name) ? outside_values_of_hdf5(weights)
+                                    : std::vector<base::OutsideValues>{};
+}
+
 std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path) {
   const auto members = ZipMembers::open(path);
   const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-keras-");

@@ -1,5 +1,6 @@
 #include "array_formats.hpp"
 #include "file_bytes.hpp"
+#include "name_budget.hpp"
 #include "strided_file.hpp"
 
 #include <sabath/base/error.hpp>
@@ -17,7 +18,7 @@ using base::ErrorKind;
 
 constexpr std::uint64_t longest_name = 64U << 10U;
 constexpr std::uint64_t most_items = 1'000'000;
-constexpr std::uint64_t longest_text = 16U << 20U;
+constexpr std::uint64_t longest_attribute = 16U << 20U;
 constexpr std::uint32_t dimensions_tag = 10;
 constexpr std::uint32_t variables_tag = 11;
 constexpr std::uint32_t attributes_tag = 12;
@@ -63,7 +64,7 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path)
-      : place_(path.string()), bytes_(std::make_unique<FileBytes>(path)) {}
+      : place_(path.string()), names_(path.string()), bytes_(std::make_unique<FileBytes>(path)) {}
 
   std::unique_ptr<base::ArraySource> open() {
     const std::string magic = take_text(4);
@@ -138,7 +139,9 @@ class Reader {
   void read_attributes(const std::string& owner) {
     const std::uint64_t many = items(attributes_tag);
     for (std::uint64_t i = 0; i < many; ++i) {
-      const std::string path = owner + "@" + name();
+      const std::string own = name();
+      names_.charge(owner.size() + own.size());
+      const std::string path = owner + "@" + own;
       std::uint64_t code = 0;
       const Type found = type(code);
       const std::uint64_t length = count();
@@ -151,7 +154,7 @@ class Reader {
       array.offset = at_;
       array.swapped = std::endian::native == std::endian::little;
       if (code == char_type) {
-        if (bytes > longest_text) fail("an attribute is too long");
+        if (bytes > longest_attribute) fail("an attribute is too long");
         std::string text = bytes_->text(at_, bytes);
         text.resize(text.find_last_not_of('\0') + 1);
         array = fixed_text(path, std::move(text), true);
@@ -192,6 +195,7 @@ class Reader {
       if (!variable.dimensions.empty()) fail("its header is damaged: records within a variable");
       variable.has_records = true;
     }
+    names_.charge(dimension.name.size());
     variable.dimensions.push_back(dimension.name);
     variable.array.info.shape.push_back(dimension.length);
   }
@@ -253,6 +257,7 @@ class Reader {
   }
 
   std::string place_;
+  NameBudget names_;
   std::unique_ptr<ByteSource> bytes_;
   std::uint64_t at_ = 0;
   unsigned version_ = 0;

@@ -10,7 +10,8 @@ namespace sabath::arrays {
 std::unique_ptr<base::ArraySource> open_npy(const std::filesystem::path& path) {
   std::vector<std::unique_ptr<ByteSource>> sources;
   sources.push_back(std::make_unique<FileBytes>(path));
-  auto arrays = read_npy_header(*sources.front(), "data", 0, path.string());
+  NameBudget names(path.string());
+  auto arrays = read_npy(*sources.front(), "data", 0, path.string(), names);
   return open_strided(path.string(), std::move(arrays), std::move(sources));
 }
 
@@ -19,6 +20,7 @@ std::unique_ptr<base::ArraySource> open_npz(const std::filesystem::path& path) {
   const auto members = ZipMembers::open(path);
   std::vector<std::unique_ptr<ByteSource>> sources;
   std::vector<StridedArray> arrays;
+  NameBudget names(path.string());
   for (std::size_t i = 0; i < members->list().size(); ++i) {
     std::string name = members->list()[i].path;
     sources.push_back(members->source(i));
@@ -27,7 +29,7 @@ std::unique_ptr<base::ArraySource> open_npz(const std::filesystem::path& path) {
       continue;
     }
     name.resize(name.size() - ending.size());
-    auto read = read_npy_header(*sources.back(), name, i, path.string() + ":" + name);
+    auto read = read_npy(*sources.back(), name, i, path.string() + ":" + name, names);
     std::move(read.begin(), read.end(), std::back_inserter(arrays));
   }
   return open_strided(path.string(), std::move(arrays), std::move(sources));

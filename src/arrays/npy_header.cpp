@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 namespace sabath::arrays {
@@ -18,6 +19,7 @@ using Kind = PythonLiteral::Kind;
 
 constexpr std::uint64_t longest_header = 16U << 20U;
 constexpr std::size_t most_fields = 100'000;
+constexpr std::size_t most_blocks = 100'000;
 
 /// One thing that an element of a type consists of.
 struct Field {
@@ -40,7 +42,7 @@ struct Type {
 
 class TypeReader {
  public:
-  explicit TypeReader(const std::string& place) : place_(place) {}
+  TypeReader(const std::string& place, NameBudget& names) : place_(place), names_(names) {}
 
   Type read(const PythonLiteral& descr) {
     if (descr.is(Kind::text)) return simple(descr.text);
@@ -78,6 +80,7 @@ class TypeReader {
       const std::string name = field_name(item.items[0]);
       for (Field& field : member.fields) {
         if (name.empty()) continue;  // padding
+        names_.charge(name.size() + field.suffix.size());
         field.suffix = "/" + name + field.suffix;
         field.offset += whole.size;
         whole.fields.push_back(std::move(field));
@@ -96,7 +99,7 @@ class TypeReader {
     return literal.items[1].text;
   }
 
-  Type array_of(Type element, const PythonLiteral& literal) const {
+  Type array_of(Type element, const PythonLiteral& literal) {
     const std::vector<std::uint64_t> extents = shape(literal);
     std::vector<std::uint64_t> strides(extents.size());
     for (std::size_t i = extents.size(); i-- > 0;) {
@@ -104,6 +107,7 @@ class TypeReader {
       if (__builtin_mul_overflow(element.size, extents[i], &element.size)) fail();
     }
     for (Field& field : element.fields) {
+      names_.charge(2 * sizeof(std::uint64_t) * extents.size());
       field.shape.insert(field.shape.begin(), extents.begin(), extents.end());
       field.strides.insert(field.strides.begin(), strides.begin(), strides.end());
     }
@@ -180,6 +184,7 @@ class TypeReader {
   }
 
   const std::string& place_;
+  NameBudget& names_;
 };
 
 std::uint64_t little_endian(std::string_view bytes) {
@@ -194,8 +199,8 @@ struct Header {
   std::uint64_t data_at = 0;
 };
 
-Header read_header(ByteSource& bytes, const std::string& place) {
-  const std::string start = bytes.text(0, 12);
+Header read_header(ByteSource& bytes, std::uint64_t at, const std::string& place) {
+  const std::string start = bytes.text(at, 12);
   if (start.size() < 10 || !start.starts_with(npy_magic)) {
     throw Error(ErrorKind::integrity, place + ": cannot read: it is no NPY file");
   }
@@ -207,24 +212,43 @@ Header read_header(ByteSource& bytes, const std::string& place) {
   }
   const std::size_t digits = version == 1 ? 2 : 4;
   const std::uint64_t length = little_endian(std::string_view(start).substr(8, digits));
-  const std::uint64_t data_at = 8 + digits + length;
+  const std::uint64_t data_at = at + 8 + digits + length;
   if (start.size() < 8 + digits || length > longest_header || data_at > bytes.size()) {
     throw Error(ErrorKind::integrity, place + ": cannot read: its header is cut short or damaged");
   }
-  return {parse_python_literal(bytes.text(8 + digits, length), place), data_at};
+  return {parse_python_literal(bytes.text(at + 8 + digits, length), place), data_at};
 }
 
-}  // namespace
+/// The bytes that elements of a type and shape take; nothing where that is no number.
+std::optional<std::uint64_t> bytes_of(const StridedArray& whole) {
+  std::uint64_t bytes = whole.item;
+  bool fits = true;
+  bool is_empty = false;
+  for (const std::uint64_t extent : whole.info.shape) {
+    is_empty = is_empty || extent == 0;
+    fits = fits && !__builtin_mul_overflow(bytes, extent, &bytes);
+  }
+  if (is_empty) return 0;
+  return fits ? std::optional(bytes) : std::nullopt;
+}
 
-std::vector<StridedArray> read_npy_header(ByteSource& bytes,
-                                          const std::string& name,
-                                          std::size_t source,
-                                          const std::string& place) {
-  const Header header = read_header(bytes, place);
+/// One array with its header.
+struct Block {
+  std::vector<StridedArray> arrays{};
+  std::optional<std::uint64_t> end{};  ///< nothing where only Python can tell (pickled objects)
+};
+
+Block read_block(ByteSource& bytes,
+                 std::uint64_t at,
+                 const std::string& name,
+                 std::size_t source,
+                 const std::string& place,
+                 NameBudget& names) {
+  const Header header = read_header(bytes, at, place);
   const PythonLiteral* const descr = header.literal.find("descr");
   const PythonLiteral* const order = header.literal.find("fortran_order");
   const PythonLiteral* const extents = header.literal.find("shape");
-  TypeReader reader(place);
+  TypeReader reader(place, names);
   if (!header.literal.is(Kind::dictionary) || descr == nullptr || order == nullptr ||
       extents == nullptr || !order->is(Kind::boolean)) {
     reader.fail();
@@ -233,8 +257,11 @@ std::vector<StridedArray> read_npy_header(ByteSource& bytes,
   StridedArray whole;
   whole.info.shape = reader.shape(*extents);
   pack(whole, type.size, order->number != 0);
-  std::vector<StridedArray> arrays;
+  Block block;
+  if (const auto data = bytes_of(whole); data && *data <= bytes.size() - header.data_at)
+    block.end = header.data_at + *data;
   for (const Field& field : type.fields) {
+    names.charge(name.size() + field.suffix.size());
     StridedArray array = whole;
     array.info.path = name + field.suffix;
     array.info.type = field.type;
@@ -246,12 +273,35 @@ std::vector<StridedArray> read_npy_header(ByteSource& bytes,
     array.item = field.item;
     array.swapped = field.swapped;
     array.encoding = field.encoding;
-    if (field.is_object)
+    if (field.is_object) {
       array.info.unreadable = "holds pickled objects of Python, which are never loaded";
+      block.end.reset();
+    }
     if (!field.unsaid.empty())
-      arrays.push_back(type_text(array.info.path, field.unsaid, array.info.shape));
-    arrays.push_back(std::move(array));
+      block.arrays.push_back(type_text(array.info.path, field.unsaid, array.info.shape));
+    block.arrays.push_back(std::move(array));
   }
+  return block;
+}
+
+}  // namespace
+
+std::vector<StridedArray> read_npy(ByteSource& bytes,
+                                   const std::string& name,
+                                   std::size_t source,
+                                   const std::string& place,
+                                   NameBudget& names) {
+  std::vector<StridedArray> arrays;
+  std::uint64_t at = 0;
+  for (std::size_t number = 1; number <= most_blocks; ++number) {
+    const std::string own = number == 1 ? name : name + " " + std::to_string(number);
+    Block block = read_block(bytes, at, own, source, place, names);
+    std::move(block.arrays.begin(), block.arrays.end(), std::back_inserter(arrays));
+    if (!block.end || *block.end == bytes.size()) return arrays;
+    at = *block.end;
+    if (bytes.text(at, std::string_view(npy_magic).size()) != npy_magic) break;
+  }
+  arrays.push_back(fixed_text(name + " (rest)", digest_text(bytes, at)));
   return arrays;
 }
 

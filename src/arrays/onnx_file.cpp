@@ -1,5 +1,6 @@
 #include "array_formats.hpp"
 #include "file_bytes.hpp"
+#include "name_budget.hpp"
 #include "protobuf_reader.hpp"
 #include "strided_file.hpp"
 
@@ -30,8 +31,9 @@ constexpr std::uint32_t model_functions = 25;
 constexpr std::uint32_t graph_initializer = 5;
 constexpr std::uint32_t graph_doc_string = 10;
 constexpr std::uint64_t external_location = 1;
-constexpr std::uint64_t longest_text = 1U << 20U;
+constexpr std::uint64_t longest_name = 1U << 20U;
 constexpr std::uint64_t most_tensors = 1'000'000;
+constexpr std::uint64_t most_texts = 8'000'000;
 constexpr std::uint64_t most_decoded_bytes = 64U << 20U;
 
 /// How values stand in a tensor's typed field.
@@ -41,10 +43,11 @@ struct Known {
   ArrayType type = ArrayType::opaque;
   std::uint64_t bits = 0;  ///< 0: the type is not known
   Typed typed = Typed::none;
+  const Float8Table& (*floats8)() = nullptr;
 };
 
-// By TensorProto.DataType; the 8-bit and 4-bit formats are compared by their bytes.
-constexpr std::array<Known, 24> types{{{},
+// By TensorProto.DataType; numbers that share a byte are compared by the bytes alone.
+constexpr std::array<Known, 25> types{{{},
                                        {ArrayType::float32, 32, Typed::packed},
                                        {ArrayType::uint8, 8, Typed::varint},
                                        {ArrayType::int8, 8, Typed::varint},
@@ -61,14 +64,15 @@ constexpr std::array<Known, 24> types{{{},
                                        {ArrayType::float32, 64, Typed::packed},
                                        {ArrayType::float64, 128, Typed::packed},
                                        {ArrayType::bfloat16, 16, Typed::varint},
-                                       {ArrayType::uint8, 8, Typed::varint},
-                                       {ArrayType::uint8, 8, Typed::varint},
-                                       {ArrayType::uint8, 8, Typed::varint},
-                                       {ArrayType::uint8, 8, Typed::varint},
-                                       {ArrayType::uint8, 4, Typed::varint},
-                                       {ArrayType::uint8, 4, Typed::varint},
-                                       {ArrayType::uint8, 4, Typed::varint}}};
-constexpr std::uint64_t uint8_type = 2;
+                                       {ArrayType::float32, 8, Typed::varint, float8_e4m3fn},
+                                       {ArrayType::float32, 8, Typed::varint, float8_e4m3fnuz},
+                                       {ArrayType::float32, 8, Typed::varint, float8_e5m2},
+                                       {ArrayType::float32, 8, Typed::varint, float8_e5m2fnuz},
+                                       {ArrayType::opaque, 4, Typed::varint},
+                                       {ArrayType::opaque, 4, Typed::varint},
+                                       {ArrayType::opaque, 4, Typed::varint},
+                                       {ArrayType::float32, 8, Typed::varint, float8_e8m0}}};
+constexpr std::uint64_t bool_type = 9;
 constexpr std::uint64_t string_type = 8;
 
 struct Tensor {
@@ -85,11 +89,25 @@ struct Tensor {
 
 class Reader {
  public:
-  explicit Reader(const fs::path& path) : path_(path), place_(path.string()) {
+  explicit Reader(const fs::path& path)
+      : path_(path), place_(path.string()), names_(path.string()) {
     sources_.push_back(std::make_unique<FileBytes>(path));
   }
 
   std::unique_ptr<base::ArraySource> open() {
+    read_model();
+    return open_strided(place_, std::move(arrays_), std::move(sources_));
+  }
+
+  std::vector<base::OutsideValues> outside() {
+    read_model();
+    return std::move(outside_);
+  }
+
+ private:
+  ByteSource& bytes() { return *sources_.front(); }
+
+  void read_model() {
     bool has_graph = false;
     ProtobufReader model(bytes(), {0, bytes().size()}, place_);
     while (const auto field = model.next()) {
@@ -102,11 +120,7 @@ class Reader {
     }
     if (!has_graph) fail("it has no graph");
     arrays_.push_back(fixed_text("(graph)", hasher_.finish().text()));
-    return open_strided(place_, std::move(arrays_), std::move(sources_));
   }
-
- private:
-  ByteSource& bytes() { return *sources_.front(); }
 
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(ErrorKind::integrity, place_ + ": cannot read as ONNX: " + why);
@@ -119,7 +133,7 @@ class Reader {
   }
 
   std::string text(ByteRange range) {
-    if (range.size() > longest_text) fail("a name in it is too long");
+    if (range.size() > longest_name) fail("a name in it is too long");
     return bytes().text(range.begin, range.size());
   }
 
@@ -163,6 +177,7 @@ class Reader {
         if (tensor.varints.size() > most_tensors) fail("its numbers are not packed");
         break;
       case 6:
+        if (++texts_ > most_texts) fail("it has too many texts");
         tensor.texts.push_back(field.content);
         break;
       case 8:
@@ -204,12 +219,14 @@ class Reader {
     tensor.external[key] = value;
   }
 
-  void add(const Tensor& tensor) {
-    if (tensor.type == string_type) return add_texts(tensor);
+  void add(Tensor tensor) {
+    names_.charge(tensor.name.size());
+    if (tensor.type == string_type) return add_texts(std::move(tensor));
     const Known known = tensor.type < types.size() ? types[tensor.type] : Known{};
     StridedArray array;
     array.info = {tensor.name, known.type, tensor.dims, false};
-    if (known.bits > 0 && known.type == ArrayType::uint8 && tensor.type != uint8_type)
+    const bool is_said = tensor.type != bool_type && known.floats8 == nullptr && known.bits >= 8;
+    if (known.bits > 0 && !is_said)
       arrays_.push_back(type_text(tensor.name, std::to_string(tensor.type), tensor.dims));
     array.swapped = std::endian::native == std::endian::big;
     if (known.bits == 0) {
@@ -222,8 +239,12 @@ class Reader {
       if (__builtin_mul_overflow(bits, extent, &bits)) fail("a tensor is too large");
     }
     const std::uint64_t expected = bits / 8 + (bits % 8 != 0 ? 1 : 0);
-    if (known.bits < 8) array.info.shape = {expected};
-    pack(array, std::max<std::uint64_t>(1, known.bits / 8));
+    if (known.floats8 != nullptr) array.floats8 = &known.floats8();
+    if (known.bits < 8) {
+      pack_as_bytes(array, expected);
+    } else {
+      pack(array, known.bits / 8);
+    }
     place(array, tensor, known, expected);
     if (known.type == ArrayType::float32 && known.bits == 64) return add_complex(array, 4);
     if (known.type == ArrayType::float64 && known.bits == 128) return add_complex(array, 8);
@@ -303,6 +324,7 @@ class Reader {
 
   void place_external(StridedArray& array, const Tensor& tensor, std::uint64_t expected) {
     const std::string location = value_of(tensor, "location");
+    outside_.push_back({tensor.name, location});
     const auto source = external_source(location);
     if (!source) {
       array.info.unreadable =
@@ -347,25 +369,23 @@ class Reader {
     return external_[location] = sources_.size() - 1;
   }
 
-  void add_texts(const Tensor& tensor) {
-    std::uint64_t elements = 1;
-    for (const std::uint64_t extent : tensor.dims) {
-      if (__builtin_mul_overflow(elements, extent, &elements)) fail("a tensor is too large");
-    }
-    if (elements != tensor.texts.size()) fail_size(tensor.name);
-    arrays_.push_back(type_text(tensor.name, std::to_string(tensor.type), tensor.dims));
-    for (std::size_t i = 0; i < tensor.texts.size(); ++i) {
-      arrays_.push_back(
-          fixed_text(tensor.name + "[" + std::to_string(i) + "]", text(tensor.texts[i])));
-    }
+  void add_texts(Tensor tensor) {
+    StridedArray array;
+    array.info = {std::move(tensor.name), ArrayType::text, std::move(tensor.dims), false};
+    array.encoding = Encoding::pieces;
+    array.pieces = std::move(tensor.texts);
+    arrays_.push_back(std::move(array));
   }
 
   fs::path path_;
   std::string place_;
   std::vector<std::unique_ptr<ByteSource>> sources_{};
   std::vector<StridedArray> arrays_{};
+  std::vector<base::OutsideValues> outside_{};
   std::map<std::string, std::size_t> external_{};
   base::Hasher hasher_{};
+  NameBudget names_;
+  std::uint64_t texts_ = 0;
   std::uint64_t decoded_bytes_ = 0;
 };
 
@@ -373,6 +393,10 @@ class Reader {
 
 std::unique_ptr<base::ArraySource> open_onnx(const fs::path& path) {
   return Reader(path).open();
+}
+
+std::vector<base::OutsideValues> outside_values_of_onnx(const fs::path& path) {
+  return Reader(path).outside();
 }
 
 }  // namespace sabath::arrays

@@ -9,14 +9,6 @@
 
 namespace sabath::arrays {
 
-/// A part of a source.
-struct ByteRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-
-  std::uint64_t size() const { return end - begin; }
-};
-
 /// One field of a message of Protocol Buffers (protobuf.dev/programming-guides/encoding).
 struct ProtobufField {
   std::uint32_t number = 0;

@@ -8,6 +8,8 @@ namespace sabath::arrays {
 namespace {
 
 constexpr int deepest = 32;
+/// Each takes many times what it takes in the header.
+constexpr int most_literals = 1'000'000;
 
 using Kind = PythonLiteral::Kind;
 
@@ -41,7 +43,7 @@ class Parser {
   }
 
   PythonLiteral next(int depth) {
-    if (depth > deepest) fail();
+    if (depth > deepest || ++literals_ > most_literals) fail();
     if (take("{")) return items(Kind::dictionary, '}', depth);
     if (take("(")) return items(Kind::sequence, ')', depth);
     if (take("[")) return items(Kind::sequence, ']', depth);
@@ -98,6 +100,7 @@ class Parser {
 
   std::string_view rest_;
   const std::string& place_;
+  int literals_ = 0;
 };
 
 }  // namespace

@@ -25,20 +25,32 @@ struct Known {
   std::string_view name;
   ArrayType type;
   std::uint64_t bits;
+  const Float8Table& (*floats8)() = nullptr;
 };
 
-// Formats that no processor computes with are compared by their bytes.
-constexpr std::array<Known, 20> types{
-    {{"F64", ArrayType::float64, 64},   {"F32", ArrayType::float32, 32},
-     {"F16", ArrayType::float16, 16},   {"BF16", ArrayType::bfloat16, 16},
-     {"I64", ArrayType::int64, 64},     {"I32", ArrayType::int32, 32},
-     {"I16", ArrayType::int16, 16},     {"I8", ArrayType::int8, 8},
-     {"U64", ArrayType::uint64, 64},    {"U32", ArrayType::uint32, 32},
-     {"U16", ArrayType::uint16, 16},    {"U8", ArrayType::uint8, 8},
-     {"BOOL", ArrayType::uint8, 8},     {"F8_E4M3", ArrayType::uint8, 8},
-     {"F8_E5M2", ArrayType::uint8, 8},  {"F8_E8M0", ArrayType::uint8, 8},
-     {"F4", ArrayType::opaque, 4},      {"F6_E2M3", ArrayType::opaque, 6},
-     {"F6_E3M2", ArrayType::opaque, 6}, {"C64", ArrayType::float32, 64}}};
+// Numbers that share a byte are compared by the bytes alone.
+constexpr std::array<Known, 22> types{{{"F64", ArrayType::float64, 64},
+                                       {"F32", ArrayType::float32, 32},
+                                       {"F16", ArrayType::float16, 16},
+                                       {"BF16", ArrayType::bfloat16, 16},
+                                       {"I64", ArrayType::int64, 64},
+                                       {"I32", ArrayType::int32, 32},
+                                       {"I16", ArrayType::int16, 16},
+                                       {"I8", ArrayType::int8, 8},
+                                       {"U64", ArrayType::uint64, 64},
+                                       {"U32", ArrayType::uint32, 32},
+                                       {"U16", ArrayType::uint16, 16},
+                                       {"U8", ArrayType::uint8, 8},
+                                       {"BOOL", ArrayType::uint8, 8},
+                                       {"F8_E4M3", ArrayType::float32, 8, float8_e4m3fn},
+                                       {"F8_E4M3FNUZ", ArrayType::float32, 8, float8_e4m3fnuz},
+                                       {"F8_E5M2", ArrayType::float32, 8, float8_e5m2},
+                                       {"F8_E5M2FNUZ", ArrayType::float32, 8, float8_e5m2fnuz},
+                                       {"F8_E8M0", ArrayType::float32, 8, float8_e8m0},
+                                       {"F4", ArrayType::opaque, 4},
+                                       {"F6_E2M3", ArrayType::opaque, 6},
+                                       {"F6_E3M2", ArrayType::opaque, 6},
+                                       {"C64", ArrayType::float32, 64}}};
 
 struct Tensor {
   std::string name{};
@@ -147,25 +159,17 @@ class Reader {
     array.swapped = std::endian::native == std::endian::big;
     array.info.type = known->type;
     // Types that arrays have no word for, and shapes that bytes do not have.
-    if (known->type == ArrayType::opaque ||
-        (known->type == ArrayType::uint8 && known->name != "U8"))
+    if (known->type == ArrayType::opaque || known->floats8 != nullptr || known->name == "BOOL")
       arrays_.push_back(type_text(tensor.name, tensor.dtype, tensor.shape));
     if (tensor.dtype == "C64") return add_complex(std::move(array));
+    if (known->floats8 != nullptr) array.floats8 = &known->floats8();
     if (known->type != ArrayType::opaque) {
       pack(array, known->bits / 8);
     } else {
-      add_as_bytes(array, tensor);
+      array.info.path += "(" + tensor.dtype + ")";
+      pack_as_bytes(array, tensor.end - tensor.begin);
     }
     arrays_.push_back(std::move(array));
-  }
-
-  /// Several numbers share a byte: the type stands in the name, the bytes are all that is compared.
-  static void add_as_bytes(StridedArray& array, const Tensor& tensor) {
-    array.info.path += "(" + tensor.dtype + ")";
-    array.info.type = ArrayType::uint8;
-    array.info.shape = {tensor.end - tensor.begin};
-    array.swapped = false;
-    pack(array, 1);
   }
 
   void add_complex(StridedArray array) {

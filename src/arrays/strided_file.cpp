@@ -2,6 +2,7 @@
 
 #include "file_bytes.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -126,10 +128,17 @@ class StridedFile final : public base::ArraySource {
             std::span<std::byte> out) override {
     const StridedArray& array = find(info);
     require_range(array, first, count);
-    if (base::size_of(info.type) == 0 || out.size() != count * array.item) {
+    const std::uint64_t size = base::size_of(info.type);
+    if (size == 0 || out.size() != count * size) {
       throw Error(ErrorKind::internal, at(info) + ": cannot read: the buffer does not fit");
     }
-    values(array, info.column_major, first, count, out);
+    if (array.floats8 == nullptr) return values(array, info.column_major, first, count, out);
+    bytes_.resize(count);
+    values(array, info.column_major, first, count, bytes_);
+    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+      const float value = (*array.floats8)[std::to_integer<std::size_t>(bytes_[i])];
+      std::memcpy(out.data() + i * sizeof value, &value, sizeof value);
+    }
   }
 
   std::vector<std::string> read_texts(const ArrayInfo& info,
@@ -137,18 +146,58 @@ class StridedFile final : public base::ArraySource {
                                       std::uint64_t count) override {
     const StridedArray& array = find(info);
     require_range(array, first, count);
-    if (array.item == 0) return std::vector<std::string>(count, array.fixed);
-    std::vector<std::byte> bytes(array.item);
     std::vector<std::string> texts;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      values(array, info.column_major, first + i, 1, bytes);
-      texts.push_back(decoded(array, bytes));
+    std::uint64_t length = 0;
+    for (std::uint64_t i = first; i < first + count && length < texts_at_once_bytes; ++i) {
+      texts.push_back(text_at(array, info.column_major, i));
+      length += texts.back().size();
     }
     return texts;
   }
 
  private:
   std::string at(const ArrayInfo& info) const { return place_ + ":/" + info.path; }
+
+  std::string text_at(const StridedArray& array, bool column_major, std::uint64_t flat) {
+    if (array.encoding == Encoding::pieces) {
+      ByteSource& source = *sources_[array.source];
+      const ByteRange& piece = array.pieces.at(flat);
+      return piece.size() > longest_text ? digest_text(source, piece)
+                                         : source.text(piece.begin, piece.size());
+    }
+    if (array.item == 0) return array.fixed;
+    if (array.item > longest_text) return long_text(array, column_major, flat);
+    bytes_.resize(array.item);
+    values(array, column_major, flat, 1, bytes_);
+    return decoded(array, bytes_);
+  }
+
+  /// The digest of an element without its padding, and of its characters whatever their byte order.
+  std::string long_text(const StridedArray& array, bool column_major, std::uint64_t flat) {
+    ByteSource& source = seekable(array);
+    ByteRange rest{order_of(array, column_major).offset(flat), 0};
+    rest.end = rest.begin + array.item;
+    const bool is_padded = array.encoding != Encoding::none;
+    for (bool is_zero = is_padded; is_zero && rest.size() > 0;) {
+      const std::uint64_t count = std::min(spool_bytes, rest.size());
+      const std::string block = source.text(rest.end - count, count);
+      const auto last = block.find_last_not_of('\0');
+      is_zero = last == std::string::npos;
+      rest.end -= is_zero ? count : 0;
+      if (is_zero || array.encoding == Encoding::ucs4) continue;
+      rest.end -= count - last - 1;
+    }
+    base::Hasher hasher;
+    std::vector<std::byte> block;
+    while (rest.size() > 0) {
+      block.resize(std::min(spool_bytes, rest.size()));
+      source.read(rest.begin, block);
+      if (array.encoding == Encoding::ucs4 && array.swapped) swap_bytes(array, block);
+      hasher.update(block);
+      rest.begin += block.size();
+    }
+    return hasher.finish().text();
+  }
 
   void check(const StridedArray& array) const {
     const auto same = [&](const StridedArray& other) {
@@ -159,6 +208,7 @@ class StridedFile final : public base::ArraySource {
       throw Error(ErrorKind::integrity, at(array.info) + ": two arrays have this name");
     }
     if (!array.info.unreadable.empty()) return;
+    if (array.encoding == Encoding::pieces) return require_all(array);
     if (array.item == 0) return require_few(array);
     std::uint64_t bytes = std::max<std::uint64_t>(16, array.item);  // so that no distance wraps
     bool fits = true;
@@ -184,6 +234,15 @@ class StridedFile final : public base::ArraySource {
     if (is_few && count <= most_without_bytes) return;
     throw Error(ErrorKind::integrity,
                 at(array.info) + ": has more elements without bytes than can be meant");
+  }
+
+  void require_all(const StridedArray& array) const {
+    std::uint64_t count = 1;
+    bool fits = true;
+    for (const std::uint64_t extent : array.info.shape)
+      fits = fits && !__builtin_mul_overflow(count, extent, &count);
+    if (fits && count == array.pieces.size()) return;
+    throw Error(ErrorKind::integrity, at(array.info) + ": its texts are not as many as it says");
   }
 
   const StridedArray& find(const ArrayInfo& info) const {
@@ -314,6 +373,7 @@ class StridedFile final : public base::ArraySource {
   std::vector<std::unique_ptr<ByteSource>> sources_;
   std::vector<std::uint64_t> offsets_{};
   std::vector<std::byte> stretch_{};
+  std::vector<std::byte> bytes_{};
 };
 
 }  // namespace
@@ -343,6 +403,14 @@ void pack(StridedArray& array, std::uint64_t item, bool column_major) {
     // Where this wraps the whole does not fit either, and the check of the array says so.
     distance *= std::max<std::uint64_t>(1, shape[axis]);
   }
+}
+
+void pack_as_bytes(StridedArray& array, std::uint64_t bytes) {
+  const std::uint64_t group = std::gcd(bytes, std::uint64_t{64});
+  array.info.type = ArrayType::opaque;
+  array.info.shape = {group == 0 ? 0 : bytes / group};
+  array.swapped = false;
+  pack(array, std::max<std::uint64_t>(1, group));
 }
 
 std::unique_ptr<base::ArraySource> open_strided(const std::string& place,

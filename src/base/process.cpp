@@ -77,8 +77,9 @@ ProcessResult SystemProcessRunner::run(const Command& command, std::stop_token s
   result.leftovers = family.kill_others();
   take_end(result, family.reap());
   take_output(result, output, errors);
-  // What was written just before the end counts as much as what was seen on the way.
-  const std::uint64_t most = std::max(result.output_bytes, result.error_bytes);
+  // Written just before the end, and captured: whoever asked has not got all of it. A file has.
+  std::uint64_t most = command.stdout_path.empty() ? result.output_bytes : 0;
+  if (command.stderr_path.empty()) most = std::max(most, result.error_bytes);
   if (!reason && command.output_limit && most > *command.output_limit) {
     reason = ProcessEnd::too_loud;
   }
@@ -98,7 +99,7 @@ std::string ProcessResult::describe() const {
       case ProcessEnd::silent:
         return fmt::format("wrote nothing for {} and was ended", format_duration(limit));
       case ProcessEnd::too_loud:
-        return fmt::format("wrote more than its limit ({}) and was ended",
+        return fmt::format("wrote more than its limit ({} by then) and was ended",
                            format_bytes(std::max(output_bytes, error_bytes)));
       case ProcessEnd::stopped:
         return "was stopped";

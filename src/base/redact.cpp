@@ -70,6 +70,10 @@ bool is_token_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
+bool has_digit(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), is_digit);
+}
+
 /// Drawn, not thought of: "sk-proj-x7Qa..." and not "sk-learn-random-forest".
 bool has_letters(std::string_view tail, Letters letters) {
   const auto all = [&](auto is) { return std::all_of(tail.begin(), tail.end(), is); };
@@ -119,30 +123,51 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, size>& 
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+template <std::size_t size>
+bool ends_in_one_of(std::string_view word, const std::array<std::string_view, size>& ends) {
+  return std::any_of(ends.begin(), ends.end(), [&](auto end) { return word.ends_with(end); });
+}
+
+/// "db_pass", "SSHPASS": whose it is tells a password from a pass over the data, and from "bypass".
+bool names_a_pass(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 26> whose{
+      "admin", "app",   "broker", "database", "db",    "ftp",   "git",  "http",  "imap",
+      "key",   "ldap",  "login",  "mail",     "mysql", "my",    "pg",   "pgsql", "postgres",
+      "proxy", "redis", "root",   "smtp",     "ssh",   "store", "sudo", "user"};
+  constexpr std::string_view pass = "pass";
+  const std::string_view last = words.back();
+  if (last == pass) return words.size() > 1 && is_one_of(words[words.size() - 2], whose);
+  return last.ends_with(pass) && is_one_of(last.substr(0, last.size() - pass.size()), whose);
+}
+
 /// Where a password is the only sense that a name makes; a "token" is a word of text as well.
 bool names_a_password(std::string_view name) {
-  constexpr std::array<std::string_view, 10> plain{"secret",
-                                                   "secrets",
-                                                   "password",
-                                                   "passwd",
-                                                   "passphrase",
-                                                   "credential",
-                                                   "credentials",
-                                                   "apikey",
-                                                   "jwt",
-                                                   "pwd"};
+  constexpr std::array<std::string_view, 5> plain{
+      "secrets", "credential", "credentials", "jwt", "pwd"};
+  // Also without a separator: "PGPASSWORD", "CLIENTSECRET".
+  constexpr std::array<std::string_view, 7> ends{
+      "secret", "password", "passwd", "passphrase", "apikey", "secretkey", "accesskey"};
   constexpr std::array<std::string_view, 8> before_key{
       "api", "access", "secret", "private", "auth", "account", "encryption", "signing"};
   const auto words = words_of(name);
   if (is_one_of(words.back(), plain)) return words.back() != "pwd" || words.size() > 1;
+  if (ends_in_one_of(words.back(), ends) || names_a_pass(words)) return true;
   return words.back() == "key" && words.size() > 1 &&
          is_one_of(words[words.size() - 2], before_key);
 }
 
+/// What may be another thing: a word of text ("eos_token"), what a test says ("FIRST_PASS").
+bool may_name_a_password(std::string_view name) {
+  const auto words = words_of(name);
+  const bool is_variable = std::none_of(name.begin(), name.end(), is_lower);
+  const bool is_cookie_or_pass =
+      words.back() == "cookie" || (words.back() == "pass" && is_variable);
+  return words.back().ends_with("token") || (is_cookie_or_pass && words.size() > 1);
+}
+
 /// A "token" may be a word of text ("eos_token"), unless it looks drawn.
 bool is_certain(std::string_view name, std::string_view value) {
-  const bool has_digit = std::any_of(value.begin(), value.end(), is_digit);
-  return names_a_password(name) || (has_digit && value.size() >= 16);
+  return names_a_password(name) || (has_digit(value) && value.size() >= 16);
 }
 
 /// In order; those that overlap in one.
@@ -171,6 +196,20 @@ bool is_ssh(std::string_view text, std::size_t colon) {
   return colon >= 3 && text.substr(colon - 3, 3) == "ssh";
 }
 
+/// "x8f7d6s5a4b3c2", and not "benchmark2024": letters and digits take turns. A name with a dot is
+/// somebody's.
+bool is_drawn_user(std::string_view user) {
+  std::size_t turns = 0;
+  for (std::size_t i = 1; i < user.size(); ++i)
+    turns += is_digit(user[i]) != is_digit(user[i - 1]) ? 1 : 0;
+  return user.size() >= 12 && turns >= 3 && user.find('.') == std::string_view::npos;
+}
+
+/// Of Azure's stores ("abfss://container@account") the user is a folder.
+bool is_http(std::string_view text, std::size_t colon) {
+  return text.substr(0, colon).ends_with("http") || text.substr(0, colon).ends_with("https");
+}
+
 void find_urls(std::string_view text, Spans& spans) {
   for (std::size_t at = text.find("://"); at != std::string_view::npos;
        at = text.find("://", at + 3)) {
@@ -186,7 +225,7 @@ void find_urls(std::string_view text, Spans& spans) {
     spans.push_back({begin,
                      user.size(),
                      has_password ? "a URL with a password" : "a URL with a user",
-                     has_password});
+                     has_password || (is_http(text, at) && is_drawn_user(user))});
   }
 }
 
@@ -251,6 +290,14 @@ SecretSpan value_at(std::string_view text, std::size_t from) {
   return {from, end};
 }
 
+/// What `Signature=` and `Policy=` have in URLs of CloudFront and S3, and in AWS's header; not
+/// "Policy=MlpPolicy".
+bool is_signature(std::string_view value) {
+  constexpr std::size_t shortest = 24;
+  return value.size() >= shortest && has_digit(value) &&
+         value.find_first_of("()[]{}") == std::string_view::npos;
+}
+
 /// "password = x", "\"api_key\": \"x\"", "--token=x", "?X-Amz-Signature=x".
 void find_assignments(std::string_view text, Spans& spans) {
   std::size_t from = 0;
@@ -264,30 +311,67 @@ void find_assignments(std::string_view text, Spans& spans) {
       --begin;
     from = at + 1;
     const std::string_view name = text.substr(begin, end - begin);
-    const bool is_signature = name == "X-Amz-Signature" || name == "X-Goog-Signature" ||
-                              name == "X-Amz-Security-Token" || name == "sig";
-    if (!is_signature && !names_a_secret(name)) continue;
+    const bool may_sign = name == "Signature" || name == "Policy";
+    const bool is_known = name == "X-Amz-Signature" || name == "X-Goog-Signature" ||
+                          name == "X-Amz-Security-Token" || name == "sig";
+    if (!may_sign && !is_known && !names_a_secret(name)) continue;
     SecretSpan value = value_at(text, skip(text, at + 1, " \t"));
+    const std::string_view shown = text.substr(value.begin, value.length);
+    const bool signs = is_known || (may_sign && is_signature(shown));
+    if (may_sign && !signs) continue;
     from = std::max(from, value.begin + value.length);
-    if (!can_be_secret(text.substr(value.begin, value.length))) continue;
+    if (!can_be_secret(shown)) continue;
     value.what = "the value of a name that speaks of a secret";
-    value.is_certain = is_signature || is_certain(name, text.substr(value.begin, value.length));
+    value.is_certain = signs || is_certain(name, shown);
     spans.push_back(value);
   }
 }
 
-/// "--password x", and "Authorization: Bearer x" (RFC 6750, RFC 7617).
-void find_after_words(std::string_view text, Spans& spans) {
-  for (const std::string_view word : {"Bearer ", "bearer ", "Basic "}) {
+/// "Bearer x" (RFC 6750) and "Basic x" (RFC 7617) of a header `Authorization`.
+void find_authorizations(std::string_view text, Spans& spans) {
+  // The characters of credentials: RFC 7235's token68, and of those base64's.
+  constexpr std::string_view marks = "+/=-._~";
+  for (const std::string_view word : {"Bearer ", "bearer ", "Basic ", "basic "}) {
+    const bool is_basic = word.ends_with("asic ");
+    const std::string_view allowed = marks.substr(0, is_basic ? 3 : marks.size());
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + word.size())) {
       SecretSpan value = value_at(text, at + word.size());
-      if (value.length < 16 || !can_be_secret(text.substr(value.begin, value.length))) continue;
+      const std::string_view shown = text.substr(value.begin, value.length);
+      if (value.length < 16 || !can_be_secret(shown)) continue;
+      const bool is_drawn =
+          has_digit(shown) && std::all_of(shown.begin(), shown.end(), [&](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                   allowed.find(c) != std::string_view::npos;
+          });
+      if (is_basic && !is_drawn) continue;  // "a basic implementation-dependent ..."
       value.what = "an Authorization header";
-      value.is_certain = false;
+      value.is_certain = is_drawn;
       spans.push_back(value);
     }
   }
+}
+
+/// "Cookie: a=b; c=d", to the end of the line or of what is quoted.
+void find_cookies(std::string_view text, Spans& spans) {
+  constexpr std::string_view word = "ookie: ";
+  constexpr std::size_t longest_name = 256;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, from)) {
+    from = at + word.size();
+    const std::string_view rest = text.substr(from, longest_value);
+    const std::size_t sign = rest.substr(0, longest_name).find_first_of("= \r\n\"'");
+    if (sign == std::string_view::npos || rest[sign] != '=') continue;
+    const std::string_view all = rest.substr(0, rest.find_first_of("\r\n\"'"));
+    const std::string_view first = all.substr(sign + 1, all.find(';') - sign - 1);
+    if (can_be_secret(first))
+      spans.push_back({from, all.size(), "a cookie", has_digit(first) && first.size() >= 16});
+    from += all.size();
+  }
+}
+
+/// "--password x".
+void find_options(std::string_view text, Spans& spans) {
   std::size_t end = 0;
   for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", end)) {
     end = at + 2;
@@ -308,7 +392,7 @@ void find_after_words(std::string_view text, Spans& spans) {
 }  // namespace
 
 bool names_a_secret(std::string_view name) {
-  return words_of(name).back() == "token" || names_a_password(name);
+  return may_name_a_password(name) || names_a_password(name);
 }
 
 bool can_be_secret(std::string_view value) {
@@ -333,7 +417,9 @@ std::vector<SecretSpan> find_secrets(std::string_view text) {
   find_urls(text, spans);
   find_tokens(text, spans);
   find_assignments(text, spans);
-  find_after_words(text, spans);
+  find_authorizations(text, spans);
+  find_cookies(text, spans);
+  find_options(text, spans);
   return merged(std::move(spans));
 }
 

@@ -1,8 +1,13 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/trust.hpp>
+
+#include <grp.h>
+#include <pwd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <deque>
 
 #include <sys/stat.h>
@@ -15,34 +20,111 @@ namespace fs = std::filesystem;
 
 /// As many as the kernel follows in one path.
 constexpr int most_links = 40;
+/// Room for an entry of a user or a group; some groups have thousands of members.
+constexpr std::size_t first_room = 1U << 14U;
+constexpr std::size_t most_room = 1U << 24U;
 
-bool is_owner_trusted(uid_t owner, std::span<const unsigned> trusted_owners) {
-  return owner == 0 || owner == ::geteuid() ||
-         std::find(trusted_owners.begin(), trusted_owners.end(), owner) != trusted_owners.end();
+bool has(const std::vector<unsigned>& ids, unsigned id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// Asks one of the getpwnam_r family with as much room as the answer takes.
+template <class Entry, class Ask, class Take>
+void look_up(const Ask& ask, const Take& take) {
+  for (std::size_t room = first_room; room <= most_room; room *= 4) {
+    std::vector<char> buffer(room);
+    Entry entry{};
+    Entry* found = nullptr;
+    const int code = ask(entry, buffer, found);
+    if (code == ERANGE) continue;
+    if (found != nullptr) take(*found);
+    return;
+  }
+}
+
+std::vector<gid_t> groups_of(uid_t user) {
+  std::vector<gid_t> groups;
+  look_up<passwd>(
+      [&](passwd& entry, std::vector<char>& buffer, passwd*& found) {
+        return ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
+      },
+      [&](const passwd& entry) {
+        int count = 64;
+        groups.resize(static_cast<std::size_t>(count));
+        // It says how many there are when they do not fit.
+        for (int tries = 0; tries < 3; ++tries) {
+          const int told = ::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(), &count);
+          groups.resize(static_cast<std::size_t>(count));
+          if (told >= 0) return;
+        }
+        groups.clear();
+      });
+  return groups;
+}
+
+std::optional<unsigned> number_in(const std::string& text) {
+  unsigned number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, code] = std::from_chars(text.data(), last, number);
+  if (code != std::errc{} || end != last) return std::nullopt;
+  return number;
 }
 
 /// A link's own mode means nothing: who may replace it is a matter of its folder.
 std::optional<std::string> why_untrusted_itself(const fs::path& path,
                                                 const struct stat& status,
                                                 bool is_last,
-                                                std::span<const unsigned> trusted_owners) {
-  if (!is_owner_trusted(status.st_uid, trusted_owners)) {
+                                                const Trust& trust) {
+  if (!is_trusted_owner(status.st_uid, trust)) {
     return path.string() + ": belongs to user " + std::to_string(status.st_uid);
   }
   const bool sticky_parent = !is_last && (status.st_mode & S_ISVTX) != 0;
-  if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky_parent) {
-    return path.string() + ": can be written by " +
-           ((status.st_mode & S_IWOTH) != 0 ? "everybody" : "its group");
+  if (S_ISLNK(status.st_mode) || sticky_parent) return std::nullopt;
+  if ((status.st_mode & S_IWOTH) != 0) return path.string() + ": can be written by everybody";
+  if ((status.st_mode & S_IWGRP) != 0 && !has(trust.groups, status.st_gid)) {
+    return path.string() + ": can be written by its group";
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-/// Goes the way that the kernel goes, component by component and through every link, so that each
-/// folder is looked at in which somebody could change where the path leads.
+bool is_trusted_owner(unsigned user, const Trust& trust) {
+  if (user == 0 || user == ::geteuid() || has(trust.owners, user)) return true;
+  if (trust.groups.empty()) return false;
+  const std::vector<gid_t> groups = groups_of(user);
+  return std::any_of(
+      groups.begin(), groups.end(), [&](gid_t group) { return has(trust.groups, group); });
+}
+
+std::optional<unsigned> user_id(const std::string& name) {
+  std::optional<unsigned> id;
+  look_up<passwd>(
+      [&](passwd& entry, std::vector<char>& buffer, passwd*& found) {
+        return ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+      },
+      [&](const passwd& entry) { id = entry.pw_uid; });
+  return id ? id : number_in(name);
+}
+
+std::optional<unsigned> group_id(const std::string& name) {
+  std::optional<unsigned> id;
+  look_up<group>(
+      [&](group& entry, std::vector<char>& buffer, group*& found) {
+        return ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+      },
+      [&](const group& entry) { id = entry.gr_gid; });
+  return id ? id : number_in(name);
+}
+
 std::optional<std::string> why_untrusted(const fs::path& path,
                                          std::span<const unsigned> trusted_owners) {
+  return why_untrusted(path, Trust{{trusted_owners.begin(), trusted_owners.end()}, {}});
+}
+
+/// Goes the way that the kernel goes, component by component and through every link, so that each
+/// folder is looked at in which somebody could change where the path leads.
+std::optional<std::string> why_untrusted(const fs::path& path, const Trust& trust) {
   std::error_code code;
   const fs::path whole = fs::absolute(path, code);
   if (code) return path.string() + ": " + code.message();
@@ -55,7 +137,7 @@ std::optional<std::string> why_untrusted(const fs::path& path,
     const fs::path next = part == ".." ? at.parent_path() : at / part;
     struct stat status {};
     if (::lstat(next.c_str(), &status) != 0) return next.string() + ": " + errno_text(errno);
-    auto reason = why_untrusted_itself(next, status, rest.empty(), trusted_owners);
+    auto reason = why_untrusted_itself(next, status, rest.empty(), trust);
     if (reason) return reason;
     if (!S_ISLNK(status.st_mode)) {
       at = next;

@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <sstream>
 
@@ -41,13 +42,37 @@ spec::Configuration read_configuration(const fs::path& folder) {
   const auto text = base::read_file_if_exists(path);
   if (!text) return {};
   spec::Configuration configuration = spec::parse_configuration(*text, path.string());
-  if (configuration.fetchers.empty()) return configuration;
+  const spec::EnvironmentSettings& environments = configuration.environments;
+  const bool trusts = !environments.trusted_owners.empty() || !environments.trusted_groups.empty();
+  if (configuration.fetchers.empty() && !trusts) return configuration;
   if (const auto why = base::why_untrusted(path)) {
     throw base::Error(base::ErrorKind::usage,
-                      path.string() + ": defines fetchers, but cannot be trusted: " + *why,
+                      path.string() + ": " +
+                          (trusts ? "says whose environments are used" : "defines fetchers") +
+                          ", but cannot be trusted: " + *why,
                       "what stands there is executed: 'chmod go-w' the file and its folders");
   }
   return configuration;
+}
+
+base::Trust read_trust(const spec::EnvironmentSettings& settings,
+                       const fs::path& origin,
+                       base::Observer& observer) {
+  const auto ids = [&](const std::vector<std::string>& names, const char* key, auto id_of) {
+    std::vector<unsigned> found;
+    for (const std::string& name : names) {
+      if (const auto id = id_of(name)) {
+        found.push_back(*id);
+        continue;
+      }
+      observer.warn(origin.string() + ":/environments/" + key + ": '" + base::printable(name) +
+                        "' is not known on this machine",
+                    "'getent passwd' and 'getent group' show names; a number does, too");
+    }
+    return found;
+  };
+  return {ids(settings.trusted_owners, "trusted_owners", base::user_id),
+          ids(settings.trusted_groups, "trusted_groups", base::group_id)};
 }
 
 cache::CacheOptions read_cache_options(const base::Environment& environment,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <sabath/app/folders.hpp>
+#include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/trust.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/spec/configuration.hpp>
 
@@ -28,8 +30,15 @@ app::Folders read_folders(const base::Environment& environment,
                           const std::filesystem::path& program);
 
 /// config.json in the configuration folder; what stands there by itself where there is none. Throws
-/// Error{usage}, also when it defines fetchers, which are executed, and others can write it.
+/// Error{usage}, also when others can write it and it defines fetchers, which are executed, or says
+/// whose environments are.
 spec::Configuration read_configuration(const std::filesystem::path& folder);
+
+/// The users and groups that the configuration at `origin` names. One that this machine does not
+/// know is told: a compute node may know fewer.
+base::Trust read_trust(const spec::EnvironmentSettings& settings,
+                       const std::filesystem::path& origin,
+                       base::Observer& observer);
 
 /// Which caches lie beneath the own one, and whether a new one is the group's: SABATH_LOWER_CACHES
 /// (paths with ':' between) and SABATH_CACHE_SHARED ("1" or "0"), else what the configuration says.

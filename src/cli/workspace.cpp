@@ -124,18 +124,33 @@ std::vector<std::string> Workspace::known_secrets() {
 
 app::NodeSettings Workspace::node_settings() {
   const spec::EnvironmentSettings& settings = configuration().environments;
-  return {cache_options(),
-          settings.packed,
-          settings.local,
-          program_path(),
-          known_secrets(),
-          configuration().cache.largest_output};
+  app::NodeSettings node{cache_options(),
+                         settings.packed,
+                         settings.local,
+                         program_path(),
+                         known_secrets(),
+                         configuration().cache.largest_output,
+                         configuration().runs.largest_log};
+  node.trust = trust();
+  return node;
+}
+
+const base::Trust& Workspace::trust() {
+  if (!trust_)
+    trust_ = read_trust(
+        configuration().environments, folders().configuration / "config.json", observer_);
+  return *trust_;
 }
 
 env::EnvironmentStore& Workspace::environments() {
   if (!environments_) {
     env::StoreOptions options;
     options.state_directory = folders().state();
+    options.trust = trust();
+    for (const auto& cache : cache_options().lower)
+      options.lower.push_back(app::Folders{.cache = cache}.environments());
+    const spec::EnvironmentLimits& limits = configuration().environments.limits;
+    options.limits = {limits.wall, limits.silence, limits.jobs};
     options.bring = package_files();
     environments_ = std::make_unique<env::EnvironmentStore>(
         folders().environments(), processes_, clock_, std::move(options));

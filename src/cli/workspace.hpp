@@ -68,6 +68,8 @@ class Workspace {
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
   app::NodeSettings node_settings();
+  /// Whose environments are used, by the configuration.
+  const base::Trust& trust();
   /// Those of credentials.json; none, with a warning, where it cannot be read.
   std::vector<std::string> known_secrets();
   /// Files of environments that are not in the cache are an error from now on.
@@ -98,6 +100,7 @@ class Workspace {
   TerminalObserver observer_;
   std::optional<app::Folders> folders_;
   std::optional<spec::Configuration> configuration_;
+  std::optional<base::Trust> trust_;
   std::optional<app::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<cache::Keeping> keeping_;

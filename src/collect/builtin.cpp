@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace sabath::collect {
 namespace {
@@ -27,10 +28,12 @@ void merge(Extraction& all, Extraction&& one) {
   }
   all.reported.seeds.merge(one.reported.seeds);
   append(all.reported.orders, std::move(one.reported.orders));
+  if (!all.start_s || (one.start_s && *one.start_s < *all.start_s)) all.start_s = one.start_s;
 }
 
-/// Lets JSON lines pass but for metrics that are declared to come from elsewhere: two sources of
-/// one name must not become one series.
+/// Lets what is taken without being declared pass, but for metrics that are declared to come from
+/// elsewhere, or that came from another kind before: two sources of one name must not become one
+/// series.
 class Unclaimed final : public base::SeriesSink {
  public:
   Unclaimed(const std::string& stage,
@@ -38,14 +41,18 @@ class Unclaimed final : public base::SeriesSink {
             base::SeriesSink& next)
       : stage_(stage), declared_(declared), next_(next) {}
 
+  void begin(spec::SourceKind kind) { kind_ = kind; }
+
   base::SeriesId open(std::string_view stream, std::string_view metric) override {
     const bool is_claimed =
         std::any_of(declared_.begin(), declared_.end(), [&](const spec::MetricSpec& one) {
           const bool is_here = one.from.stage.empty() || one.from.stage == stage_;
-          const bool is_ours = one.from.kind == spec::SourceKind::jsonl;
+          const bool is_ours = one.from.kind == kind_;
           return one.name == metric && is_here != is_ours;
         });
-    return is_claimed ? claimed : next_.open(stream, metric);
+    if (is_claimed) return claimed;
+    const auto owner = owners_.try_emplace(std::string(metric), kind_).first;
+    return owner->second == kind_ ? next_.open(stream, metric) : claimed;
   }
   void add(base::SeriesId series, const base::SeriesPoint& point) override {
     if (series != claimed) next_.add(series, point);
@@ -57,6 +64,8 @@ class Unclaimed final : public base::SeriesSink {
   const std::string& stage_;
   const std::vector<spec::MetricSpec>& declared_;
   base::SeriesSink& next_;
+  spec::SourceKind kind_ = spec::SourceKind::jsonl;
+  std::map<std::string, spec::SourceKind> owners_{};
 };
 
 }  // namespace
@@ -83,9 +92,12 @@ Extraction extract_all(const StageFiles& files,
       const bool is_here = metric.from.stage.empty() || metric.from.stage == files.stage;
       if (is_here && metric.from.kind == extractor->kind()) wanted.push_back(metric);
     }
-    const bool is_jsonl = extractor->kind() == spec::SourceKind::jsonl;
-    if (wanted.empty() && !is_jsonl) continue;
-    merge(all, extractor->extract(files, wanted, is_jsonl ? unclaimed : sink));
+    const spec::SourceKind kind = extractor->kind();
+    const bool is_free = kind == spec::SourceKind::jsonl || kind == spec::SourceKind::mllog;
+    if (wanted.empty() && !is_free) continue;
+    unclaimed.begin(kind);
+    base::SeriesSink& target = is_free ? static_cast<base::SeriesSink&>(unclaimed) : sink;
+    merge(all, extractor->extract(files, wanted, target));
   }
   return all;
 }

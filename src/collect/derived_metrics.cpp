@@ -16,21 +16,24 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 struct Stream {
   std::string name{};
   double start_s = unknown;  ///< the first time of all its series
+  double told_start_s = unknown;
   bool has_reference = false;
   base::SeriesId reference{};
-  base::SeriesPoint first{};
+  base::SeriesPoint first{};  ///< since the steps began (anew)
   base::SeriesPoint last{};
+  double steps = 0;  ///< before that, and how long they took
+  double steps_s = 0;
   double epoch_before_s = unknown;  ///< when the epoch before the last point's had ended
   std::int64_t epoch_before = base::no_step;
   std::uint64_t epoch_points = 0;  ///< of the last point's epoch, and the most that one has had
   std::uint64_t most_epoch_points = 0;
-  bool is_restarted = false;  ///< its steps began anew: they do not count what was done
 };
 
 struct Series {
   base::SeriesId next{};
   std::size_t stream = 0;
   const spec::MetricSpec* target = nullptr;  ///< the metric, if it has one
+  bool is_length = false;                    ///< of intervals: points at their ends alone
   bool is_reached = false;
   base::SeriesPoint reached{};
 };
@@ -47,6 +50,14 @@ struct DerivedMetrics::State {
   std::vector<Stream> streams{};
   std::vector<Series> series{};
   std::map<std::pair<std::string, std::string>, base::SeriesId> ids{};
+
+  std::size_t stream_of(std::string_view name) {
+    const auto found = std::find_if(
+        streams.begin(), streams.end(), [&](const Stream& one) { return one.name == name; });
+    const auto index = static_cast<std::size_t>(found - streams.begin());
+    if (found == streams.end()) streams.emplace_back().name = name;
+    return index;
+  }
 
   void emit(const Stream& stream, const std::string& name, base::SeriesPoint point, double value) {
     // What the code itself calls so is its own.
@@ -71,6 +82,15 @@ struct DerivedMetrics::State {
     stream.epoch_points = 0;
   }
 
+  /// Those from the first point to the last. A stretch in which the clock went back is left out.
+  static void count_steps(Stream& stream) {
+    if (stream.first.step == base::no_step || stream.last.step <= stream.first.step) return;
+    const double seconds = stream.last.time_s - stream.first.time_s;
+    if (!(seconds > 0)) return;
+    stream.steps += static_cast<double>(stream.last.step - stream.first.step);
+    stream.steps_s += seconds;
+  }
+
   void take_time(Stream& stream, base::SeriesId id, const base::SeriesPoint& point) {
     if (!(stream.start_s <= point.time_s)) stream.start_s = point.time_s;
     if (!stream.has_reference) {
@@ -80,7 +100,10 @@ struct DerivedMetrics::State {
     }
     if (stream.reference != id || stream.first.rank != point.rank) return;
     if (point.epoch != stream.last.epoch) end_epoch(stream);
-    if (point.step != base::no_step && point.step < stream.last.step) stream.is_restarted = true;
+    if (point.step != base::no_step && point.step < stream.last.step) {
+      count_steps(stream);
+      stream.first = point;
+    }
     ++stream.epoch_points;
     stream.last = point;
   }
@@ -89,20 +112,18 @@ struct DerivedMetrics::State {
     if (!stream.has_reference) return;
     // One that has fewer points than others was cut off.
     if (stream.epoch_points >= stream.most_epoch_points) end_epoch(stream);
-    const double seconds = stream.last.time_s - stream.first.time_s;
-    if (stream.is_restarted) return;
-    if (stream.first.step == base::no_step || stream.last.step <= stream.first.step) return;
-    const auto steps = static_cast<double>(stream.last.step - stream.first.step);
-    if (!(seconds > 0)) return;
-    emit(stream, spec::seconds_per_step, stream.last, seconds / steps);
-    emit(stream, spec::steps_per_second, stream.last, steps / seconds);
+    count_steps(stream);
+    if (!(stream.steps > 0)) return;
+    emit(stream, spec::seconds_per_step, stream.last, stream.steps_s / stream.steps);
+    emit(stream, spec::steps_per_second, stream.last, stream.steps / stream.steps_s);
   }
 
   std::string finish(const Series& one) {
     const Stream& stream = streams[one.stream];
     const std::string metric = "metric '" + one.target->name + "'";
     if (!one.is_reached) return metric + " did not reach its target";
-    const double seconds = one.reached.time_s - stream.start_s;
+    const double start_s = std::isnan(stream.told_start_s) ? stream.start_s : stream.told_start_s;
+    const double seconds = one.reached.time_s - start_s;
     constexpr double ten_years_s = 3e8;
     if (seconds > ten_years_s) {
       return metric + " reached its target, but the stage's points have times of different clocks";
@@ -129,21 +150,23 @@ base::SeriesId DerivedMetrics::open(std::string_view stream, std::string_view me
   if (!is_new) return known->second;
   Series& series = state_->series.emplace_back();
   series.next = state_->next.open(stream, metric);
+  series.is_length = metric.starts_with("derived/");
   for (const spec::MetricSpec& declared : state_->declared) {
     if (declared.name == metric && declared.target) series.target = &declared;
   }
-  auto& streams = state_->streams;
-  const auto found = std::find_if(
-      streams.begin(), streams.end(), [&](const Stream& one) { return one.name == stream; });
-  series.stream = static_cast<std::size_t>(found - streams.begin());
-  if (found == streams.end()) streams.emplace_back().name = stream;
+  series.stream = state_->stream_of(stream);
   return id;
+}
+
+void DerivedMetrics::start(std::string_view stream, double time_s) {
+  state_->streams[state_->stream_of(stream)].told_start_s = time_s;
 }
 
 void DerivedMetrics::add(base::SeriesId id, const base::SeriesPoint& point) {
   Series& series = state_->series[static_cast<std::size_t>(id)];
   state_->next.add(series.next, point);
-  if (!std::isnan(point.time_s)) state_->take_time(state_->streams[series.stream], id, point);
+  if (!std::isnan(point.time_s) && !series.is_length)
+    state_->take_time(state_->streams[series.stream], id, point);
   if (series.target == nullptr || series.is_reached) return;
   if (!reaches(*series.target, point.value)) return;
   series.is_reached = true;

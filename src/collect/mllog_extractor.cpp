@@ -4,8 +4,13 @@
 #include "mllog_line.hpp"
 #include "source_files.hpp"
 
+#include <sabath/base/text_table.hpp>
+#include <sabath/spec/derived_metric.hpp>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -15,13 +20,32 @@ namespace {
 /// More than any code reports; a bound for one that reports nonsense.
 constexpr std::size_t max_facts = 1000;
 
+/// Whether the beginning of a log, which nobody asked to be searched, has an event.
+bool has_events(const std::filesystem::path& path) {
+  std::string begin(std::size_t{1} << 20U, '\0');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  MllogEvent event;
+  for (std::size_t at = begin.find(mllog_marker); at != std::string::npos;
+       at = begin.find(mllog_marker, at + mllog_marker.size())) {
+    const std::size_t end = begin.find_first_of("\r\n", at);
+    if (parse_mllog_line(std::string_view(begin).substr(at, end - at), event) == std::string())
+      return true;
+  }
+  return false;
+}
+
 /// Events of one file, in the order of its lines.
 class MllogFile {
  public:
+  /// `taken`: keys that metrics of any file have. Of all others values are taken under their own
+  /// name; of none without it.
   MllogFile(const SourceFile& source,
             const std::vector<const spec::MetricSpec*>& wanted,
+            const std::set<std::string>* taken,
             const PointTarget& target)
-      : source_(source), target_(target) {
+      : source_(source), is_wanted_(!wanted.empty()), taken_(taken), target_(target) {
     for (const spec::MetricSpec* metric : wanted)
       names_.emplace(metric->key(), metric->name);
   }
@@ -32,18 +56,32 @@ class MllogFile {
     while (reader.next()) {
       const auto problem = parse_mllog_line(reader.line(), event);
       if (!problem) continue;
-      if (!problem->empty()) {
-        note_bad(target_.extraction,
-                 {source_.path,
-                  reader.number(),
-                  reader.is_overlong() ? "is longer than a mebibyte" : *problem});
-        continue;
+      if (problem->empty()) {
+        take(event);
+      } else {
+        bad({source_.path,
+             reader.number(),
+             reader.is_overlong() ? "is longer than a mebibyte" : *problem});
       }
-      take(event);
     }
+    tell();
   }
 
  private:
+  /// Of a log that nobody asked to be searched such a line may be anything: it is told alone.
+  void bad(BadLine line) {
+    if (is_wanted_) return note_bad(target_.extraction, std::move(line));
+    if (++not_events_ == 1) first_bad_ = std::move(line);
+  }
+
+  void tell() const {
+    if (not_events_ == 0) return;
+    target_.extraction.collected.notes.push_back(
+        base::printable(source_.path.filename().string()) + ":" + std::to_string(first_bad_.line) +
+        ": " + first_bad_.problem + " (" + std::to_string(not_events_) +
+        " such line(s), left out)");
+  }
+
   void take(const MllogEvent& event) {
     if (event.event_type == "INTERVAL_START") return begin_interval(event);
     if (event.event_type == "INTERVAL_END") return end_interval(event);
@@ -53,7 +91,9 @@ class MllogFile {
     if (event.key == "seed") return take_seed(event);
     // What belongs to no epoch and no step is said of the whole run.
     const bool is_of_run = event.where.epoch == base::no_step && event.where.step == base::no_step;
-    if (is_of_run && collected.parameters.size() < max_facts) {
+    if (!is_of_run) {
+      if (event.number) add_undeclared(event.key, event.key, *event.number, event.where);
+    } else if (collected.parameters.size() < max_facts) {
       collected.parameters.emplace(event.key, event.value);
     }
   }
@@ -77,7 +117,11 @@ class MllogFile {
   }
 
   void begin_interval(const MllogEvent& event) {
-    starts_[interval_of(event.key, "_start")] = event.where.time_s;
+    const double time_s = event.where.time_s;
+    starts_[interval_of(event.key, "_start")] = time_s;
+    auto& start_s = target_.extraction.start_s;
+    if (event.key == "run_start" && (!start_s || time_s < *start_s) && !std::isnan(time_s))
+      start_s = time_s;
   }
 
   void end_interval(const MllogEvent& event) {
@@ -89,7 +133,22 @@ class MllogFile {
     if (start == starts_.end()) return;
     const double seconds = event.where.time_s - start->second;
     starts_.erase(start);
-    if (!std::isnan(seconds)) add(interval, seconds, event.where);
+    if (std::isnan(seconds)) return;
+    add(interval, seconds, event.where);
+    add_undeclared(interval, spec::seconds_of_interval(interval), seconds, event.where);
+  }
+
+  /// Under `name`, unless a metric is declared for the key. A bound for codes whose keys never end.
+  void add_undeclared(const std::string& key,
+                      const std::string& name,
+                      double value,
+                      base::SeriesPoint point) {
+    if (taken_ == nullptr || name.empty() || taken_->contains(key)) return;
+    if (own_.size() >= max_facts && !own_.contains(name)) return;
+    own_.insert(name);
+    point.rank = source_.rank;
+    point.value = value;
+    target_.add(name, point);
   }
 
   void add(const std::string& key, double value, base::SeriesPoint point) {
@@ -101,9 +160,14 @@ class MllogFile {
   }
 
   const SourceFile& source_;
+  bool is_wanted_;
+  const std::set<std::string>* taken_;
   const PointTarget& target_;
   std::multimap<std::string, std::string> names_{};  ///< of metrics, by key
   std::map<std::string, double> starts_{};           ///< of intervals that are open
+  std::set<std::string> own_{};                      ///< names of what nobody declared
+  std::uint64_t not_events_ = 0;
+  BadLine first_bad_{};
 };
 
 class MllogExtractor final : public Extractor {
@@ -116,13 +180,24 @@ class MllogExtractor final : public Extractor {
   Extraction extract(const StageFiles& files,
                      const std::vector<spec::MetricSpec>& wanted,
                      base::SeriesSink& sink) override {
-    return read_each(kind(),
-                     files,
-                     wanted,
-                     sink,
-                     [](const auto& source, const auto& metrics, const auto& target) {
-                       MllogFile(source, metrics, target).read();
-                     });
+    Extraction extraction;
+    const PointTarget target{files.stage, sink, extraction};
+    std::set<std::string> taken;
+    for (const spec::MetricSpec& metric : wanted)
+      taken.insert(metric.key());
+    auto metrics_of = by_file(wanted);
+    metrics_of.try_emplace(std::string());  // both logs, first
+    std::set<std::filesystem::path> seen;
+    for (const auto& [file, metrics] : metrics_of) {
+      for (const SourceFile& source : source_files(files, file)) {
+        if (metrics.empty() && !has_events(source.path)) continue;
+        extraction.searched.push_back({kind(), file, source.path});
+        // What nobody declared is taken once, whoever else searches the file.
+        const bool is_new = seen.insert(source.path).second;
+        MllogFile(source, metrics, is_new ? &taken : nullptr, target).read();
+      }
+    }
+    return extraction;
   }
 };
 

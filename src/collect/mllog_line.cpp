@@ -14,8 +14,6 @@
 namespace sabath::collect {
 namespace {
 
-constexpr std::string_view marker = ":::MLLOG";
-
 using rapidjson::Value;
 
 std::string_view text_of(const Value& value) {
@@ -75,10 +73,10 @@ void take_value(const Value& value, MllogEvent& event) {
 }  // namespace
 
 std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& event) {
-  const std::size_t at = line.find(marker);
+  const std::size_t at = line.find(mllog_marker);
   if (at == std::string_view::npos) return std::nullopt;
   event = {};
-  const std::string_view json = line.substr(at + marker.size());
+  const std::string_view json = line.substr(at + mllog_marker.size());
   // Writing a value again recurses into it.
   constexpr int max_depth = 100;
   if (depth_of(json) > max_depth) return "is no MLLOG event: nested too deeply";

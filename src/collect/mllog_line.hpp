@@ -8,6 +8,8 @@
 
 namespace sabath::collect {
 
+inline constexpr std::string_view mllog_marker = ":::MLLOG";
+
 /// One event of the logging of MLPerf (github.com/mlcommons/logging): a line has, behind any
 /// prefix, ":::MLLOG " and an object with namespace, time_ms, event_type, key, value and metadata.
 struct MllogEvent {

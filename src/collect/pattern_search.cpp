@@ -1,5 +1,7 @@
 #include "pattern_search.hpp"
 
+#include "printed_unit.hpp"
+
 #include <sabath/base/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
@@ -30,7 +32,7 @@ PatternSearch::PatternSearch(const std::string& pattern, bool suffix)
       rank_(regex_.groups_named("rank")) {}
 
 void PatternSearch::add(const spec::MetricSpec& metric) {
-  metrics_.push_back({metric.name, spec::value_groups(regex_, metric.key())});
+  metrics_.push_back({metric.name, metric.unit, spec::value_groups(regex_, metric.key())});
 }
 
 void PatternSearch::begin(std::int32_t rank) {
@@ -47,7 +49,7 @@ void PatternSearch::search(std::string_view line, const BadLine& place, const Po
     if (outcome == base::Regex::Outcome::too_hard) note(too_hard_, place, {});
     if (outcome != base::Regex::Outcome::found) break;
     const std::string_view whole = regex_.group(0).value_or(std::string_view());
-    take_match(place);
+    take_match(line, place);
     const std::size_t end =
         whole.data() == nullptr
             ? from
@@ -62,7 +64,7 @@ void PatternSearch::search(std::string_view line, const BadLine& place, const Po
 }
 
 /// Takes what the groups of one match say.
-void PatternSearch::take_match(const BadLine& place) {
+void PatternSearch::take_match(std::string_view line, const BadLine& place) {
   base::SeriesPoint where;
   where.rank = sticky_.rank;
   const auto read = [&](const std::vector<int>& groups, auto parse, auto& member) {
@@ -87,7 +89,8 @@ void PatternSearch::take_match(const BadLine& place) {
     if (text.empty()) continue;
     has_value = true;
     if (const auto value = number_of(text, suffix_ ? Suffix::unit : Suffix::none)) {
-      where.value = *value;
+      const auto begin = static_cast<std::size_t>(text.data() - line.data());
+      where.value = suffix_ ? in_unit(*value, line.substr(begin), metric.unit) : *value;
       values_.push_back({&metric, where});
     } else {
       note(not_numbers_, place, text);

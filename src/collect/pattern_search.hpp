@@ -15,7 +15,7 @@ namespace sabath::collect {
 /// same line; a match that has no value says step and epoch for the lines that follow.
 class PatternSearch {
  public:
-  /// `suffix`: a unit may stand behind a number.
+  /// `suffix`: a unit may stand behind a number; it is turned into the metric's where it can be.
   PatternSearch(const std::string& pattern, bool suffix);
   void add(const spec::MetricSpec& metric);
 
@@ -29,6 +29,7 @@ class PatternSearch {
  private:
   struct Metric {
     std::string name{};
+    std::string unit{};
     std::vector<int> groups{};
   };
   struct Value {
@@ -41,7 +42,7 @@ class PatternSearch {
     std::string first{};
   };
 
-  void take_match(const BadLine& place);
+  void take_match(std::string_view line, const BadLine& place);
   std::string_view text_of(const std::vector<int>& groups) const;
   void note(Trouble& trouble, const BadLine& place, std::string_view text) const;
   std::string metric_names() const;

@@ -16,6 +16,20 @@ struct Running {
   std::uint64_t finite = 0;
   int warmup = 0;
   base::SeriesId next{};
+  std::int32_t first_rank = 0;  ///< the lowest that reports
+  /// Each rank warms up by itself: the points of each so far, and where those of `rank` are
+  /// counted, since most points are of the rank before.
+  std::map<std::int32_t, std::uint64_t> seen{};
+  std::int32_t rank = 0;
+  std::uint64_t* count = nullptr;
+
+  bool is_warm(std::int32_t of_rank) {
+    if (count == nullptr || rank != of_rank) {
+      rank = of_rank;
+      count = &seen[rank];
+    }
+    return ++*count > static_cast<std::uint64_t>(warmup);
+  }
 };
 
 double median_of(std::vector<double> values) {
@@ -68,9 +82,13 @@ base::SeriesId Summarizer::open(std::string_view stream, std::string_view metric
 void Summarizer::add(base::SeriesId series, const base::SeriesPoint& point) {
   Running& running = state_->series[static_cast<std::size_t>(series)];
   spec::MetricSummary& summary = running.summary;
-  if (summary.points == 0) summary.first = point.value;
-  summary.last = point.value;
+  if (summary.points == 0 || point.rank < running.first_rank) {
+    running.first_rank = point.rank;
+    summary.first = point.value;
+  }
+  if (point.rank == running.first_rank) summary.last = point.value;
   ++summary.points;
+  const bool is_warm = !summary.performance || running.is_warm(point.rank);
   if (!std::isfinite(point.value)) {
     ++summary.not_finite;
   } else {
@@ -79,8 +97,7 @@ void Summarizer::add(base::SeriesId series, const base::SeriesPoint& point) {
     summary.max = running.finite == 1 ? point.value : std::max(summary.max, point.value);
     const double mean = running.finite == 1 ? 0 : summary.mean;
     summary.mean = mean + (point.value - mean) / static_cast<double>(running.finite);
-    const bool warm = summary.points > static_cast<std::uint64_t>(running.warmup);
-    if (summary.performance && warm) running.kept.push_back(point.value);
+    if (summary.performance && is_warm) running.kept.push_back(point.value);
   }
   state_->next.add(running.next, point);
 }

@@ -11,7 +11,8 @@ namespace sabath::collect {
 namespace {
 
 /// "loss=0.5", "loss: 0.5", "loss 12.5ms", "\"loss\": nan"; "val_loss", "--loss" and "loss of 3"
-/// are something else. Epoch and step are taken where the line or one before it tells them so.
+/// are something else. Epoch and step are taken where the line or one before it tells them so, also
+/// as PyTorch's examples print them: "Epoch [1/2], Step [100/600]" and "Epoch: [1][ 100/600]".
 std::string key_value_pattern(std::string key) {
   for (std::size_t at = 0; (at = key.find("\\E", at)) != std::string::npos; at += 7)
     key.replace(at, 2, "\\E\\\\E\\Q");
@@ -19,8 +20,12 @@ std::string key_value_pattern(std::string key) {
   const std::string between = R"(["']?(?:\s*[=:]\s*|\s+))";
   const std::string number =
       R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eE])[-+])*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
-  return begin + R"(\Q)" + key + R"(\E)" + between + number + R"(|(?i:epoch))" + between +
-         R"((?<epoch>\d+)\b|(?i:step|iter|iteration))" + between + R"((?<step>\d+)\b))";
+  // "Epoch[1/2]" has nothing between.
+  const std::string place = "(?:" + between + R"(|(?=\[))\[?\s*)";
+  const std::string step = R"((?<step>\d+)\b)";
+  return begin + R"(\Q)" + key + R"(\E)" + between + number + R"(|(?i:epoch))" + place +
+         R"((?<epoch>\d+)\b(?:\]\s*\[\s*)" + step + R"()?|(?i:step|iter|iteration))" + place +
+         step + ")";
 }
 
 /// Regular expressions, and key-value pairs, which are made into some.

@@ -4,13 +4,16 @@
 #include "tally.hpp"
 #include "tolerance.hpp"
 #include "tree_pair.hpp"
+#include "unreadable_arrays.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <tuple>
 
 namespace sabath::compare {
@@ -20,7 +23,6 @@ namespace {
 constexpr std::uint64_t block_bytes = 1U << 20U;
 constexpr std::uint64_t texts_in_block = 256;
 constexpr std::size_t shown_text = 60;
-constexpr std::size_t shown_unreadable = 3;
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return shape.empty() ? "a scalar" : fmt::format("[{}]", fmt::join(shape, ", "));
@@ -42,7 +44,7 @@ class ArrayPair {
  public:
   ArrayPair(base::ArraySource& a,
             base::ArraySource& b,
-            const spec::Tolerance& recipe,
+            const SaidTolerance& recipe,
             const spec::Tolerance& asked,
             const TreePair& trees)
       : a_(a), b_(b), recipe_(recipe), asked_(asked), trees_(trees) {}
@@ -98,13 +100,14 @@ class ArrayPair {
   Finding texts(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
     Finding finding;
     finding.item.compared = of_a.elements();
-    for (std::uint64_t first = 0; first < finding.item.compared; first += texts_in_block) {
+    for (std::uint64_t first = 0; first < finding.item.compared;) {
       const std::uint64_t count = std::min(texts_in_block, finding.item.compared - first);
-      add_texts(finding.item,
-                of_a,
-                first,
-                a_.read_texts(of_a, first, count),
-                b_.read_texts(of_b, first, count));
+      const std::vector<std::string> from_a = a_.read_texts(of_a, first, count);
+      const std::vector<std::string> from_b = b_.read_texts(of_b, first, count);
+      const std::size_t both = std::min(from_a.size(), from_b.size());
+      if (both == 0) throw base::Error(base::ErrorKind::internal, of_a.path + ": has no texts");
+      add_texts(finding.item, of_a, first, std::span(from_a).first(both), from_b);
+      first += both;
     }
     finding.item.strongest = strongest_rung(finding.item);
     return finding;
@@ -113,10 +116,10 @@ class ArrayPair {
   static void add_texts(spec::ItemComparison& item,
                         const base::ArrayInfo& array,
                         std::uint64_t first,
-                        const std::vector<std::string>& of_a,
-                        const std::vector<std::string>& of_b) {
+                        std::span<const std::string> of_a,
+                        std::span<const std::string> of_b) {
     for (std::size_t i = 0; i < of_a.size(); ++i) {
-      if (of_a[i] == of_b.at(i) || item.different++ > 0) continue;
+      if (of_a[i] == of_b[i] || item.different++ > 0) continue;
       item.structure = fmt::format("'{}' in A, '{}' in B at {}",
                                    shortened(of_a[i]),
                                    shortened(of_b[i]),
@@ -126,7 +129,7 @@ class ArrayPair {
 
   base::ArraySource& a_;
   base::ArraySource& b_;
-  const spec::Tolerance& recipe_;
+  const SaidTolerance& recipe_;
   const spec::Tolerance& asked_;
   const TreePair& trees_;
   std::vector<std::byte> buffer_a_{};
@@ -136,25 +139,6 @@ class ArrayPair {
 auto key_of(const base::ArrayInfo& info) {
   return std::tie(info.path, info.is_attribute);
 }
-
-/// What was found out about arrays that could not be read, few of them by name.
-class Unreadable {
- public:
-  void add(const std::string& name, const std::string& why) {
-    if (++count_ <= shown_unreadable) told_.push_back(fmt::format("{} {}", name, why));
-  }
-  std::vector<std::string> take(const std::string& output) {
-    if (count_ > shown_unreadable) {
-      told_.push_back(fmt::format(
-          "{} more arrays of {} cannot be compared", count_ - shown_unreadable, output));
-    }
-    return std::move(told_);
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::vector<std::string> told_{};
-};
 
 }  // namespace
 
@@ -176,12 +160,12 @@ Finding structural(std::string structure, std::uint64_t missing) {
 Findings compare_arrays(const std::string& name,
                         base::ArraySource& a,
                         base::ArraySource& b,
-                        const spec::Tolerance& recipe,
+                        const SaidTolerance& recipe,
                         const spec::Tolerance& asked,
                         const TreePair& trees) {
   ArrayPair pair(a, b, recipe, asked, trees);
   Findings findings;
-  Unreadable unreadable;
+  UnreadableArrays unreadable;
   const auto name_of = [&](const base::ArrayInfo& info) {
     return (name.empty() ? "/" : name + ":/") + base::printable(info.path);
   };
@@ -203,7 +187,10 @@ Findings compare_arrays(const std::string& name,
     } else {
       const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
       if (why.empty()) {
-        add(*at_a, pair.compare(*at_a, *at_b));
+        Finding finding = pair.compare(*at_a, *at_b);
+        if (is_all_nan(finding.item) && !at_a->is_attribute)
+          unreadable.add(name_of(*at_a), only_nan);
+        add(*at_a, std::move(finding));
       } else {
         unreadable.add(name_of(*at_a), why);
       }

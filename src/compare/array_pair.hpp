@@ -1,6 +1,7 @@
 #pragma once
 
 #include "finding.hpp"
+#include "tolerance.hpp"
 
 #include <sabath/base/array_source.hpp>
 #include <sabath/spec/metric.hpp>
@@ -28,7 +29,7 @@ Finding structural(std::string structure, std::uint64_t missing);
 Findings compare_arrays(const std::string& name,
                         base::ArraySource& a,
                         base::ArraySource& b,
-                        const spec::Tolerance& recipe,
+                        const SaidTolerance& recipe,
                         const spec::Tolerance& asked,
                         const TreePair& trees = {});
 

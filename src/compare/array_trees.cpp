@@ -194,14 +194,18 @@ class TreeMaker {
   void add_texts(spec::ArrayTree& tree, const base::ArrayInfo& array) {
     Summer chunk;
     for (std::uint64_t first = 0; first < array.elements();) {
-      const std::uint64_t count = std::min(texts_in_block, array.elements() - first);
-      for (const std::string& text : source_.read_texts(array, first, count)) {
+      const std::uint64_t left = tree.chunk - first % tree.chunk;
+      const std::uint64_t count = std::min({left, texts_in_block, array.elements() - first});
+      const std::vector<std::string> texts = source_.read_texts(array, first, count);
+      if (texts.empty())
+        throw base::Error(base::ErrorKind::internal, array.path + ": has no texts");
+      for (const std::string& text : texts) {
         const std::uint64_t length = text.size();
         chunk.add(&length, sizeof length);
         chunk.add(text.data(), text.size());
       }
       if (between_) between_();
-      first += count;
+      first += texts.size();
       if (first % tree.chunk == 0 || first == array.elements()) {
         tree.chunks.push_back({chunk.take(), {}, {}});
       }

@@ -72,7 +72,7 @@ spec::Comparison compare_runs(const Side& a,
   const StageOrder stages(a.record, b.record);
   Findings metrics = compare_metrics(a, b, rules, options, stages);
   Findings outputs = compare_outputs(a, b, rules, options, stages);
-  add_envelope(a, b, options, metrics, outputs);
+  add_envelope(a, b, rules, options, metrics, outputs);
   if (options.reference) comparison.reference = *options.reference == ReferenceSide::a ? "a" : "b";
   if (!options.envelope.empty()) comparison.envelope_runs = options.envelope.size();
   comparison.performance = performance_rows(a, b, rules, options);

@@ -1,6 +1,7 @@
 #include "envelope_rung.hpp"
 
 #include "number_format.hpp"
+#include "output_rules.hpp"
 #include "series_pair.hpp"
 
 #include <sabath/base/error.hpp>
@@ -89,23 +90,73 @@ void widen(const std::vector<std::byte>& bytes, std::vector<double>& values) {
   }
 }
 
-/// As doubles; nothing for types that have no plain numbers.
-std::optional<std::vector<double>> read_numbers(base::ArraySource& source,
-                                                const ArrayInfo& info,
-                                                std::uint64_t first,
-                                                std::uint64_t count) {
+template <class Format>
+void widen_bits(const std::vector<std::byte>& bytes, std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    typename Format::Bits bits{};
+    std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
+    values[i] = Format::value(bits);
+  }
+}
+
+/// As doubles.
+std::vector<double> read_numbers(base::ArraySource& source,
+                                 const ArrayInfo& info,
+                                 std::uint64_t first,
+                                 std::uint64_t count) {
   std::vector<std::byte> bytes(count * base::size_of(info.type));
   std::vector<double> values(count);
-  if (info.type == ArrayType::float64) {
-    source.read(info, first, count, bytes);
-    widen<double>(bytes, values);
-  } else if (info.type == ArrayType::float32) {
-    source.read(info, first, count, bytes);
-    widen<float>(bytes, values);
-  } else {
-    return std::nullopt;
+  source.read(info, first, count, bytes);
+  switch (info.type) {
+    case ArrayType::float64:
+      widen<double>(bytes, values);
+      break;
+    case ArrayType::float32:
+      widen<float>(bytes, values);
+      break;
+    case ArrayType::float16:
+      widen_bits<Float16>(bytes, values);
+      break;
+    case ArrayType::bfloat16:
+      widen_bits<Bfloat16>(bytes, values);
+      break;
+    case ArrayType::int64:
+      widen<std::int64_t>(bytes, values);
+      break;
+    case ArrayType::int32:
+      widen<std::int32_t>(bytes, values);
+      break;
+    case ArrayType::int16:
+      widen<std::int16_t>(bytes, values);
+      break;
+    case ArrayType::int8:
+      widen<std::int8_t>(bytes, values);
+      break;
+    case ArrayType::uint64:
+      widen<std::uint64_t>(bytes, values);
+      break;
+    case ArrayType::uint32:
+      widen<std::uint32_t>(bytes, values);
+      break;
+    case ArrayType::uint16:
+      widen<std::uint16_t>(bytes, values);
+      break;
+    case ArrayType::uint8:
+      widen<std::uint8_t>(bytes, values);
+      break;
+    case ArrayType::text:
+    case ArrayType::opaque:
+      throw Error(ErrorKind::internal, info.path + ": has no numbers to hold against an envelope");
   }
   return values;
+}
+
+/// Is every whole number one that a double holds exactly?
+bool are_exact(ArrayType type, const std::vector<double>& values) {
+  constexpr double largest_whole = 9007199254740992.0;  // 2^53
+  if (type != ArrayType::int64 && type != ArrayType::uint64) return true;
+  return std::all_of(
+      values.begin(), values.end(), [](double value) { return std::abs(value) < largest_whole; });
 }
 
 /// An array of one run's output, ready to be read.
@@ -115,10 +166,10 @@ struct OpenArray {
 };
 
 /// Nothing where the run has no such array, or its content is not there.
-std::optional<OpenArray> open_array(const Side& side, const std::string& item) {
+std::optional<OpenArray> open_array(const Side& side, const Rules& rules, const std::string& item) {
   for (const auto& [name, output] : side.outputs) {
     if (!item.starts_with(name + ":/") || !output.open) continue;
-    OpenArray found{output.open({}), {}};
+    OpenArray found{output.open(rules_for(rules, name).rule), {}};
     if (!found.source) return std::nullopt;
     for (const ArrayInfo& info : found.source->list()) {
       if (name + ":/" + info.path != item) continue;
@@ -142,12 +193,13 @@ std::string index_text(std::uint64_t position, const std::vector<std::uint64_t>&
 
 class HeldArray {
  public:
-  HeldArray(const Sides& sides, const spec::ItemComparison& item) : sides_(sides), item_(item) {}
+  HeldArray(const Sides& sides, const Rules& rules, const spec::ItemComparison& item)
+      : sides_(sides), rules_(rules), item_(item) {}
 
-  /// False where it cannot be read.
+  /// False where there are no numbers to be read.
   bool open() {
     const auto add = [&](const Side& side) {
-      auto array = open_array(side, item_.name);
+      auto array = open_array(side, rules_, item_.name);
       if (!array) return false;
       arrays_.push_back(std::move(*array));
       return true;
@@ -159,8 +211,7 @@ class HeldArray {
                   rerun->record.run_id + ": a perturbed rerun has not the array " + item_.name +
                       " as its reference has it");
     }
-    const ArrayType type = arrays_.front().info.type;
-    return type == ArrayType::float64 || type == ArrayType::float32;
+    return base::size_of(arrays_.front().info.type) > 0;
   }
 
   EnvelopeFinding find() {
@@ -171,11 +222,16 @@ class HeldArray {
     return found;
   }
 
+  /// Were all of its whole numbers held as they are?
+  bool is_exact() const { return is_exact_; }
+
  private:
   void look(std::uint64_t from, std::uint64_t count, EnvelopeFinding& found) {
     std::vector<std::vector<double>> values;
-    for (OpenArray& array : arrays_)
-      values.push_back(*read_numbers(*array.source, array.info, from, count));
+    for (OpenArray& array : arrays_) {
+      values.push_back(read_numbers(*array.source, array.info, from, count));
+      is_exact_ = is_exact_ && are_exact(array.info.type, values.back());
+    }
     const std::vector<double> reference = std::move(values[0]);
     const std::vector<double> other = std::move(values[1]);
     values.erase(values.begin(), values.begin() + 2);
@@ -204,19 +260,39 @@ class HeldArray {
   }
 
   const Sides& sides_;
+  const Rules& rules_;
   const spec::ItemComparison& item_;
   std::vector<OpenArray> arrays_{};  ///< reference, other, reruns
+  bool is_exact_ = true;
 };
 
-void hold_array(const Sides& sides, Finding& finding) {
-  HeldArray array(sides, finding.item);
-  if (array.open()) settle(finding, array.find(), sides.is_required);
+void hold_array(const Sides& sides, const Rules& rules, Finding& finding) {
+  HeldArray array(sides, rules, finding.item);
+  const auto undecided = [&](const char* why) {
+    if (sides.is_required) finding.undecided = why;
+  };
+  if (!array.open()) {
+    return undecided(
+        "it is beyond its tolerance, and its values cannot be read again to hold them "
+        "against the envelope");
+  }
+  EnvelopeFinding found = array.find();
+  if (!array.is_exact()) {
+    return undecided(
+        "it is beyond its tolerance, and has whole numbers beyond 2^53, which are not "
+        "held against an envelope");
+  }
+  settle(finding, std::move(found), sides.is_required);
 }
 
 }  // namespace
 
-void add_envelope(
-    const Side& a, const Side& b, const Options& options, Findings& metrics, Findings& outputs) {
+void add_envelope(const Side& a,
+                  const Side& b,
+                  const Rules& rules,
+                  const Options& options,
+                  Findings& metrics,
+                  Findings& outputs) {
   if (options.envelope.empty()) return;
   const bool reference_is_a = options.reference != ReferenceSide::b;
   const Sides sides{reference_is_a ? a : b,
@@ -228,7 +304,7 @@ void add_envelope(
     if (is_held(finding)) hold_series(sides, finding);
   }
   for (Finding& finding : outputs.items) {
-    if (is_held(finding)) hold_array(sides, finding);
+    if (is_held(finding)) hold_array(sides, rules, finding);
   }
 }
 

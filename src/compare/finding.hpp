@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/series_sink.hpp>
 #include <sabath/spec/comparison.hpp>
 
 #include <cstdint>
@@ -9,6 +10,13 @@
 
 namespace sabath::compare {
 
+/// Where a series parts, as far as it is known: else base::no_step.
+struct PartsAt {
+  std::int64_t step = base::no_step;
+  std::int64_t epoch = base::no_step;
+  std::int64_t record = 0;  ///< which one of its rank, where neither is known
+};
+
 /// An item with what the search for the first divergence needs to know besides.
 struct Finding {
   spec::ItemComparison item{};
@@ -16,10 +24,16 @@ struct Finding {
   /// Why it cannot be said whether the rungs below bitwise hold; empty: it can.
   std::string undecided{};
   bool from_start = false;  ///< the very first pair of a series differs already
-  /// When a series parts, so that series by step and by epoch can be put in order: epoch (a lowest
-  /// number where it is not known) and step (a highest one where there is none).
-  std::pair<std::int64_t, std::int64_t> parts_at{};
+  PartsAt parts_at{};
+  bool counts_anew = false;  ///< a series with the same steps in each epoch
+  /// The last step of each epoch in which a series has some, unless it counts them anew.
+  std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends{};
 };
+
+/// Nothing but NaN on both sides agrees in nothing that was computed.
+inline bool is_all_nan(const spec::ItemComparison& item) {
+  return item.strongest && item.compared > 0 && item.nan_pairs == item.compared;
+}
 
 /// Items in the order in which they are shown, and what could not be evaluated, in words.
 struct Findings {

@@ -1,11 +1,12 @@
 #include "likely_cause.hpp"
 
 #include "repetition.hpp"
+#include "step_clock.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <map>
 #include <tuple>
 
 namespace sabath::compare {
@@ -73,11 +74,11 @@ std::string what_differs(const std::vector<Group>& groups) {
 std::vector<std::string> still_equal(const Finding& first, const std::vector<Finding>& metrics) {
   std::vector<std::string> names;
   if (!first.item.first_bitwise) return names;
+  const StepClock clock(first.stage, metrics);
   for (const Finding& other : metrics) {
     if (&other == &first || !other.item.judged || other.stage != first.stage) continue;
-    if (other.item.compared > 0 && (!other.item.first_bitwise || other.parts_at > first.parts_at)) {
+    if (other.item.compared > 0 && clock.when(other) > clock.when(first))
       names.push_back(other.item.name);
-    }
   }
   return names;
 }
@@ -190,18 +191,18 @@ std::string conclusion(const std::vector<Group>& groups,
 const Finding* first_divergent(const std::vector<Finding>& metrics,
                                const std::vector<Finding>& outputs,
                                const StageOrder& stages) {
-  using When = std::pair<std::int64_t, std::int64_t>;
-  constexpr auto last = std::numeric_limits<std::int64_t>::max();
   const Finding* first = nullptr;
-  std::tuple<std::size_t, int, When> best{};
-  const auto offer = [&](const Finding& finding, int kind, When when) {
+  std::tuple<std::size_t, int, StepClock::When> best{};
+  const auto offer = [&](const Finding& finding, int kind, StepClock::When when) {
     const std::tuple place{stages.place(finding.stage), kind, when};
     if (!differs(finding) || (first != nullptr && best <= place)) return;
     first = &finding;
     best = place;
   };
+  std::map<std::string, StepClock> clocks;
   for (const Finding& metric : metrics) {
-    offer(metric, 0, metric.item.first_bitwise ? metric.parts_at : When{last, last});
+    const auto clock = clocks.try_emplace(metric.stage, metric.stage, metrics).first;
+    offer(metric, 0, clock->second.when(metric));
   }
   for (const Finding& output : outputs)
     offer(output, 1, {});

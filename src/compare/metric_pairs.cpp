@@ -75,10 +75,15 @@ Findings compare_metrics(const Side& a,
     finding.item.name = stage + "/" + name;
     finding.item.judged = judged;
     reported.insert(name);
-    if (judged && finding.item.strongest && finding.item.nan_pairs == finding.item.compared) {
+    if (judged && is_all_nan(finding.item)) {
       findings.not_evaluated.push_back(all_nan_text(finding.item));
     }
     findings.items.push_back(std::move(finding));
+  }
+  for (const auto& [name, conflict] : rules.conflicts) {
+    const std::size_t at = declared_at(rules, name);
+    if (at == rules.metrics.size() || rules.metrics[at].performance) continue;
+    findings.not_evaluated.push_back(fmt::format("{} is not judged: {}", name, conflict));
   }
   for (const spec::MetricSpec& metric : rules.metrics) {
     if (metric.performance || reported.contains(metric.name)) continue;

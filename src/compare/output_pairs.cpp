@@ -1,16 +1,21 @@
 #include "output_pairs.hpp"
 
 #include "array_pair.hpp"
+#include "only_nan.hpp"
+#include "output_rules.hpp"
 #include "prediction_churn.hpp"
 #include "tree_pair.hpp"
+#include "unreadable_arrays.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
 #include <sabath/compare/array_trees.hpp>
-#include <sabath/spec/output_rule.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <tuple>
 
@@ -71,9 +76,12 @@ Finding whole_file(std::string structure) {
 
 class OutputPairs {
  public:
-  OutputPairs(const Rules& rules, const Options& options) : rules_(rules), options_(options) {}
+  OutputPairs(const Outputs& of_a, const Outputs& of_b, const Rules& rules, const Options& options)
+      : of_a_(of_a), of_b_(of_b), rules_(rules), options_(options) {}
 
-  void add(const std::string& name, const OutputSide* a, const OutputSide* b) {
+  void add(const std::string& name) {
+    const OutputSide* const a = find(of_a_, name);
+    const OutputSide* const b = find(of_b_, name);
     if (a == nullptr || b == nullptr) {
       Finding finding = whole_file(a == nullptr ? "only in B" : "only in A");
       finding.item.compared = 0;
@@ -81,31 +89,19 @@ class OutputPairs {
       finding.item.missing = 1;
       return keep(name, std::move(finding));
     }
-    if (a->digest == b->digest && !a->digest.hex.empty()) return keep(name, whole_file({}));
-    const spec::OutputRule rule =
-        spec::rule_for(rules_.outputs, stage_of(name), name.substr(name.find('/') + 1));
-    if (rule.as == "bytes") return keep(name, whole_file(bytes_differ(*a, *b)));
-    const auto trees_of_a = trees_of(*a, *b, rule);
-    const auto trees_of_b = trees_of(*b, *a, rule);
-    if (!a->open || !b->open) {
-      if (trees_of_a && trees_of_b) {
-        return add(
-            name,
-            compare_trees(name, *trees_of_a, *trees_of_b, rule.tolerance, options_.tolerance));
-      }
-      if (!is_named_as_arrays(rule, name)) return keep(name, whole_file(bytes_differ(*a, *b)));
+    const OutputRules rules = rules_for(rules_, name);
+    if (a->digest == b->digest && !a->digest.hex.empty()) {
+      note_outside(name, a->outside ? *a : *b, rules.rule);
+      note_only_nan(name, a->open || a->trees ? *a : *b, rules.rule);
+      return keep(name, whole_file({}));
+    }
+    if (!rules.conflict.empty()) {
       findings_.not_evaluated.push_back(
-          fmt::format("the output {} differs and its content is not there any more", name));
+          fmt::format("the output {} differs: {}", name, rules.conflict));
       return;
     }
-    const auto from_a = a->open(rule);
-    const auto from_b = b->open(rule);
-    if (!from_a || !from_b) return keep(name, whole_file(bytes_differ(*a, *b)));
-    const TreePair trees{trees_of_a ? &*trees_of_a : nullptr, trees_of_b ? &*trees_of_b : nullptr};
-    Findings arrays =
-        compare_arrays(name, *from_a, *from_b, rule.tolerance, options_.tolerance, trees);
-    add_churn(name, *from_a, *from_b, rule, arrays);
-    add(name, std::move(arrays));
+    if (rules.rule.as == "bytes") return keep(name, whole_file(bytes_differ(*a, *b)));
+    add_different(name, *a, *b, rules);
   }
 
   Findings take() { return std::move(findings_); }
@@ -117,14 +113,91 @@ class OutputPairs {
     findings_.items.push_back(std::move(finding));
   }
 
+  static const OutputSide* find(const Outputs& outputs, const std::string& name) {
+    const auto found = outputs.find(name);
+    return found == outputs.end() ? nullptr : &found->second;
+  }
+
+  /// Whose bytes differ: their values may be equal all the same.
+  void add_different(const std::string& name,
+                     const OutputSide& a,
+                     const OutputSide& b,
+                     const OutputRules& rules) {
+    // Made of one side's values, they are rounded as the other's were.
+    const auto trees_of_a = trees_of(a, b, rules.rule, rules.tolerance.of_b());
+    const auto trees_of_b = trees_of(b, a, rules.rule, rules.tolerance.one);
+    if (!a.open || !b.open) {
+      if (trees_of_a && trees_of_b) {
+        return add(
+            name,
+            compare_trees(name, *trees_of_a, *trees_of_b, rules.tolerance, options_.tolerance));
+      }
+      if (!is_named_as_arrays(rules.rule, name)) return keep(name, whole_file(bytes_differ(a, b)));
+      findings_.not_evaluated.push_back(
+          fmt::format("the output {} differs and its content is not there any more", name));
+      return;
+    }
+    const auto from_a = a.open(rules.rule);
+    const auto from_b = b.open(rules.rule);
+    if (!from_a || !from_b) return keep(name, whole_file(bytes_differ(a, b)));
+    const TreePair trees{trees_of_a ? &*trees_of_a : nullptr, trees_of_b ? &*trees_of_b : nullptr};
+    Findings arrays =
+        compare_arrays(name, *from_a, *from_b, rules.tolerance, options_.tolerance, trees);
+    add_churn(name, *from_a, *from_b, rules.rule, arrays);
+    add(name, std::move(arrays));
+  }
+
+  /// Equal bytes that say where values are do not say that these are equal.
+  void note_outside(const std::string& name, const OutputSide& side, const spec::OutputRule& rule) {
+    if (!side.outside) return;
+    UnreadableArrays unreadable;
+    for (const base::OutsideValues& values : side.outside(rule)) {
+      const std::filesystem::path folder = std::filesystem::path(name).parent_path();
+      const std::string file = (folder / values.file).lexically_normal().string();
+      if (find(of_a_, file) != nullptr && find(of_b_, file) != nullptr) continue;
+      unreadable.add(
+          name + ":/" + base::printable(values.array),
+          "has its values in '" + base::printable(values.file) + "', which is no declared output");
+    }
+    for (std::string& told : unreadable.take(name))
+      findings_.not_evaluated.push_back(std::move(told));
+  }
+
+  /// Nor do equal bytes say that there is a number among the values.
+  void note_only_nan(const std::string& name,
+                     const OutputSide& side,
+                     const spec::OutputRule& rule) {
+    if (rule.as == "bytes") return;
+    UnreadableArrays unreadable;
+    for (const std::string& path : arrays_of_only_nan(side, rule))
+      unreadable.add(name + ":/" + base::printable(path), only_nan);
+    for (std::string& told : unreadable.take(name))
+      findings_.not_evaluated.push_back(std::move(told));
+  }
+
+  static std::vector<std::string> arrays_of_only_nan(const OutputSide& side,
+                                                     const spec::OutputRule& rule) {
+    const auto trees = side.trees ? side.trees() : std::nullopt;
+    if (trees) return compare::arrays_of_only_nan(*trees);
+    if (!side.open) return {};
+    try {
+      const auto source = side.open(rule);
+      return source ? compare::arrays_of_only_nan(*source) : std::vector<std::string>{};
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::integrity) throw;
+      return {};  // equal damage is equal
+    }
+  }
+
   /// What was kept of the values, or is made of them where only the other side's are gone.
   static std::optional<spec::OutputTrees> trees_of(const OutputSide& side,
                                                    const OutputSide& other,
-                                                   const spec::OutputRule& rule) {
+                                                   const spec::OutputRule& rule,
+                                                   const spec::Tolerance& tolerance) {
     auto trees = side.trees ? side.trees() : std::nullopt;
     if (trees || !side.open || other.open || !other.trees) return trees;
     const auto source = side.open(rule);
-    if (source) trees = make_trees(*source, rule.tolerance);
+    if (source) trees = make_trees(*source, tolerance);
     return trees;
   }
 
@@ -140,15 +213,12 @@ class OutputPairs {
         findings_.not_evaluated.end(), arrays.not_evaluated.begin(), arrays.not_evaluated.end());
   }
 
+  const Outputs& of_a_;
+  const Outputs& of_b_;
   const Rules& rules_;
   const Options& options_;
   Findings findings_{};
 };
-
-const OutputSide* find(const Outputs& outputs, const std::string& name) {
-  const auto found = outputs.find(name);
-  return found == outputs.end() ? nullptr : &found->second;
-}
 
 }  // namespace
 
@@ -164,9 +234,9 @@ Findings compare_outputs(const Side& a,
     for (const auto& [name, output] : *outputs)
       names.emplace(stages.place(stage_of(name)), name);
   }
-  OutputPairs pairs(rules, options);
+  OutputPairs pairs(of_a, of_b, rules, options);
   for (const auto& [place, name] : names)
-    pairs.add(name, find(of_a, name), find(of_b, name));
+    pairs.add(name);
   return pairs.take();
 }
 

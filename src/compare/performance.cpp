@@ -54,7 +54,12 @@ std::vector<double> last_value_of(const Side& side,
                                   const spec::MetricSpec& metric) {
   const spec::Series* series = find(side, stream, metric.name);
   if (series == nullptr || series->size() == 0) return {};
-  return {series->value.back()};
+  // As in the record's summary: of the lowest rank that reports.
+  const std::int32_t rank = *std::min_element(series->rank.begin(), series->rank.end());
+  std::size_t last = series->size() - 1;
+  while (series->rank[last] != rank)
+    --last;
+  return {series->value[last]};
 }
 
 std::vector<double> joules_of(const spec::RunRecord& record) {
@@ -256,6 +261,19 @@ void sort_rows(std::vector<PerformanceRow>& rows) {
   });
 }
 
+namespace {
+
+/// A row of which the recipes say what cannot both hold: told, and not judged.
+PerformanceRow row_in_conflict(PerformanceRow row, const std::string& conflict) {
+  row.better = spec::Better::none;
+  row.ratio = row.ratio_low = row.ratio_high = row.margin = std::nullopt;
+  row.verdict = spec::Verdict::inconclusive;
+  row.reason = conflict;
+  return row;
+}
+
+}  // namespace
+
 std::vector<PerformanceRow> performance_rows(const Side& a,
                                              const Side& b,
                                              const Rules& rules,
@@ -264,6 +282,7 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
   std::vector<PerformanceRow> rows{total_time(a, b)};
   for (const spec::MetricSpec& metric : rules.metrics) {
     if (!metric.performance && !is_validation_loss(metric.name)) continue;
+    const auto conflict = rules.conflicts.find(metric.name);
     std::set<std::string> streams;
     for (const auto* side : {&a, &b}) {
       for (const spec::Series& series : side->series) {
@@ -280,6 +299,8 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
                                        values_of(b, stream, metric),
                                        margin,
                                        options.reference));
+        if (conflict != rules.conflicts.end())
+          rows.back() = row_in_conflict(std::move(rows.back()), conflict->second);
         continue;
       }
       rows.push_back(row_of(name,

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 #include <map>
 #include <span>
 #include <tuple>
@@ -24,17 +23,20 @@ enum class KeyKind : std::uint8_t { step, epoch, ordinal };
 
 /// Where a point belongs, and the row that holds it.
 struct Key {
+  std::int64_t epoch = base::no_step;  ///< only where steps begin anew in each
   std::int64_t index = 0;
   std::int32_t rank = 0;
   std::uint32_t occurrence = 0;
   std::uint32_t row = 0;
   KeyKind kind = KeyKind::step;
 
-  auto place() const { return std::tie(kind, index, rank); }
-  auto identity() const { return std::tie(kind, index, rank, occurrence); }
+  auto place() const { return std::tie(kind, epoch, index, rank); }
+  auto identity() const { return std::tie(kind, epoch, index, rank, occurrence); }
 };
 
-std::vector<Key> keys_of(const spec::Series& series) {
+using Keys = std::vector<Key>;
+
+Keys keys_of(const spec::Series& series, bool by_epoch) {
   std::vector<Key> keys(series.size());
   std::map<std::int32_t, std::int64_t> ordinals;
   for (std::size_t row = 0; row < keys.size(); ++row) {
@@ -43,6 +45,7 @@ std::vector<Key> keys_of(const spec::Series& series) {
     key.rank = series.rank[row];
     if (series.step[row] != base::no_step) {
       key.index = series.step[row];
+      if (by_epoch) key.epoch = series.epoch[row];
     } else if (series.epoch[row] != base::no_step) {
       key.kind = KeyKind::epoch;
       key.index = series.epoch[row];
@@ -61,6 +64,38 @@ std::vector<Key> keys_of(const spec::Series& series) {
   return keys;
 }
 
+/// Does it have the same steps in several epochs? Then it is the order of records that tells them
+/// apart, and one that is missing would move all that follow.
+bool counts_anew(const spec::Series& series, const Keys& keys) {
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    if (keys[i].kind == KeyKind::step && keys[i].occurrence > 0 &&
+        series.epoch[keys[i].row] != series.epoch[keys[i - 1].row]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_steps_and_epochs(const spec::Series& series) {
+  const auto is_known = [](std::int64_t number) { return number != base::no_step; };
+  return std::all_of(series.step.begin(), series.step.end(), is_known) &&
+         std::all_of(series.epoch.begin(), series.epoch.end(), is_known);
+}
+
+struct BothKeys {
+  Keys a{};
+  Keys b{};
+  bool by_epoch = false;
+};
+
+BothKeys keys_of(const spec::Series& a, const spec::Series& b) {
+  BothKeys keys{keys_of(a, false), keys_of(b, false)};
+  keys.by_epoch = (counts_anew(a, keys.a) || counts_anew(b, keys.b)) && has_steps_and_epochs(a) &&
+                  has_steps_and_epochs(b);
+  if (!keys.by_epoch) return keys;
+  return {keys_of(a, true), keys_of(b, true), true};
+}
+
 struct Pair {
   Key key{};  ///< with the row in A
   std::uint32_t row_b = 0;
@@ -70,8 +105,9 @@ struct Pair {
 /// Two series brought together: pairs in the order in which they happened, and what has no partner.
 struct Alignment {
   std::vector<Pair> pairs{};
-  std::vector<Key> only_a{};
-  std::vector<Key> only_b{};
+  Keys only_a{};
+  Keys only_b{};
+  bool by_epoch = false;  ///< steps begin anew in each
 };
 
 /// Codes that count steps anew in each epoch: what happened first is in the first epoch.
@@ -89,9 +125,11 @@ void order_by_epoch(std::vector<Pair>& pairs) {
 }
 
 Alignment align(const spec::Series& a, const spec::Series& b) {
-  const std::vector<Key> of_a = keys_of(a);
-  const std::vector<Key> of_b = keys_of(b);
+  const BothKeys keys = keys_of(a, b);
+  const Keys& of_a = keys.a;
+  const Keys& of_b = keys.b;
   Alignment result;
+  result.by_epoch = keys.by_epoch;
   result.pairs.reserve(std::min(of_a.size(), of_b.size()));
   auto at_a = of_a.begin();
   auto at_b = of_b.begin();
@@ -140,7 +178,7 @@ std::string missing_text(const Alignment& alignment, bool show_rank) {
                                 keys->size(),
                                 keys->size() == 1 ? "" : "s",
                                 side,
-                                place_text(keys->front(), base::no_step, show_rank)));
+                                place_text(keys->front(), keys->front().epoch, show_rank)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -149,22 +187,34 @@ bool same_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-std::pair<std::int64_t, std::int64_t> when(const Pair& pair) {
-  constexpr auto last = std::numeric_limits<std::int64_t>::max();
+PartsAt parts_at(const Pair& pair) {
   switch (pair.key.kind) {
     case KeyKind::step:
-      return {pair.epoch, pair.key.index};
+      return {pair.key.index, pair.epoch, 0};
     case KeyKind::epoch:
-      return {pair.key.index, last};
+      return {base::no_step, pair.key.index, 0};
     case KeyKind::ordinal:
       break;
   }
-  return {last - 1, pair.key.index};
+  return {base::no_step, base::no_step, pair.key.index};
+}
+
+/// The last step of each epoch, of pairs in the order of steps.
+std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends_of(const std::vector<Pair>& pairs) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ends;
+  for (const Pair& pair : pairs) {
+    if (pair.key.kind != KeyKind::step || pair.epoch == base::no_step) continue;
+    if (ends.empty() || ends.back().first != pair.epoch) ends.emplace_back(pair.epoch, 0);
+    ends.back().second = pair.key.index;
+  }
+  return ends;
 }
 
 /// The values of a rerun in the places of the reference's rows.
-std::vector<double> values_by_row(const std::vector<Key>& reference, const spec::Series& rerun) {
-  const std::vector<Key> keys = keys_of(rerun);
+std::vector<double> values_by_row(const spec::Series& of_reference, const spec::Series& rerun) {
+  const BothKeys both = keys_of(of_reference, rerun);
+  const Keys& reference = both.a;
+  const Keys& keys = both.b;
   const auto same = [](const Key& a, const Key& b) { return a.identity() == b.identity(); };
   if (!std::equal(reference.begin(), reference.end(), keys.begin(), keys.end(), same)) {
     throw base::Error(
@@ -190,7 +240,6 @@ EnvelopeFinding hold_to_envelope(const spec::Series& reference,
                                  const spec::Tolerance& tolerance,
                                  bool reference_is_a) {
   const std::vector<Pair> pairs = align(reference, other).pairs;
-  const std::vector<Key> keys = keys_of(reference);
   std::vector<double> of_reference;
   std::vector<double> of_other;
   std::vector<double> floors;
@@ -203,7 +252,7 @@ EnvelopeFinding hold_to_envelope(const spec::Series& reference,
   }
   std::vector<std::vector<double>> of_reruns;
   for (const spec::Series* rerun : reruns) {
-    const std::vector<double> by_row = values_by_row(keys, *rerun);
+    const std::vector<double> by_row = values_by_row(reference, *rerun);
     std::vector<double>& values = of_reruns.emplace_back();
     for (const Pair& pair : pairs)
       values.push_back(by_row[pair.key.row]);
@@ -256,9 +305,11 @@ Finding compare_series(const spec::Series* a,
       first.first != values_a.end()) {
     const auto ordinal = static_cast<std::size_t>(first.first - values_a.begin());
     finding.from_start = ordinal == 0;
-    finding.parts_at = when(alignment.pairs[ordinal]);
+    finding.parts_at = parts_at(alignment.pairs[ordinal]);
     finding.item.comes_back = same_bits(values_a.back(), values_b.back());
   }
+  finding.counts_anew = alignment.by_epoch;
+  if (!alignment.by_epoch) finding.epoch_ends = epoch_ends_of(alignment.pairs);
   finding.item.missing = alignment.only_a.size() + alignment.only_b.size();
   finding.item.structure = missing_text(alignment, show_rank);
   finding.item.strongest = strongest_rung(finding.item);

@@ -1,5 +1,7 @@
 #include "tolerance.hpp"
 
+#include <algorithm>
+
 namespace sabath::compare {
 namespace {
 
@@ -29,11 +31,9 @@ std::optional<T> first_of(const std::optional<T>& asked, const std::optional<T>&
   return asked ? asked : recipe;
 }
 
-}  // namespace
-
-spec::Tolerance applied_tolerance(base::ArrayType type,
-                                  const spec::Tolerance& recipe,
-                                  const spec::Tolerance& asked) {
+spec::Tolerance filled_in(base::ArrayType type,
+                          const spec::Tolerance& recipe,
+                          const spec::Tolerance& asked) {
   const Defaults defaults = defaults_of(type);
   const auto absolute = first_of(asked.absolute, recipe.absolute);
   const auto relative = first_of(asked.relative, recipe.relative);
@@ -42,6 +42,19 @@ spec::Tolerance applied_tolerance(base::ArrayType type,
   applied.relative = relative.value_or(absolute ? 0 : defaults.relative);
   applied.ulp = first_of(asked.ulp, recipe.ulp).value_or(defaults.ulp);
   return applied;
+}
+
+}  // namespace
+
+spec::Tolerance applied_tolerance(base::ArrayType type,
+                                  const SaidTolerance& recipe,
+                                  const spec::Tolerance& asked) {
+  const spec::Tolerance one = filled_in(type, recipe.one, asked);
+  if (!recipe.other) return one;
+  const spec::Tolerance other = filled_in(type, *recipe.other, asked);
+  return {std::min(one.absolute, other.absolute),
+          std::min(one.relative, other.relative),
+          std::min(one.ulp, other.ulp)};
 }
 
 }  // namespace sabath::compare

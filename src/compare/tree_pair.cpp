@@ -3,6 +3,7 @@
 #include "array_pair.hpp"
 #include "index_text.hpp"
 #include "tolerance.hpp"
+#include "unreadable_arrays.hpp"
 
 #include <sabath/base/text_table.hpp>
 
@@ -60,7 +61,7 @@ Differing differing(const spec::ArrayTree& a, const spec::ArrayTree& b) {
 
 Finding compare_tree(const spec::ArrayTree& a,
                      const spec::ArrayTree& b,
-                     const spec::Tolerance& recipe,
+                     const SaidTolerance& recipe,
                      const spec::Tolerance& asked) {
   const base::ArrayInfo info = info_of(a);
   Finding finding;
@@ -99,9 +100,10 @@ Finding compare_tree(const spec::ArrayTree& a,
 Findings compare_trees(const std::string& name,
                        const spec::OutputTrees& a,
                        const spec::OutputTrees& b,
-                       const spec::Tolerance& recipe,
+                       const SaidTolerance& recipe,
                        const spec::Tolerance& asked) {
   Findings findings;
+  UnreadableArrays unreadable;
   const auto name_of = [&](const spec::ArrayTree& tree) {
     return name + ":/" + base::printable(tree.path);
   };
@@ -122,19 +124,22 @@ Findings compare_trees(const std::string& name,
       const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
       const std::string structure = structural_difference(info_of(*at_a), info_of(*at_b));
       if (!why.empty()) {
-        findings.not_evaluated.push_back(name_of(*at_a) + " " + why);
+        unreadable.add(name_of(*at_a), why);
       } else if (!structure.empty()) {
         add(*at_a, structural(structure, 0));
       } else if (!are_cut_alike(*at_a, *at_b)) {
-        findings.not_evaluated.push_back(name_of(*at_a) +
-                                         " was cut into other chunks on each side");
+        unreadable.add(name_of(*at_a), "was cut into other chunks on each side");
       } else {
-        add(*at_a, compare_tree(*at_a, *at_b, recipe, asked));
+        Finding finding = compare_tree(*at_a, *at_b, recipe, asked);
+        if (is_all_nan(finding.item) && !at_a->is_attribute)
+          unreadable.add(name_of(*at_a), only_nan);
+        add(*at_a, std::move(finding));
       }
       ++at_a;
       ++at_b;
     }
   }
+  findings.not_evaluated = unreadable.take(name);
   return findings;
 }
 

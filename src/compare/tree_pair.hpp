@@ -1,6 +1,7 @@
 #pragma once
 
 #include "finding.hpp"
+#include "tolerance.hpp"
 
 #include <sabath/base/array_source.hpp>
 #include <sabath/spec/output_trees.hpp>
@@ -15,7 +16,7 @@ namespace sabath::compare {
 Findings compare_trees(const std::string& name,
                        const spec::OutputTrees& a,
                        const spec::OutputTrees& b,
-                       const spec::Tolerance& recipe,
+                       const SaidTolerance& recipe,
                        const spec::Tolerance& asked);
 
 /// Which chunks of an array are equal, so that they need not be read.

@@ -19,15 +19,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* settled_limits =
+    "\"environments\": {\"limits\": ...} of the configuration grants more";
+
 constexpr std::uint64_t log_limit_bytes = 1U << 30U;
 
 std::string hint_for(const base::ProcessResult& result, const fs::path& log) {
   std::string whole = "the whole log is " + log.string();
   if (result.end == base::ProcessEnd::silent) {
-    return whole + "; a step that waits for input or for a network would look like this";
+    return whole + "; a step that waits for input or for a network would look like this; " +
+           settled_limits;
   }
   if (result.end == base::ProcessEnd::timed_out) {
-    return whole + "; all steps of a layer share one limit of time";
+    return whole + "; all steps of a layer share one limit of time; " + settled_limits;
   }
   return whole;
 }
@@ -77,8 +81,9 @@ void BuildSteps::run(std::string_view doing,
   command.environment = environment_;
   command.stdout_path = build_.log;
   command.stderr_path = build_.log;
-  command.deadline = std::max<std::chrono::nanoseconds>(build_.limits.wall - used_, {});
-  command.silence_deadline = build_.limits.silence;
+  command.deadline =
+      std::max<std::chrono::nanoseconds>(build_.limits.wall.value_or(usual_build_time) - used_, {});
+  command.silence_deadline = build_.limits.silence.value_or(usual_silence);
   command.output_limit = log_limit_bytes;
   const base::ProcessResult result = [&] {
     try {
@@ -108,6 +113,24 @@ void BuildSteps::run(std::string_view doing,
 
 void BuildSteps::log_line(const std::string& line) {
   write_log(build_.log, line + "\n");
+}
+
+std::optional<std::string> full_disk(std::string_view said) {
+  for (const int code : {ENOSPC, EDQUOT}) {
+    const std::string text = base::errno_text(code);
+    // Programs in Go begin it with a small letter.
+    if (said.find(text.substr(1)) != std::string_view::npos) return text;
+  }
+  return std::nullopt;
+}
+
+void refuse_full_disk(const base::ProcessResult& result, const std::string& message) {
+  auto full = full_disk(result.errors);
+  if (!full) full = full_disk(result.output);
+  if (!full) return;
+  throw base::Error(base::ErrorKind::storage,
+                    message + ": " + *full,
+                    "make room where the cache is, and run the command again");
 }
 
 void write_log(const fs::path& log, const std::string& text) {

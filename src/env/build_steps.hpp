@@ -4,6 +4,7 @@
 #include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,12 @@ class BuildSteps {
   base::Environment environment_;
   std::chrono::nanoseconds used_{};
 };
+
+/// What a tool says in the locale that it is given, when the disk or a quota is full: no property
+/// of what is asked for, so that it is never remembered as one.
+std::optional<std::string> full_disk(std::string_view said);
+/// Throws Error{storage} where that is why a tool failed; `message` says who did what.
+void refuse_full_disk(const base::ProcessResult& result, const std::string& message);
 
 /// Appends to a log.
 void write_log(const std::filesystem::path& log, const std::string& text);

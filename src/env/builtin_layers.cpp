@@ -12,6 +12,14 @@ std::map<std::string, std::string> EnvironmentLayer::build(const LayerBuild&) {
   return {};
 }
 
+std::vector<std::string> EnvironmentLayer::expectations(const LayerContext&) {
+  return {};
+}
+
+std::map<std::string, std::string> EnvironmentLayer::check_expectations(const LayerBuild&) {
+  return {};
+}
+
 bool EnvironmentLayer::is_locked(const spec::LayerSpec&) const {
   return false;
 }

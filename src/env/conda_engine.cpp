@@ -209,8 +209,8 @@ base::ProcessResult CondaEngine::run(std::vector<std::string> arguments,
   if (!subdir.empty() && subdir != "noarch") variables["CONDA_SUBDIR"] = subdir;
   command.environment = std::move(variables);
   command.capture_limit = 256U << 20U;
-  command.deadline = std::chrono::hours(1);
-  command.silence_deadline = std::chrono::minutes(30);
+  command.deadline = errand_.limits.wall.value_or(usual_build_time);
+  command.silence_deadline = errand_.limits.silence.value_or(std::chrono::minutes(30));
   base::ProcessResult result = processes_.run(command, errand_.stop);
   if (result.end == base::ProcessEnd::stopped) {
     throw Error(ErrorKind::interrupted, place_of(errand_.context.spec.name) + ": interrupted");
@@ -220,6 +220,7 @@ base::ProcessResult CondaEngine::run(std::vector<std::string> arguments,
 
 void CondaEngine::fail(const std::string& doing, const base::ProcessResult& result) const {
   const std::string place = place_of(errand_.context.spec.name) + ": " + doing + ": ";
+  refuse_full_disk(result, place + program_.identity());
   const std::string told = explanation(result);
   if (speaks_of_network(told)) {
     throw Error(ErrorKind::transfer,

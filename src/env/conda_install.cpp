@@ -22,11 +22,14 @@ using base::ErrorKind;
 
 /// Sources what `conda activate` sources, in its order. Sections end with an empty record.
 constexpr const char* script = R"(
-env -0; printf '\0'
+readonly sabath_env=$1
+"$sabath_env" -0 || exit 80
+printf '\0'
 for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do
   [ -e "$file" ] && . "$file" >&2
 done
-env -0; printf '\0'
+"$sabath_env" -0 || exit 80
+printf '\0'
 )";
 
 fs::path activation_file(const fs::path& prefix) {
@@ -42,7 +45,7 @@ fs::path activation_file(const fs::path& prefix) {
 /// What programs in the prefix see before its activation scripts.
 base::Environment variables_inside(const LayerBuild& build) {
   base::Environment variables = build.context.variables;
-  add_layer(variables, {.lock = build.lock, .prefix = build.prefix.string()});
+  add_prefix(variables, {.lock = build.lock, .prefix = build.prefix.string()});
   for (const char* const name : {"CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
     variables[name] = build.prefix.string();
   return variables;
@@ -52,9 +55,15 @@ base::Environment variables_inside(const LayerBuild& build) {
 void keep_activation(const CondaInstall& install, base::ProcessRunner& processes) {
   const LayerBuild& build = install.build;
   base::Command shell;
-  shell.argv = {"bash", "--noprofile", "--norc", "-c", script};
-  shell.working_directory = build.work;
   base::Environment variables = variables_inside(build);
+  shell.argv = {"bash",
+                "--noprofile",
+                "--norc",
+                "-c",
+                script,
+                "sabath",
+                find_env(build.context.variables, place_of(build.lock.name))};
+  shell.working_directory = build.work;
   variables["HOME"] = (build.work / "home").string();
   variables["TMPDIR"] = (build.work / "tmp").string();
   shell.environment = variables;
@@ -64,7 +73,7 @@ void keep_activation(const CondaInstall& install, base::ProcessRunner& processes
   std::string_view text = result.output;
   const auto before = take_section(text);
   const auto after = take_section(text);
-  if (!before || !after) {
+  if (!before || !after || after->empty()) {
     refuse(install,
            "the activation scripts of its packages " + result.describe() + ":" +
                last_lines({result.errors}),
@@ -115,18 +124,18 @@ void check_records(const CondaInstall& install) {
   }
 }
 
-/// What was asked for and is a package of Python, too, must be importable.
-std::vector<std::string> importable(const CondaInstall& install) {
-  const auto python = packages_in(install.build.prefix);
+}  // namespace
+
+std::vector<std::string> importable_packages(const fs::path& prefix,
+                                             const std::set<std::string>& requested) {
+  const auto python = packages_in(prefix);
   std::vector<std::string> words;
-  for (const std::string& name : install.requested) {
+  for (const std::string& name : requested) {
     const std::string normal = spec::normal_package_name(name);
     if (python.contains(normal)) words.push_back(normal);
   }
   return words;
 }
-
-}  // namespace
 
 std::map<std::string, std::string> install_conda(const CondaInstall& install,
                                                  base::ProcessRunner& processes) {
@@ -147,16 +156,7 @@ std::map<std::string, std::string> install_conda(const CondaInstall& install,
   check_present(build, conda_packages_in(build.prefix));
   check_records(install);
   keep_activation(install, processes);
-
-  spec::BuiltLayer layer{.lock = build.lock, .prefix = build.prefix.string()};
-  layer.modules = activation_of(build.prefix);
-  base::Environment running = build.context.variables;
-  add_layer(running, layer);
-  BuildSteps steps(processes, build, running);
-  check_commands(build);
-  check_imports(build, importable(install), steps);
-  auto present = check_libraries(build, processes, running);
-  present["tool.installer"] = program.identity();
+  std::map<std::string, std::string> present{{"tool.installer", program.identity()}};
   for (const CondaPackage& package : install.packages)
     present["explicit." + package.name] = package.url + "#" + package.sha256->text();
   return present;

@@ -19,15 +19,17 @@ struct CondaInstall {
   const LayerBuild& build;
   const std::vector<CondaPackage>& packages;
   std::vector<std::filesystem::path> files{};  ///< of each package
-  std::set<std::string> requested{};           ///< names
 };
 
 /// Makes the prefix of exactly these files, without a network and without resolving anything, and
-/// checks it: that they are there, the modules can be imported, the commands are there, and all
-/// shared libraries are found. What the packages' activation scripts set is kept in the prefix.
+/// checks that they are there. What the packages' activation scripts set is kept in the prefix.
 /// Returns what was used and is present. Throws Error{environment} with the tail of the log.
 std::map<std::string, std::string> install_conda(const CondaInstall& install,
                                                  base::ProcessRunner& processes);
+
+/// Which of `requested` are packages of Python, too, in a finished prefix.
+std::vector<std::string> importable_packages(const std::filesystem::path& prefix,
+                                             const std::set<std::string>& requested);
 
 /// Name -> "version=build" of the packages in a prefix, by the names of its records. Fast: nothing
 /// is read.

@@ -4,6 +4,7 @@
 #include "conda_install.hpp"
 #include "layer_variables.hpp"
 #include "locked_layer.hpp"
+#include "package_check.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -134,12 +135,22 @@ std::map<std::string, std::string> CondaLayer::build(const LayerBuild& build) {
   const Locked found = read_locked(build.context);
   const fs::path folder = build.work / "fetch";
   base::make_directories(folder);
-  const LayerErrand errand{build.context, folder, build.observer, build.stop};
-  const CondaInstall install{build,
-                             found.packages,
-                             files_of(errand, found.packages, build.bring),
-                             found.request.requested};
+  const LayerErrand errand{build.context, folder, build.observer, build.stop, {}, build.limits};
+  const CondaInstall install{build, found.packages, files_of(errand, found.packages, build.bring)};
   return install_conda(install, processes_);
+}
+
+std::vector<std::string> CondaLayer::expectations(const LayerContext& context) {
+  const CondaRequest request = read_conda_request(context);
+  return package_expectations(context.spec, {request.requested.begin(), request.requested.end()});
+}
+
+std::map<std::string, std::string> CondaLayer::check_expectations(const LayerBuild& build) {
+  spec::BuiltLayer built{build.lock, build.prefix.string()};
+  built.modules = activation_of(build.prefix);
+  const CondaRequest request = read_conda_request(build.context);
+  return check_packages(
+      build, built, importable_packages(build.prefix, request.requested), processes_);
 }
 
 spec::PackageLayerLock CondaLayer::lock(const LayerErrand& errand, const LockTarget& target) {

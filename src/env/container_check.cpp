@@ -40,7 +40,8 @@ void check_container(const LayerBuild& build,
   spec::BuiltEnvironment environment{build.context.before};
   environment.layers.push_back(layer);
   const ContainerCommand command = container_command(environment, use, user, processes, build.stop);
-  const ImageTools tools(processes, command.environment, place, build.stop, build.log);
+  const ImageTools tools(
+      processes, command.environment, place, build.stop, build.log, build.limits);
   base::ProcessResult result;
   try {
     result = tools.run(command.argv);

@@ -119,7 +119,8 @@ ImageTools ContainerLayer::tools_for(const LayerErrand& errand, fs::path log) co
           tool_environment(user_, errand.context.variables),
           place_of(errand.context.spec.name),
           errand.stop,
-          std::move(log)};
+          std::move(log),
+          errand.limits};
 }
 
 std::map<std::string, std::string> ContainerLayer::resolve(const LayerContext& context) {
@@ -127,8 +128,8 @@ std::map<std::string, std::string> ContainerLayer::resolve(const LayerContext& c
   const ContainerEngine engine = find_engine(context, toolchain_);
   std::map<std::string, std::string> facts{
       {"image", found.manifest.text()},
-      // Both run the same files.
-      {"engine", engine.runs_files() ? "apptainer" : engine.name}};
+      // What lies in the prefix, whichever engine of those that run it is here.
+      {"form", engine.runs_files() ? "sif" : "oci"}};
   if (context.spec.container.gpus) facts["gpus"] = "all";
   for (const std::string& bind : context.spec.container.binds)
     facts["bind." + bind] = "yes";
@@ -138,7 +139,7 @@ std::map<std::string, std::string> ContainerLayer::resolve(const LayerContext& c
 std::map<std::string, std::string> ContainerLayer::build(const LayerBuild& build) {
   if (build.stop.stop_requested())
     throw Error(ErrorKind::interrupted, place_of(build.lock.name) + ": interrupted");
-  const LayerErrand errand{build.context, build.work, build.observer, build.stop};
+  const LayerErrand errand{build.context, build.work, build.observer, build.stop, {}, build.limits};
   const Locked found = locked(build.context);
   const ContainerEngine engine = find_engine(build.context, toolchain_);
   const ImageTools tools = tools_for(errand, build.log);
@@ -164,13 +165,25 @@ std::map<std::string, std::string> ContainerLayer::build(const LayerBuild& build
     tools.ask("make " + file.string(), {engine.program.string(), "build", file.string(), source});
     present["image.sif"] = base::digest_file(file).text();
   }
-  build.observer.note(tools.place() + ": starting " + engine.name + " with the image");
+  return present;
+}
+
+std::vector<std::string> ContainerLayer::expectations(const LayerContext& context) {
+  std::vector<std::string> lines{"start with " + find_engine(context, toolchain_).name};
+  for (const std::string& name : context.spec.commands)
+    lines.push_back("command " + name);
+  return lines;
+}
+
+std::map<std::string, std::string> ContainerLayer::check_expectations(const LayerBuild& build) {
+  const ContainerEngine engine = find_engine(build.context, toolchain_);
+  build.observer.note(place_of(build.lock.name) + ": starting " + engine.name + " with the image");
   spec::BuiltLayer built{.lock = build.lock,
                          .prefix = build.prefix.string(),
                          .variables = build.context.spec.variables};
   describe(build.context, built);
   check_container(build, built, user_, processes_);
-  return present;
+  return {};
 }
 
 spec::PackageLayerLock ContainerLayer::lock(const LayerErrand& errand, const LockTarget& target) {

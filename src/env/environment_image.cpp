@@ -90,7 +90,7 @@ PrefixImage pack_one(const spec::BuiltLayer& layer,
   const std::string place = place_of(layer.lock.name);
   const std::string tool = require_program("mksquashfs", place);
   const fs::path attempt = fs::path(layer.prefix).parent_path();
-  const base::TempDir work(attempt, ".pack-");
+  const base::TempDir work(attempt, packing_beginning);
   const fs::path unnamed = work.path() / "image";
   observer.note(place + ": packing " + layer.prefix);
   run_tool({tool,
@@ -170,6 +170,7 @@ void make_durable(const fs::path& folder) {
 
 LocalPrefix unpack_one(const PrefixImage& image,
                        const fs::path& folder,
+                       const base::Trust& trust,
                        base::ProcessRunner& processes,
                        base::Observer& observer,
                        const std::stop_token& stop) {
@@ -177,7 +178,7 @@ LocalPrefix unpack_one(const PrefixImage& image,
   if (is_whole(local.copy, image)) return local;
   const std::string place = place_of(image.layer);
   const std::string tool = require_program("unsquashfs", place);
-  if (const auto reason = base::why_untrusted(image.path, {}))
+  if (const auto reason = base::why_untrusted(image.path, trust))
     refuse_untrusted(*reason, image.layer);
   observer.note(place + ": unpacking " + base::format_bytes(image.size_bytes) + " to " +
                 local.copy.string());
@@ -252,12 +253,13 @@ std::vector<LocalPrefix> unpack_images(const std::vector<PrefixImage>& images,
                                        const fs::path& local,
                                        base::ProcessRunner& processes,
                                        base::Observer& observer,
-                                       std::stop_token stop) {
+                                       std::stop_token stop,
+                                       const base::Trust& trust) {
   std::vector<LocalPrefix> prefixes;
   if (images.empty()) return prefixes;
   const fs::path folder = own_folder(local);
   for (const PrefixImage& image : images)
-    prefixes.push_back(unpack_one(image, folder, processes, observer, stop));
+    prefixes.push_back(unpack_one(image, folder, trust, processes, observer, stop));
   return prefixes;
 }
 

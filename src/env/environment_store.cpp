@@ -1,4 +1,5 @@
 #include "conda_install.hpp"
+#include "errand_folder.hpp"
 #include "key_folder.hpp"
 #include "layer_builder.hpp"
 #include "layer_key.hpp"
@@ -8,6 +9,7 @@
 #include "package_install.hpp"
 #include "platform.hpp"
 #include "prefix.hpp"
+#include "prefix_checks.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -88,6 +90,17 @@ bool has_required_packages(const spec::LayerSpec& wanted, const spec::LayerLock&
   });
 }
 
+/// Why a prefix was never what somebody expected of it; nothing where it was once, or nobody
+/// looked.
+std::optional<std::string> never_met(const FoundAttempt& ready, const StoreOptions& options) {
+  std::optional<std::string> problem;
+  for (const CheckRecord& check : PrefixChecks(ready.folder, options.state_directory).all()) {
+    if (check.has_passed()) return std::nullopt;
+    problem = check.problem;
+  }
+  return problem;
+}
+
 /// False only where resolving cannot lead to the layer.
 bool may_be(const spec::LayerLock& layer, const spec::LayerSpec& wanted, bool is_first) {
   if (wanted.kind != layer.kind || is_first == layer.facts.contains("before")) return false;
@@ -126,10 +139,14 @@ struct EnvironmentStore::State {
   void trust_what_comes_before(const std::vector<spec::BuiltLayer>& before) const;
   /// A layer with what is known of it: of one that is not locked yet no more than its name.
   spec::BuiltLayer as_it_is(const LayerContext& context, EnvironmentLayer& layer) const;
-  /// The folders of all keys, sorted.
-  std::vector<KeyFolder> folders() const;
+  /// The folders of all keys beneath `place`, `root` or that of a lower cache, sorted.
+  std::vector<KeyFolder> folders(const fs::path& place) const;
   std::optional<EnvironmentEntry> entry_of(const KeyFolder& folder) const;
-  std::pair<KeyFolder, EnvironmentEntry> pick(std::string_view key_prefix) const;
+  /// Those beneath `place` whose key begins so.
+  std::vector<std::pair<KeyFolder, EnvironmentEntry>> matching(const fs::path& place,
+                                                               std::string_view key_prefix) const;
+  std::pair<KeyFolder, EnvironmentEntry> pick(std::string_view key_prefix,
+                                              bool lower_too = false) const;
 };
 
 EnvironmentLayer& EnvironmentStore::State::layer_of(spec::LayerKind kind) const {
@@ -158,6 +175,8 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
     // What is loaded comes before the layer's own variables, which may refer to it.
     if (wanted.kind != spec::LayerKind::modules)
       set_own_variables(layer.context.variables, wanted.variables, wanted.name);
+    layer.context.left_out =
+        leave_out_python_paths(layer.context.variables, wanted.kind, wanted.variables);
     layer.lock = resolve(layer.context, layer.layer);
     std::string prefix;
     if (layer.layer.has_prefix()) {
@@ -178,8 +197,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
                                           const std::stop_token& stop,
                                           const Errand& errand,
                                           const spec::PackageLock* locked) const {
-  make_own_folder(root);
-  const base::TempDir work(root, ".errand-");
+  const ErrandFolder work(root, clock.now());
   std::vector<spec::BuiltLayer> before;
   base::Environment variables = clean_environment(options.environment);
   for (const spec::LayerSpec& wanted : spec.layers) {
@@ -189,9 +207,10 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
     // As in `walk`.
     if (wanted.kind != spec::LayerKind::modules)
       set_own_variables(context.variables, wanted.variables, wanted.name);
+    context.left_out = leave_out_python_paths(context.variables, wanted.kind, wanted.variables);
     const fs::path own = work.path() / wanted.name;
     base::make_directories(own);
-    errand(layer, {context, own, observer, stop, options.bring});
+    errand(layer, {context, own, observer, stop, options.bring, options.limits});
     spec::BuiltLayer built = as_it_is(context, layer);
     const bool is_resolved = !built.lock.key.hex.empty();
     if (is_resolved && built.prefix.empty() && may_bring_python(spec, wanted)) {
@@ -207,7 +226,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
 void EnvironmentStore::State::trust_what_comes_before(
     const std::vector<spec::BuiltLayer>& before) const {
   if (before.empty() || before.back().prefix.empty()) return;
-  require_trusted(before.back().prefix, options.trusted_owners, before.back().lock.name);
+  require_trusted(before.back().prefix, options.trust, before.back().lock.name);
 }
 
 spec::BuiltLayer EnvironmentStore::State::as_it_is(const LayerContext& context,
@@ -225,11 +244,11 @@ spec::BuiltLayer EnvironmentStore::State::as_it_is(const LayerContext& context,
   return built;
 }
 
-std::vector<KeyFolder> EnvironmentStore::State::folders() const {
+std::vector<KeyFolder> EnvironmentStore::State::folders(const fs::path& place) const {
   std::vector<fs::path> paths;
   for (const auto& layer : layers) {
     std::error_code code;
-    fs::directory_iterator at(root / spec::to_string(layer->kind()), code);
+    fs::directory_iterator at(place / spec::to_string(layer->kind()), code);
     for (; !code && at != fs::directory_iterator(); at.increment(code))
       paths.push_back(at->path());
   }
@@ -266,9 +285,13 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
     entry.problem = "the process that built it ended without a word";
   } else if (const auto library = missing_library(record); record.state == "ready" && library) {
     entry.state = "failed";
-    entry.problem = "it needs " + *library + ", which is gone; it will be built again";
+    entry.problem =
+        "it needs " + *library + ", which is gone or not for you to use; it will be built again";
+  } else if (const auto unmet = never_met(*found, options); record.state == "ready" && unmet) {
+    entry.state = "failed";
+    entry.problem = *unmet;
   } else if (record.state == "ready") {
-    if (auto reason = why_prefix_untrusted(entry.prefix, options.trusted_owners)) {
+    if (auto reason = why_prefix_untrusted(entry.prefix, options.trust)) {
       entry.state = "untrusted";
       entry.problem = *reason;
     }
@@ -276,15 +299,23 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
   return entry;
 }
 
-std::pair<KeyFolder, EnvironmentEntry> EnvironmentStore::State::pick(
-    std::string_view key_prefix) const {
+std::vector<std::pair<KeyFolder, EnvironmentEntry>> EnvironmentStore::State::matching(
+    const fs::path& place, std::string_view key_prefix) const {
   std::vector<std::pair<KeyFolder, EnvironmentEntry>> found;
-  for (const KeyFolder& folder : folders()) {
+  for (const KeyFolder& folder : folders(place)) {
     const std::string name = folder.path().filename().string();
     if (key_prefix.empty() || !name.starts_with(key_prefix.substr(0, name.size()))) continue;
     auto entry = entry_of(folder);
     if (entry && entry->lock.key.hex.starts_with(key_prefix)) found.emplace_back(folder, *entry);
   }
+  return found;
+}
+
+std::pair<KeyFolder, EnvironmentEntry> EnvironmentStore::State::pick(std::string_view key_prefix,
+                                                                     bool lower_too) const {
+  auto found = matching(root, key_prefix);
+  for (std::size_t i = 0; lower_too && found.empty() && i < options.lower.size(); ++i)
+    found = matching(options.lower[i], key_prefix);
   if (found.size() == 1) return found.front();
   const std::string place = "environment '" + std::string(key_prefix) + "': ";
   if (found.empty()) {
@@ -308,7 +339,10 @@ EnvironmentStore::EnvironmentStore(const fs::path& root,
           new State{fs::weakly_canonical(fs::absolute(root)),
                     builtin_layers(processes, clock, options.state_directory, options.environment),
                     clock,
-                    std::move(options)}) {}
+                    std::move(options)}) {
+  for (fs::path& lower : state_->options.lower)
+    lower = fs::weakly_canonical(fs::absolute(lower));
+}
 
 EnvironmentStore::~EnvironmentStore() = default;
 
@@ -408,20 +442,26 @@ std::vector<PinnedFile> EnvironmentStore::fetch(const spec::EnvironmentSpec& spe
 std::optional<spec::BuiltEnvironment> EnvironmentStore::find(const spec::EnvironmentSpec& spec,
                                                              const fs::path& recipe_directory) {
   const LayerBuilder builder = state_->builder();
-  return state_->walk(
-      spec, recipe_directory, [&](const ResolvedLayer& layer) { return builder.find(layer.lock); });
+  return state_->walk(spec, recipe_directory, [&](const ResolvedLayer& layer) {
+    return builder.find_checked(layer);
+  });
+}
+
+void EnvironmentStore::check_trusted(const spec::BuiltEnvironment& environment,
+                                     const std::vector<LocalPrefix>& copies) const {
+  env::check_trusted(environment, copies, state_->options.trust);
 }
 
 std::vector<EnvironmentEntry> EnvironmentStore::list() const {
   std::vector<EnvironmentEntry> entries;
-  for (const KeyFolder& folder : state_->folders()) {
+  for (const KeyFolder& folder : state_->folders(state_->root)) {
     if (auto entry = state_->entry_of(folder)) entries.push_back(std::move(*entry));
   }
   return entries;
 }
 
 EnvironmentEntry EnvironmentStore::show(std::string_view key_prefix) const {
-  return state_->pick(key_prefix).second;
+  return state_->pick(key_prefix, true).second;
 }
 
 void EnvironmentStore::remove(std::string_view key_prefix) {
@@ -445,7 +485,7 @@ std::vector<EnvironmentEntry> EnvironmentStore::garbage(const std::set<std::stri
                                                         base::WallTime cut) const {
   std::map<std::string, EnvironmentEntry> free;
   std::set<std::string> kept = used;
-  for (const KeyFolder& folder : state_->folders()) {
+  for (const KeyFolder& folder : state_->folders(state_->root)) {
     auto entry = state_->entry_of(folder);
     if (!entry) continue;
     const auto begun = base::parse_rfc3339(entry->built);
@@ -472,6 +512,16 @@ std::vector<EnvironmentEntry> EnvironmentStore::garbage(const std::set<std::stri
   for (auto& [key, entry] : free)
     garbage.push_back(std::move(entry));
   return garbage;
+}
+
+std::vector<fs::path> EnvironmentStore::leftovers() const {
+  const base::WallTime now = state_->clock.now();
+  std::vector<fs::path> found = abandoned_errands(state_->root, now);
+  for (const KeyFolder& folder : state_->folders(state_->root)) {
+    for (fs::path& remains : folder.nameless_remains(now))
+      found.push_back(std::move(remains));
+  }
+  return found;
 }
 
 }  // namespace sabath::env

@@ -207,10 +207,11 @@ base::ProcessResult Git::run(std::vector<std::string> arguments, const fs::path&
   command.environment = variables_;
   if (!repository.empty()) (*command.environment)["GIT_DIR"] = repository.string();
   command.capture_limit = 64U << 20U;
-  command.deadline = patience;
+  command.deadline = errand_.limits.wall.value_or(patience);
   // A server may be silent that long; git itself is where much is to be done.
   const std::string& doing = command.argv[1];
-  if (doing == "fetch" || doing == "ls-remote") command.silence_deadline = silence;
+  if (doing == "fetch" || doing == "ls-remote")
+    command.silence_deadline = errand_.limits.silence.value_or(silence);
   base::ProcessResult result = processes_.run(command, errand_.stop);
   if (result.end == base::ProcessEnd::stopped) {
     throw Error(ErrorKind::interrupted, place_ + ": stopped while git ran");
@@ -219,6 +220,7 @@ base::ProcessResult Git::run(std::vector<std::string> arguments, const fs::path&
 }
 
 void Git::fail(const base::ProcessResult& result, const std::string& doing) const {
+  refuse_full_disk(result, place_ + ": " + doing + " failed");
   const bool unreachable = result.end != base::ProcessEnd::exited || result.exit_code == 128;
   const std::string ended =
       result.end == base::ProcessEnd::exited ? "" : ": git " + result.describe();

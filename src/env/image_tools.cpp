@@ -119,12 +119,14 @@ ImageTools::ImageTools(base::ProcessRunner& processes,
                        base::Environment environment,
                        std::string place,
                        std::stop_token stop,
-                       std::filesystem::path log)
+                       std::filesystem::path log,
+                       BuildLimits limits)
     : processes_(processes),
       environment_(std::move(environment)),
       place_(std::move(place)),
       stop_(std::move(stop)),
-      log_(std::move(log)) {}
+      log_(std::move(log)),
+      limits_(limits) {}
 
 std::optional<std::string> ImageTools::find(const std::string& name) const {
   const auto path = environment_.find("PATH");
@@ -141,7 +143,8 @@ base::ProcessResult ImageTools::run(std::vector<std::string> argv,
   command.argv = std::move(argv);
   command.environment = environment_;
   command.capture_limit = most_output_bytes;
-  command.deadline = std::chrono::hours(4);
+  command.deadline = limits_.wall.value_or(std::chrono::hours(4));
+  command.silence_deadline = limits_.silence;  // else none: copying says nothing for long
   base::ProcessResult result = processes_.run(command, stop_);
   if (result.end == base::ProcessEnd::stopped)
     throw Error(ErrorKind::interrupted, place_ + ": interrupted");
@@ -160,6 +163,7 @@ std::string ImageTools::ask(const std::string& doing,
 }
 
 void ImageTools::fail(const std::string& doing, const base::ProcessResult& result) const {
+  refuse_full_disk(result, place_ + ": cannot " + doing);
   const std::string all = result.errors + result.output;
   const auto* const sign = std::find_if(signs.begin(), signs.end(), [&](const Sign& one) {
     return all.find(one.text) != std::string::npos;

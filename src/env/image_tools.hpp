@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/process.hpp>
+#include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -24,7 +25,8 @@ class ImageTools {
              base::Environment environment,
              std::string place,
              std::stop_token stop,
-             std::filesystem::path log = {});
+             std::filesystem::path log = {},
+             BuildLimits limits = {});
 
   /// The program's path; nothing when it is not on the PATH.
   std::optional<std::string> find(const std::string& name) const;
@@ -47,6 +49,7 @@ class ImageTools {
   std::string place_;
   std::stop_token stop_;
   std::filesystem::path log_;
+  BuildLimits limits_;
 };
 
 }  // namespace sabath::env

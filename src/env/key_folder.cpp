@@ -1,6 +1,7 @@
 #include "key_folder.hpp"
 
 #include "prefix.hpp"
+#include "prefix_checks.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <random>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::env {
@@ -36,6 +39,8 @@ std::optional<FoundAttempt> attempt_at(const fs::path& path) {
   return FoundAttempt{folder, *record};
 }
 
+constexpr auto patience_with_nameless = std::chrono::hours(24);
+
 bool is_abandoned(const AttemptRecord& record, base::WallTime now, std::chrono::seconds patience) {
   if (record.state == "failed") return true;
   const auto liveness = base::liveness_of(record.builder);
@@ -46,13 +51,21 @@ bool is_abandoned(const AttemptRecord& record, base::WallTime now, std::chrono::
 
 }  // namespace
 
+bool is_older(const fs::path& path, base::WallTime cut) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 &&
+         base::WallTime(std::chrono::seconds(status.st_mtim.tv_sec)) < cut;
+}
+
 std::optional<std::string> missing_library(const AttemptRecord& record) {
   for (const auto& [name, path] : record.present) {
-    std::error_code code;
-    const bool is_needed = name.starts_with("library.") || name == "python.executable";
-    if (is_needed && path.starts_with('/') &&
-        fs::status(path, code).type() == fs::file_type::not_found)
-      return path;
+    const bool is_program = name == "python.executable";
+    const bool is_needed = is_program || name.starts_with("library.");
+    if (!is_needed || !path.starts_with('/')) continue;
+    // One that others may use and this user may not is none for this user.
+    const bool usable =
+        ::faccessat(AT_FDCWD, path.c_str(), is_program ? X_OK : R_OK, AT_EACCESS) == 0;
+    if (!usable && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return path;
   }
   return std::nullopt;
 }
@@ -64,6 +77,7 @@ std::optional<FoundAttempt> KeyFolder::ready() const {
   const AttemptFolder folder{path_ / target};
   auto record = read_attempt_record(folder.record());
   if (!record || record->state != "ready") return std::nullopt;
+  add_checked(folder, record->present);
   // Prefixes know their own path: one that was moved, or is seen from elsewhere, is not this one.
   if (record->layer.prefix != folder.prefix().string()) return std::nullopt;
   if (!fs::is_directory(folder.prefix(), code) || missing_library(*record)) return std::nullopt;
@@ -112,7 +126,35 @@ bool KeyFolder::publish(const AttemptFolder& attempt) const {
   return true;
 }
 
+std::vector<fs::path> KeyFolder::nameless_remains(base::WallTime now) const {
+  std::vector<fs::path> found;
+  const auto look = [&](const fs::path& folder, const auto& is_meant) {
+    std::error_code code;
+    for (fs::directory_iterator at(folder, code); !code && at != fs::directory_iterator();
+         at.increment(code)) {
+      std::error_code gone;
+      const bool is_folder = fs::is_directory(at->symlink_status(gone));
+      if (is_folder && is_meant(at->path()) && is_older(at->path(), now - patience_with_nameless))
+        found.push_back(at->path());
+    }
+  };
+  look(path_, [](const fs::path& path) {
+    const AttemptFolder attempt{path};
+    std::error_code code;
+    return path.filename() != leases_name && !fs::exists(attempt.beginning(), code) &&
+           !fs::exists(attempt.record(), code);
+  });
+  for (const FoundAttempt& attempt : attempts()) {
+    look(attempt.folder.path, [](const fs::path& path) {
+      return path.filename().string().starts_with(packing_beginning);
+    });
+  }
+  return found;
+}
+
 void KeyFolder::remove_remains(base::WallTime now, std::chrono::seconds patience) const {
+  for (const fs::path& remains : nameless_remains(now))
+    base::remove_tree(remains);
   for (const FoundAttempt& attempt : attempts()) {
     if (!is_abandoned(attempt.record, now, patience)) continue;
     // Looked at only now: a builder that is gone can no longer publish, but it may have just

@@ -9,9 +9,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::env {
+
+/// Beside the attempts: who uses the layer.
+constexpr std::string_view leases_name = "leases";
+/// Of the folder in an attempt's in which an image is made.
+constexpr std::string_view packing_beginning = ".pack-";
 
 /// Where the things of one attempt lie.
 struct AttemptFolder {
@@ -31,8 +37,11 @@ struct FoundAttempt {
 };
 
 /// A shared library that the layer is linked with, or the Python that it was made of, where that is
-/// not there any more.
+/// not there any more, or not for this user.
 std::optional<std::string> missing_library(const AttemptRecord& record);
+
+/// Was it changed last before `cut`? False for what is not there.
+bool is_older(const std::filesystem::path& path, base::WallTime cut);
 
 /// envs/<kind>/<key>: all attempts to build one layer, and `current`, the link to the one that
 /// counts. No locks: every attempt has a folder of its own.
@@ -54,8 +63,11 @@ class KeyFolder {
   AttemptFolder begin() const;
   /// Makes a finished attempt the current one; false where another was quicker.
   bool publish(const AttemptFolder& attempt) const;
-  /// Removes what no builder will go on with: failed attempts and those of builders that are gone,
-  /// or that are out of sight and began more than `patience` before `now`.
+  /// Folders of attempts that wrote down nothing, and of images that were never finished, where
+  /// these are a day old: who made them was killed.
+  std::vector<std::filesystem::path> nameless_remains(base::WallTime now) const;
+  /// Removes what no builder will go on with: those remains, failed attempts and those of builders
+  /// that are gone, or that are out of sight and began more than `patience` before `now`.
   void remove_remains(base::WallTime now, std::chrono::seconds patience) const;
   /// Removes everything, the link first. Throws Error{storage}.
   void remove() const;

@@ -3,12 +3,13 @@
 #include "build_steps.hpp"
 #include "layer_variables.hpp"
 #include "prefix.hpp"
+#include "prefix_checks.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 namespace sabath::env {
@@ -40,19 +41,28 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
                     "when the cause is mended: sabath env build RECIPE --retry");
 }
 
+[[noreturn]] void refuse_unmet(const CheckRecord& before, const std::string& place) {
+  throw base::Error(
+      base::ErrorKind::environment,
+      place + ": its check failed at " + before.checked +
+          " and is not tried again by itself: " + before.problem +
+          (before.log.empty() ? "" : "; the end of " + before.log + ":" + tail_of(before.log)),
+      "when the cause is mended: sabath env build RECIPE --retry");
+}
+
 std::string first_line(const std::string& message) {
   return message.substr(0, message.find('\n'));
 }
 
-/// What a tool says in the locale that it is given, when the disk or a quota is full: no property
-/// of what was built, so that it is not remembered.
-std::optional<std::string> full_disk(std::string_view said) {
-  for (const int code : {ENOSPC, EDQUOT}) {
-    const std::string text = base::errno_text(code);
-    // Programs in Go begin it with a small letter.
-    if (said.find(text.substr(1)) != std::string_view::npos) return text;
-  }
-  return std::nullopt;
+KeyFolder folder_in(const fs::path& root, const spec::LayerLock& lock) {
+  return KeyFolder(root / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
+}
+
+/// Its name is but half of the key.
+std::optional<FoundAttempt> ready_in(const KeyFolder& folder, const spec::LayerLock& lock) {
+  auto ready = folder.ready();
+  if (!ready || ready->record.layer.lock.key != lock.key) return std::nullopt;
+  return ready;
 }
 
 /// A failure is kept with its log and its work folder until the next try; what is kept badly is
@@ -70,31 +80,126 @@ void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std:
 }  // namespace
 
 KeyFolder LayerBuilder::folder_of(const spec::LayerLock& lock) const {
-  return KeyFolder(root_ / spec::to_string(lock.kind) / KeyFolder::name_of(lock.key));
+  return folder_in(root_, lock);
+}
+
+LayerBuilder::Below LayerBuilder::look_below(const spec::LayerLock& lock) const {
+  Below below;
+  for (const fs::path& root : options_.lower) {
+    auto ready = ready_in(folder_in(root, lock), lock);
+    if (!ready) continue;
+    auto reason = base::why_untrusted(ready->folder.prefix(), options_.trust);
+    if (!reason) {
+      below.ready = std::move(ready);
+      return below;
+    }
+    below.refused.push_back(std::move(*reason));
+  }
+  return below;
+}
+
+std::optional<FoundAttempt> LayerBuilder::find_ready(const spec::LayerLock& lock) const {
+  auto ready = ready_in(folder_of(lock), lock);
+  if (!ready) return look_below(lock).ready;
+  if (const auto reason = base::why_untrusted(ready->folder.prefix(), options_.trust))
+    refuse_untrusted(*reason, lock.name);
+  return ready;
 }
 
 std::optional<std::string> LayerBuilder::find(const spec::LayerLock& lock) const {
-  const auto ready = folder_of(lock).ready();
-  if (!ready || ready->record.layer.lock.key != lock.key) return std::nullopt;
-  const fs::path prefix = ready->folder.prefix();
-  if (const auto reason = base::why_untrusted(prefix, options_.trusted_owners))
-    refuse_untrusted(*reason, lock.name);
-  return prefix.string();
+  const auto ready = find_ready(lock);
+  if (!ready) return std::nullopt;
+  return ready->folder.prefix().string();
+}
+
+std::optional<std::string> LayerBuilder::find_checked(const ResolvedLayer& wanted) const {
+  const auto ready = find_ready(wanted.lock);
+  if (!ready) return std::nullopt;
+  const Expectations expected(wanted.layer.expectations(wanted.context));
+  if (!expected.lines.empty()) {
+    const auto check = PrefixChecks(ready->folder, options_.state_directory).find(expected);
+    if (!check || !check->has_passed()) return std::nullopt;
+  }
+  return ready->folder.prefix().string();
+}
+
+void LayerBuilder::require_expected(const FoundAttempt& ready,
+                                    const ResolvedLayer& wanted,
+                                    base::Observer& observer,
+                                    std::stop_token stop,
+                                    AfterFailure after) const {
+  const Expectations expected(wanted.layer.expectations(wanted.context));
+  if (expected.lines.empty()) return;
+  const std::string place = place_of(wanted.lock.name);
+  const PrefixChecks checks(ready.folder, options_.state_directory);
+  if (const auto before = checks.find(expected)) {
+    if (before->has_passed()) return;
+    if (after == AfterFailure::refuse) refuse_unmet(*before, place);
+  }
+  observer.note(place + ": is ready, and is checked for what this recipe expects of it");
+  require_trusted(ready.folder.prefix(), options_.trust, wanted.lock.name);
+  const base::TempDir work(fs::temp_directory_path(), "sabath-check-");
+  const fs::path log = checks.log_of(expected).value_or(work.path() / "check.log");
+  const auto unmet = check(ready.folder,
+                           wanted,
+                           {wanted.context,
+                            wanted.lock,
+                            ready.folder.prefix(),
+                            work.path(),
+                            log,
+                            options_.limits,
+                            observer,
+                            std::move(stop),
+                            options_.bring});
+  if (unmet) throw base::Error(*unmet);
+}
+
+std::optional<base::Error> LayerBuilder::check(const AttemptFolder& attempt,
+                                               const ResolvedLayer& wanted,
+                                               const LayerBuild& where) const {
+  const Expectations expected(wanted.layer.expectations(wanted.context));
+  if (expected.lines.empty()) return std::nullopt;
+  CheckRecord record{.state = "passed",
+                     .expected = expected.lines,
+                     .checked = base::format_rfc3339(clock_.now()),
+                     .log = where.log.string()};
+  std::optional<base::Error> unmet;
+  try {
+    record.present = wanted.layer.check_expectations(where);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::environment || full_disk(error.what())) throw;
+    record.state = "failed";
+    record.problem = first_line(error.what());
+    unmet = error;
+  }
+  PrefixChecks(attempt, options_.state_directory).keep(expected, record);
+  return unmet;
 }
 
 std::string LayerBuilder::build(const ResolvedLayer& wanted,
                                 base::Observer& observer,
                                 std::stop_token stop,
                                 AfterFailure after) const {
-  if (auto prefix = find(wanted.lock)) return *prefix;
+  if (const auto ready = find_ready(wanted.lock)) {
+    require_expected(*ready, wanted, observer, stop, after);
+    return ready->folder.prefix().string();
+  }
+  for (const std::string& reason : look_below(wanted.lock).refused) {
+    observer.warn(
+        place_of(wanted.lock.name) + ": is ready in another cache and not used: " + reason,
+        "\"environments\": {\"trusted_owners\": ...} of the configuration names whom you "
+        "trust");
+  }
   const KeyFolder folder = folder_of(wanted.lock);
   prepare(folder, wanted.lock, observer, after);
   const AttemptFolder attempt = folder.begin();
   AttemptRecord record;
+  std::optional<base::Error> unmet;
+  bool is_first = false;
   try {
     record = begin(attempt, wanted);
-    run(attempt, wanted, record, observer, std::move(stop));
-    if (folder.publish(attempt)) return attempt.prefix().string();
+    unmet = run(attempt, wanted, record, observer, stop);
+    is_first = folder.publish(attempt);
   } catch (const base::Error& error) {
     const auto full = full_disk(error.what());
     if (error.kind() == base::ErrorKind::environment && full) {
@@ -114,9 +219,17 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
     base::remove_tree(attempt.path);
     throw;
   }
+  if (unmet) {
+    if (!is_first) base::remove_tree(attempt.path);
+    throw base::Error(*unmet);
+  }
+  if (is_first) return attempt.prefix().string();
   observer.note(place_of(wanted.lock.name) + ": somebody else built it meanwhile");
   base::remove_tree(attempt.path);
-  if (auto prefix = find(wanted.lock)) return *prefix;
+  if (const auto ready = find_ready(wanted.lock)) {
+    require_expected(*ready, wanted, observer, stop, after);
+    return ready->folder.prefix().string();
+  }
   throw base::Error(base::ErrorKind::environment,
                     place_of(wanted.lock.name) + ": was removed as soon as it was built",
                     "run the command again");
@@ -129,7 +242,7 @@ void LayerBuilder::prepare(const KeyFolder& folder,
   const std::string place = place_of(lock.name);
   require_usable_path(folder.path(), place);
   make_own_folder(folder.path());
-  if (auto reason = base::why_untrusted(folder.path(), options_.trusted_owners)) {
+  if (auto reason = base::why_untrusted(folder.path(), options_.trust)) {
     refuse_untrusted(*reason, lock.name);
   }
   for (const FoundAttempt& before : folder.attempts()) {
@@ -137,8 +250,8 @@ void LayerBuilder::prepare(const KeyFolder& folder,
     if (after == AfterFailure::refuse) refuse_failed(before, place);
     observer.note(place + ": trying again what failed at " + before.record.started);
   }
-  const auto out_of_sight =
-      std::max<std::chrono::seconds>(std::chrono::hours(24), 2 * options_.limits.wall);
+  const auto out_of_sight = std::max<std::chrono::seconds>(
+      std::chrono::hours(24), 2 * options_.limits.wall.value_or(usual_build_time));
   folder.remove_remains(clock_.now(), out_of_sight);
 }
 
@@ -154,31 +267,43 @@ AttemptRecord LayerBuilder::begin(const AttemptFolder& attempt, const ResolvedLa
   return record;
 }
 
-void LayerBuilder::run(const AttemptFolder& attempt,
-                       const ResolvedLayer& wanted,
-                       AttemptRecord& record,
-                       base::Observer& observer,
-                       std::stop_token stop) const {
+std::optional<base::Error> LayerBuilder::run(const AttemptFolder& attempt,
+                                             const ResolvedLayer& wanted,
+                                             AttemptRecord& record,
+                                             base::Observer& observer,
+                                             std::stop_token stop) const {
   observer.note("building " + place_of(wanted.lock.name) + ", " +
                 std::string(wanted.layer.description()));
+  for (const auto& [name, value] : wanted.context.left_out) {
+    observer.warn(place_of(wanted.lock.name) + ": " + name + "=" + base::printable(value) +
+                      ", which an earlier layer sets, is left out from here on",
+                  "it would lead to other packages than those that were locked; where you want "
+                  "it, the layer itself says so: \"variables\": {\"" +
+                      name + "\": \"$" + name + "\"}");
+  }
   const base::SteadyTime start = clock_.steady();
-  record.present = wanted.layer.build({wanted.context,
-                                       wanted.lock,
-                                       attempt.prefix(),
-                                       attempt.work(),
-                                       attempt.log(),
-                                       options_.limits,
-                                       observer,
-                                       std::move(stop),
-                                       options_.bring});
-  record.build_s = std::chrono::duration<double>(clock_.steady() - start).count();
+  const LayerBuild build{wanted.context,
+                         wanted.lock,
+                         attempt.prefix(),
+                         attempt.work(),
+                         attempt.log(),
+                         options_.limits,
+                         observer,
+                         std::move(stop),
+                         options_.bring};
+  record.present = wanted.layer.build(build);
+  for (const auto& [name, value] : wanted.context.left_out)
+    record.present["left_out." + name] = value;
   seal_prefix(attempt.prefix());
   record.size = measure_prefix(attempt.prefix());
-  require_trusted(attempt.prefix(), options_.trusted_owners, wanted.lock.name);
+  require_trusted(attempt.prefix(), options_.trust, wanted.lock.name);
+  auto unmet = check(attempt, wanted, build);
+  record.build_s = std::chrono::duration<double>(clock_.steady() - start).count();
   base::remove_tree(attempt.work());
   wanted.layer.describe(wanted.context, record.layer);
   record.state = "ready";
   write_attempt_record(attempt.record(), record);
+  return unmet;
 }
 
 }  // namespace sabath::env

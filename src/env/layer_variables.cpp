@@ -26,6 +26,10 @@ constexpr std::array<std::pair<const char*, const char*>, 9> search_paths{
      {"PKG_CONFIG_PATH", "lib/pkgconfig"},
      {"CMAKE_PREFIX_PATH", "."}}};
 
+bool has_locked_packages(spec::LayerKind kind) {
+  return kind == spec::LayerKind::pip || kind == spec::LayerKind::conda;
+}
+
 void prepend(std::string& list, const std::string& folder) {
   // An empty item would mean the working directory.
   list = list.empty() ? folder : folder + ":" + list;
@@ -107,14 +111,31 @@ base::Environment clean_environment(const base::Environment& user) {
 
 void set_own_variables(base::Environment& variables,
                        const std::map<std::string, std::string>& own,
-                       const std::string& layer_name) {
-  base::Environment after = variables;
+                       const std::string& layer_name,
+                       const base::Environment& hidden) {
+  base::Environment before = variables;
+  before.insert(hidden.begin(), hidden.end());
   for (const auto& [name, text] : own)
-    after[name] = expand_references(text, variables, place_of(layer_name) + ": " + name);
-  variables = std::move(after);
+    variables[name] = expand_references(text, before, place_of(layer_name) + ": " + name);
 }
 
-void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
+base::Environment leave_out_python_paths(base::Environment& variables,
+                                         spec::LayerKind kind,
+                                         const std::map<std::string, std::string>& own) {
+  base::Environment left_out;
+  if (!has_locked_packages(kind)) return left_out;
+  for (const char* const name : {"PYTHONHOME", "PYTHONPATH"}) {
+    if (!own.contains(name)) left_out.insert(variables.extract(name));
+  }
+  return left_out;
+}
+
+void set_python_bounds(base::Environment& variables) {
+  variables["PYTHONNOUSERSITE"] = "1";
+  variables["PYTHONDONTWRITEBYTECODE"] = "1";
+}
+
+void add_prefix(base::Environment& variables, const spec::BuiltLayer& layer) {
   if (!layer.prefix.empty()) {
     for (const auto& [name, folder] : search_paths) {
       const fs::path path = (fs::path(layer.prefix) / folder).lexically_normal();
@@ -132,7 +153,12 @@ void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
       variables.erase(name);
     set_own_variables(variables, layer.modules->sets, layer.lock.name);
   }
-  set_own_variables(variables, layer.variables, layer.lock.name);
+}
+
+void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
+  const base::Environment hidden = leave_out_python_paths(variables, layer.lock.kind, {});
+  add_prefix(variables, layer);
+  set_own_variables(variables, layer.variables, layer.lock.name, hidden);
 }
 
 namespace {
@@ -140,7 +166,7 @@ namespace {
 bool has_packages(const spec::BuiltEnvironment& environment) {
   return std::any_of(
       environment.layers.begin(), environment.layers.end(), [](const spec::BuiltLayer& layer) {
-        return layer.lock.kind == spec::LayerKind::pip || layer.lock.kind == spec::LayerKind::conda;
+        return has_locked_packages(layer.lock.kind);
       });
 }
 
@@ -153,8 +179,7 @@ void shield_packages(base::Environment& variables) {
            item.first.starts_with("MAMBA_") || item.first == "VIRTUAL_ENV" ||
            item.first == "__PYVENV_LAUNCHER__";
   });
-  variables["PYTHONNOUSERSITE"] = "1";
-  variables["PYTHONDONTWRITEBYTECODE"] = "1";
+  set_python_bounds(variables);
 }
 
 }  // namespace

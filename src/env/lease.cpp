@@ -1,5 +1,6 @@
 #include "lease.hpp"
 
+#include "key_folder.hpp"
 #include "prefix.hpp"
 
 #include <sabath/base/error.hpp>
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr auto patience = std::chrono::hours(24 * 7);
 
 fs::path leases_of(const fs::path& key_folder) {
-  return key_folder / "leases";
+  return key_folder / leases_name;
 }
 
 }  // namespace

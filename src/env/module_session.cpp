@@ -16,10 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// `module` is a function of the shell: it is asked in one. What it says goes to stderr. Records
-/// end with a NUL, sections with an empty record: variables, steps, variables.
+/// end with a NUL, sections with an empty record: variables, steps, variables. A module may set
+/// PATH anew: `env` is called by its path.
 constexpr const char* script = R"(
-env -0; printf '\0'
-init=$1; shift
+readonly sabath_env=$1
+"$sabath_env" -0 || exit 80
+printf '\0'
+init=$2; shift 2
 source "$init" >/dev/null || exit 90
 type module >/dev/null 2>&1 || exit 91
 while [ "$1" != -- ]; do module use "$1" >&2; shift; done
@@ -31,7 +34,8 @@ for asked; do
   [ "$status" = 0 ] || break
 done
 printf '\0'
-env -0; printf '\0'
+"$sabath_env" -0 || exit 80
+printf '\0'
 )";
 
 /// Scripts for login shells come first where the user's shell was none: they know the site's
@@ -59,6 +63,21 @@ std::vector<ModuleStep> steps_of(const std::vector<std::string>& records) {
   return steps;
 }
 
+/// A module that puts something else in the place of `env`, or of its libraries, must not pass for
+/// one that unsets everything.
+void require_whole(const ModuleSession& session, const std::string& place) {
+  const auto loaded = session.after.find("LOADEDMODULES");
+  const auto seen =
+      loaded == session.after.end() ? std::vector<std::string>() : split_list(loaded->second);
+  const bool is_last = session.steps.empty() || seen == session.steps.back().loaded;
+  if (!session.before.empty() && !session.after.empty() && is_last) return;
+  throw base::Error(
+      base::ErrorKind::environment,
+      place + ": the shell that loads modules does not tell its variables" + session.said,
+      "do the modules put another 'env', or LD_LIBRARY_PATH or LD_PRELOAD with other "
+      "libraries, before those of the system?");
+}
+
 std::string explanation(const std::string& errors) {
   std::vector<std::string> told;
   std::istringstream lines(errors);
@@ -83,7 +102,14 @@ ModuleSession run_module_session(base::ProcessRunner& processes,
                                  const ModuleRequest& request,
                                  const std::string& place) {
   base::Command shell;
-  shell.argv = {"bash", "--noprofile", "--norc", "-c", script, "sabath", request.init.string()};
+  shell.argv = {"bash",
+                "--noprofile",
+                "--norc",
+                "-c",
+                script,
+                "sabath",
+                find_env(request.variables, place),
+                request.init.string()};
   shell.argv.insert(shell.argv.end(), request.folders.begin(), request.folders.end());
   shell.argv.emplace_back("--");
   shell.argv.insert(shell.argv.end(), request.modules.begin(), request.modules.end());
@@ -111,6 +137,7 @@ ModuleSession run_module_session(base::ProcessRunner& processes,
   session.before = variables_of(*before);
   session.steps = steps_of(*steps);
   session.after = variables_of(*after);
+  require_whole(session, place);
   return session;
 }
 

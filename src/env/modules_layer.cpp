@@ -138,7 +138,7 @@ std::string key_of(const ModuleRequest& request) {
   words.insert(words.end(), request.folders.begin(), request.folders.end());
   words.emplace_back("--");
   words.insert(words.end(), request.modules.begin(), request.modules.end());
-  return memo_key("modules", words, request.variables);
+  return memo_key("modules/2", words, request.variables);
 }
 
 ModuleRequest request_of(const LayerContext& context, const base::Environment& user) {

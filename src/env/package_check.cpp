@@ -5,6 +5,7 @@
 #include "package_install.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 
 #include <algorithm>
 #include <set>
@@ -53,19 +54,7 @@ bool may_be_missing(const std::string& text, const LayerBuild& build) {
   return false;
 }
 
-}  // namespace
-
-void check_present(const LayerBuild& build, std::map<std::string, std::string> present) {
-  spec::BuiltLayer built{.lock = build.lock, .prefix = build.prefix.string()};
-  built.packages = std::move(present);
-  const auto drift = built.drift();
-  if (drift.empty()) return;
-  throw Error(
-      ErrorKind::environment,
-      place_of(build.lock.name) + ": what is installed is not what was locked: " + in_words(drift),
-      "the log of the build is " + build.log.string());
-}
-
+/// The programs that the layer promises are in its bin folder.
 void check_commands(const LayerBuild& build) {
   std::vector<std::string> missing;
   for (const std::string& name : build.context.spec.commands) {
@@ -104,13 +93,29 @@ void check_imports(const LayerBuild& build,
                    const std::vector<std::string>& distributions,
                    BuildSteps& steps) {
   std::vector<std::string> argv{
-      (build.prefix / "bin" / "python").string(), "-I", "-B", "-c", import_script};
+      (build.prefix / "bin" / "python").string(), "-B", "-c", import_script};
   const std::size_t before = argv.size();
   for (const std::string& module : build.context.spec.packages.imports)
     argv.push_back("=" + module);
   if (argv.size() == before) argv.insert(argv.end(), distributions.begin(), distributions.end());
   if (argv.size() == before) return;
-  steps.run("checking that what was asked for can be imported", argv, build.work);
+  // Python looks into the folder that it is started in, too.
+  const fs::path empty = build.work / "check";
+  base::make_directories(empty);
+  steps.run("checking that what was asked for can be imported", argv, empty);
+}
+
+}  // namespace
+
+void check_present(const LayerBuild& build, std::map<std::string, std::string> present) {
+  spec::BuiltLayer built{.lock = build.lock, .prefix = build.prefix.string()};
+  built.packages = std::move(present);
+  const auto drift = built.drift();
+  if (drift.empty()) return;
+  throw Error(
+      ErrorKind::environment,
+      place_of(build.lock.name) + ": what is installed is not what was locked: " + in_words(drift),
+      "the log of the build is " + build.log.string());
 }
 
 std::map<std::string, std::string> packages_in(const fs::path& prefix) {
@@ -134,18 +139,31 @@ std::map<std::string, std::string> packages_in(const fs::path& prefix) {
   return packages;
 }
 
-std::map<std::string, std::string> check_packages(const PackageInstall& install,
-                                                  base::ProcessRunner& processes,
-                                                  BuildSteps& steps) {
-  const LayerBuild& build = install.build;
-  check_present(build, packages_in(build.prefix));
-  check_commands(build);
-  std::vector<std::string> requested;
-  for (const spec::LockedPackage& package : install.packages)
-    if (package.requested) requested.push_back(package.name);
-  check_imports(build, requested, steps);
+std::vector<std::string> package_expectations(const spec::LayerSpec& spec,
+                                              const std::vector<std::string>& requested) {
+  std::vector<std::string> lines{"shared libraries"};
+  for (const std::string& name : spec.packages.optional_libraries)
+    lines.push_back("not the library " + name);
+  for (const std::string& name : spec.commands)
+    lines.push_back("command " + name);
+  for (const std::string& name : spec.packages.imports)
+    lines.push_back("import " + name);
+  if (!spec.packages.imports.empty()) return lines;
+  for (const std::string& name : requested)
+    lines.push_back("imports of " + name);
+  return lines;
+}
+
+std::map<std::string, std::string> check_packages(const LayerBuild& build,
+                                                  const spec::BuiltLayer& built,
+                                                  const std::vector<std::string>& distributions,
+                                                  base::ProcessRunner& processes) {
   base::Environment running = build.context.variables;
-  add_layer(running, {.lock = build.lock, .prefix = build.prefix.string()});
+  add_prefix(running, built);
+  set_python_bounds(running);
+  check_commands(build);
+  BuildSteps steps(processes, build, running);
+  check_imports(build, distributions, steps);
   return check_libraries(build, processes, running);
 }
 

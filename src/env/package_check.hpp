@@ -8,20 +8,22 @@
 
 namespace sabath::env {
 
-/// What a prefix with packages must hold before it is ready. Each throws Error{environment}.
-
-/// Exactly what was locked is there. `present`: name -> version.
+/// Throws Error{environment} unless exactly what was locked is there. `present`: name -> version.
 void check_present(const LayerBuild& build, std::map<std::string, std::string> present);
-/// The programs that the layer promises are in its bin folder.
-void check_commands(const LayerBuild& build);
-/// The modules that the layer names can be imported; where it names none, those that
-/// `distributions` brought. Does nothing where there are none.
-void check_imports(const LayerBuild& build,
-                   const std::vector<std::string>& distributions,
-                   BuildSteps& steps);
-/// Every shared library is found, or lies somewhere in the prefix. Returns those from outside.
-std::map<std::string, std::string> check_libraries(const LayerBuild& build,
-                                                   base::ProcessRunner& processes,
-                                                   const base::Environment& running);
+
+/// What a layer of packages expects beyond them: commands, modules that it names, or else those of
+/// the packages that were asked for, and shared libraries.
+std::vector<std::string> package_expectations(const spec::LayerSpec& spec,
+                                              const std::vector<std::string>& requested);
+
+/// Checks a finished prefix for that, with the variables that stages get: the programs are in its
+/// bin folder; the modules that the layer names can be imported, or where it names none, those that
+/// `distributions` brought; every shared library is found, or lies somewhere in the prefix. Returns
+/// the libraries from outside. `built` has what is set where the prefix is used. Throws
+/// Error{environment}.
+std::map<std::string, std::string> check_packages(const LayerBuild& build,
+                                                  const spec::BuiltLayer& built,
+                                                  const std::vector<std::string>& distributions,
+                                                  base::ProcessRunner& processes);
 
 }  // namespace sabath::env

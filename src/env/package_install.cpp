@@ -2,6 +2,7 @@
 
 #include "layer_variables.hpp"
 #include "pip.hpp"
+#include "source_build.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -14,6 +15,23 @@ namespace {
 namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
+
+/// Files that are no Python of this version stay without bytecode, as with pip and uv; that it
+/// cannot be written is an error. Arguments: folder, number of processes.
+constexpr const char* compile_script = R"(
+import multiprocessing, os, py_compile, sys
+from concurrent.futures import ProcessPoolExecutor
+def compile_one(file):
+    try:
+        py_compile.compile(file, doraise=True)
+    except py_compile.PyCompileError:
+        pass
+files = [os.path.join(folder, name) for folder, inner, names in os.walk(sys.argv[1])
+         for name in names if name.endswith(".py")]
+with ProcessPoolExecutor(int(sys.argv[2]), mp_context=multiprocessing.get_context("fork")) as pool:
+    for done in pool.map(compile_one, files, chunksize=16):
+        pass
+)";
 
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -80,6 +98,7 @@ std::map<std::string, std::string> install_packages(const PackageInstall& instal
   std::map<std::string, std::string> used{{"python.executable", base},
                                           {"python.build", install.python.build}};
   Words tool;
+  Words check;
   if (install.uv) {
     const std::string uv = install.uv->string();
     steps.run("making an environment with uv",
@@ -93,16 +112,20 @@ std::map<std::string, std::string> install_packages(const PackageInstall& instal
             "--no-cache",
             "--python",
             python,
-            "--compile-bytecode",
             "--link-mode",
             "hardlink"};
+    check = {uv, "pip", "check", "--no-config", "--offline", "--no-cache", "--python", python};
     used["tool.installer"] = "uv";
   } else {
     steps.run("making an environment with venv",
               {base, "-I", "-m", "venv", "--without-pip", prefix},
               install.build.work);
-    const PipProgram pip = find_pip(
-        install.build.context, install.python, install.build.work, processes, install.build.stop);
+    const PipProgram pip = find_pip(install.build.context,
+                                    install.python,
+                                    install.build.work,
+                                    {},
+                                    processes,
+                                    install.build.stop);
     tool = pip.command;
     append(tool,
            {"--python",
@@ -110,12 +133,21 @@ std::map<std::string, std::string> install_packages(const PackageInstall& instal
             "install",
             "--no-input",
             "--no-cache-dir",
+            "--no-compile",
             "--disable-pip-version-check",
             "--no-warn-script-location"});
+    check = pip.command;
+    append(check, {"--python", python, "check", "--no-input", "--disable-pip-version-check"});
     used["tool.installer"] = "pip " + pip.version;
   }
   install_kind(install, false, tool, steps);
   install_kind(install, true, tool, steps);
+  // Stages cannot write into a prefix, and would compile what they import each time.
+  steps.run("compiling bytecode",
+            {python, "-I", "-c", compile_script, prefix + "/lib", jobs_of(install.build.limits)},
+            install.build.work);
+  // Nothing was resolved: a lock may be wrong.
+  steps.run("checking that the packages have what they need", check, install.build.work);
   return used;
 }
 

@@ -32,11 +32,4 @@ std::map<std::string, std::string> install_packages(const PackageInstall& instal
 /// Name -> version of the packages in a prefix, by their metadata. Fast: nothing is started.
 std::map<std::string, std::string> packages_in(const std::filesystem::path& prefix);
 
-/// Checks that what was installed is what was locked, can be imported, finds its shared libraries
-/// and has the commands that the layer promises. Returns the libraries from outside of the prefix.
-/// Throws Error{environment}.
-std::map<std::string, std::string> check_packages(const PackageInstall& install,
-                                                  base::ProcessRunner& processes,
-                                                  BuildSteps& steps);
-
 }  // namespace sabath::env

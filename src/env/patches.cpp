@@ -96,7 +96,7 @@ void apply_patches(const LayerBuild& build,
     // A repository that sabath's folders happen to lie in is not the one that is meant.
     (*command.environment)["GIT_CEILING_DIRECTORIES"] = source.parent_path().string();
     (*command.environment)["GIT_CONFIG_NOSYSTEM"] = "1";
-    command.deadline = build.limits.wall;
+    command.deadline = build.limits.wall.value_or(usual_build_time);
     const base::ProcessResult result = processes.run(command, build.stop);
     if (result.end == base::ProcessEnd::stopped) {
       throw Error(ErrorKind::interrupted, place + ": stopped while patching");

@@ -17,10 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
-
-/// The C library of machines that a lock for another platform must not be too new for: that of
-/// RHEL 8.
-constexpr int newest_manylinux = 28;
+using Words = std::vector<std::string>;
 
 std::string lines_of(const std::vector<std::string>& texts) {
   std::string lines;
@@ -71,29 +68,12 @@ std::vector<std::string> only_wheels_but(const std::vector<std::string>& from_so
   return options;
 }
 
-/// pip's options for wheels of another machine.
-std::vector<std::string> options_for(const LockTarget& target,
-                                     const Python& python,
-                                     const fs::path& work) {
-  std::vector<std::string> options{"--target", (work / "target").string()};
-  const std::string platform = target.platform.empty() ? python.platform : target.platform;
-  const std::string machine = platform.substr(platform.find('-') + 1);
-  for (int minor = newest_manylinux; minor >= 5; --minor) {
-    options.insert(options.end(),
-                   {"--platform", "manylinux_2_" + std::to_string(minor) + "_" + machine});
-  }
-  for (const char* const old : {"manylinux2014_", "manylinux2010_", "manylinux1_", "linux_"})
-    options.insert(options.end(), {"--platform", old + machine});
-  const std::string version = target.python.empty() ? python.version : target.python;
-  options.insert(options.end(), {"--implementation", "cp", "--python-version", version});
-  return options;
-}
-
 std::vector<std::string> pip_command(const fs::path& python) {
   return {python.string(), "-I", "-m", "pip"};
 }
 
 /// --report came with 22.2, --python with 22.3.
+constexpr const char* oldest_pip = "22.3";
 bool is_new_enough(const std::string& version) {
   int major = 0;
   int minor = 0;
@@ -102,34 +82,89 @@ bool is_new_enough(const std::string& version) {
   return major > 22 || (major == 22 && minor >= 3);
 }
 
+/// uv reads none of pip's settings. They may hold passwords, so they are no arguments.
+base::Environment uv_variables(const base::Environment& variables,
+                               const base::Environment& user,
+                               const fs::path& work) {
+  base::Environment its = variables;
+  for (const auto& setting : network_settings(user))
+    its.insert(setting);
+  for (const auto& [pips, uvs] : {std::pair{"PIP_INDEX_URL", "UV_INDEX_URL"},
+                                  {"PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL"},
+                                  {"PIP_FIND_LINKS", "UV_FIND_LINKS"},
+                                  {"PIP_CERT", "SSL_CERT_FILE"}}) {
+    const auto found = user.find(pips);
+    if (found != user.end()) its.insert_or_assign(uvs, found->second);
+  }
+  // pip separates by blanks, uv by commas.
+  if (const auto links = its.find("UV_FIND_LINKS"); links != its.end())
+    std::replace(links->second.begin(), links->second.end(), ' ', ',');
+  for (const auto& [name, value] : user)
+    if (name.starts_with("UV_")) its.insert_or_assign(name, value);
+  its["HOME"] = (work / "home").string();
+  return its;
+}
+
 }  // namespace
+
+std::optional<fs::path> find_uv(const base::Environment& variables) {
+  const auto path = variables.find("PATH");
+  return base::find_program("uv", path == variables.end() ? "" : path->second);
+}
 
 PipProgram find_pip(const LayerContext& context,
                     const Python& python,
                     const fs::path& work,
+                    const base::Environment& user,
                     base::ProcessRunner& processes,
                     const std::stop_token& stop) {
   if (is_new_enough(python.pip)) return {pip_command(python.executable), python.pip};
   const fs::path folder = work / "pip";
   base::Command command;
-  command.argv = {python.executable.string(), "-I", "-m", "venv", folder.string()};
   command.environment = context.variables;
   command.deadline = std::chrono::minutes(5);
-  const base::ProcessResult made = processes.run(command, stop);
-  PipProgram own{pip_command(folder / "bin" / "python"), {}};
-  if (made.ok()) {
-    command.argv = own.command;
-    command.argv.emplace_back("--version");
+  const auto run = [&](std::vector<std::string> argv) {
+    command.argv = std::move(argv);
+    return processes.run(command, stop);
+  };
+  const auto made_one = [&]() -> std::optional<PipProgram> {
+    PipProgram own{pip_command(folder / "bin" / "python"), {}};
+    std::vector<std::string> question = own.command;
+    question.emplace_back("--version");
     // "pip 23.2.1 from /..."
-    std::istringstream words(processes.run(command, stop).output);
+    std::istringstream words(run(std::move(question)).output);
     words >> own.version >> own.version;
-    if (is_new_enough(own.version)) return own;
+    return is_new_enough(own.version) ? std::optional(own) : std::nullopt;
+  };
+  const std::string base = python.executable.string();
+  base::ProcessResult made = run({base, "-I", "-m", "venv", folder.string()});
+  if (made.ok()) {
+    if (auto own = made_one()) return *own;
   }
+  // Debian's Python has neither pip nor what makes one.
+  if (const auto uv = find_uv(context.variables)) {
+    base::remove_tree(folder);
+    command.environment = uv_variables(context.variables, user, work);
+    const std::string program = (folder / "bin" / "python").string();
+    made = run({uv->string(), "venv", "--no-config", "--python", base, folder.string()});
+    if (made.ok()) {
+      Words install{uv->string(), "pip", "install", "--no-config", "--no-cache", "--python"};
+      install.insert(install.end(), {program, std::string("pip>=") + oldest_pip});
+      if (user.contains("PIP_NO_INDEX")) install.emplace_back("--no-index");
+      made = run(std::move(install));
+    }
+    command.environment = context.variables;
+    if (made.ok()) {
+      if (auto own = made_one()) return *own;
+    }
+  }
+  refuse_full_disk(made, place_of(context.spec.name) + ": cannot make a pip");
   throw Error(ErrorKind::environment,
               place_of(context.spec.name) + ": " + python.executable.string() + " has " +
                   (python.pip.empty() ? "no pip" : "pip " + python.pip) +
-                  ", and could not make a newer one" + explanation(made.output + made.errors),
-              "install pip 22.3 or newer for it (Debian: apt install python3-pip python3-venv)");
+                  ", and could not make a newer one:" + explanation(made.output + made.errors),
+              std::string("install pip ") + oldest_pip +
+                  " or newer for it (Debian: apt install python3-pip python3-venv), or uv");
 }
 
 std::string hashed_requirements(const std::vector<spec::LockedPackage>& packages) {
@@ -147,15 +182,15 @@ Pip::Pip(const LayerErrand& errand,
     : errand_(errand),
       python_(python),
       processes_(processes),
-      program_(find_pip(errand.context, python, errand.work, processes, errand.stop)),
+      program_(find_pip(errand.context, python, errand.work, user, processes, errand.stop)),
       settings_(read_pip_settings(program_.command, user, processes)) {
   base::make_directories(errand.work / "home");
   base::make_directories(errand.work / "tmp");
 }
 
-base::ProcessResult Pip::run(std::vector<std::string> arguments) {
+base::ProcessResult Pip::run(std::vector<std::string> program, std::vector<std::string> arguments) {
   base::Command command;
-  command.argv = program_.command;
+  command.argv = std::move(program);
   command.argv.insert(command.argv.end(),
                       std::make_move_iterator(arguments.begin()),
                       std::make_move_iterator(arguments.end()));
@@ -172,8 +207,8 @@ base::ProcessResult Pip::run(std::vector<std::string> arguments) {
   variables["PIP_NO_INPUT"] = "1";
   variables["PIP_PROGRESS_BAR"] = "off";
   command.environment = std::move(variables);
-  command.deadline = std::chrono::hours(1);
-  command.silence_deadline = std::chrono::minutes(15);
+  command.deadline = errand_.limits.wall.value_or(usual_build_time);
+  command.silence_deadline = errand_.limits.silence.value_or(usual_silence);
   base::ProcessResult result = processes_.run(command, errand_.stop);
   if (result.end == base::ProcessEnd::stopped) {
     throw Error(ErrorKind::interrupted, place_of(errand_.context.spec.name) + ": interrupted");
@@ -183,6 +218,7 @@ base::ProcessResult Pip::run(std::vector<std::string> arguments) {
 
 void Pip::fail(const std::string& doing, const base::ProcessResult& result) const {
   const std::string place = place_of(errand_.context.spec.name) + ": " + doing;
+  refuse_full_disk(result, place);
   const std::string told = explanation(result.errors);
   const std::string& errors = result.errors;
   if (errors.find("DO NOT MATCH THE HASHES") != std::string::npos) {
@@ -209,40 +245,42 @@ void Pip::fail(const std::string& doing, const base::ProcessResult& result) cons
                   : "");
 }
 
-std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list, const LockTarget& target) {
+std::vector<spec::LockedPackage> Pip::resolve(const PackageList& list,
+                                              const std::optional<PipTarget>& target) {
   const std::string place = place_of(errand_.context.spec.name);
   const fs::path report = errand_.work / "report.json";
-  const bool is_here = target.platform.empty() && target.python.empty();
-  std::vector<std::string> arguments;
-  if (is_here) {
+  const fs::path requirements =
+      write(errand_.work / "requirements.txt", lines_of(list.requirements));
+  std::vector<std::string> command = program_.command;
+  std::vector<std::string> options;
+  if (target) {
+    command = pip_command_for(*target, program_.command.front(), requirements, report);
+    options = wheel_options(*target, errand_.work / "target");
+  } else {
     // An empty environment: what the interpreter has itself is of no account, and may be another's
     // to manage.
     const fs::path empty = errand_.work / "empty";
-    base::Command command;
-    command.argv = {
-        python_.executable.string(), "-I", "-m", "venv", "--without-pip", empty.string()};
-    command.environment = errand_.context.variables;
-    const base::ProcessResult made = processes_.run(command, errand_.stop);
+    base::Command venv;
+    venv.argv = {python_.executable.string(), "-I", "-m", "venv", "--without-pip", empty.string()};
+    venv.environment = errand_.context.variables;
+    const base::ProcessResult made = processes_.run(venv, errand_.stop);
     if (!made.ok()) fail("cannot make an environment", made);
-    arguments = {"--python", (empty / "bin" / "python").string()};
+    command.insert(command.end(), {"--python", (empty / "bin" / "python").string()});
   }
-  arguments.insert(arguments.end(),
-                   {"install",
-                    "--dry-run",
-                    "--ignore-installed",
-                    "--report",
-                    report.string(),
-                    "--requirement",
-                    write(errand_.work / "requirements.txt", lines_of(list.requirements)).string(),
-                    "--constraint",
-                    write(errand_.work / "constraints.txt", lines_of(list.constraints)).string()});
+  std::vector<std::string> arguments{
+      "install",
+      "--dry-run",
+      "--ignore-installed",
+      "--report",
+      report.string(),
+      "--requirement",
+      requirements.string(),
+      "--constraint",
+      write(errand_.work / "constraints.txt", lines_of(list.constraints)).string()};
   const auto kinds = only_wheels_but(errand_.context.spec.packages.from_source);
   arguments.insert(arguments.end(), kinds.begin(), kinds.end());
-  if (!is_here) {
-    const auto options = options_for(target, python_, errand_.work);
-    arguments.insert(arguments.end(), options.begin(), options.end());
-  }
-  const base::ProcessResult result = run(std::move(arguments));
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const base::ProcessResult result = run(std::move(command), std::move(arguments));
   if (!result.ok()) fail("cannot be resolved", result);
   auto packages = read_pip_report(base::read_file(report), place);
   for (spec::LockedPackage& package : packages)
@@ -268,7 +306,7 @@ std::vector<fs::path> Pip::download(const std::vector<spec::LockedPackage>& pack
   }
   const auto kinds = only_wheels_but(from_source);
   arguments.insert(arguments.end(), kinds.begin(), kinds.end());
-  const base::ProcessResult result = run(std::move(arguments));
+  const base::ProcessResult result = run(program_.command, std::move(arguments));
   if (!result.ok()) fail("cannot fetch " + names, result);
   std::vector<fs::path> files;
   std::error_code code;

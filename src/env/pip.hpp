@@ -2,12 +2,14 @@
 
 #include "package_list.hpp"
 #include "pip_settings.hpp"
+#include "pip_target.hpp"
 #include "python.hpp"
 
 #include <sabath/base/process.hpp>
 #include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +21,15 @@ struct PipProgram {
   std::string version{};
 };
 
-/// That of `python`, or one that is made beneath `work` where it has none that is new enough.
-/// Throws Error{environment}.
+/// uv on the PATH of `variables`.
+std::optional<std::filesystem::path> find_uv(const base::Environment& variables);
+
+/// That of `python`, or one that is made beneath `work` where it has none that is new enough: with
+/// venv, else with uv, which asks the indexes of `user`. Throws Error{environment}.
 PipProgram find_pip(const LayerContext& context,
                     const Python& python,
                     const std::filesystem::path& work,
+                    const base::Environment& user,
                     base::ProcessRunner& processes,
                     const std::stop_token& stop);
 
@@ -40,14 +46,15 @@ class Pip {
   const PipSettings& settings() const { return settings_; }
   /// Resolves `list` for this interpreter, or for `target`. Throws Error{environment|transfer} with
   /// what pip said.
-  std::vector<spec::LockedPackage> resolve(const PackageList& list, const LockTarget& target);
+  std::vector<spec::LockedPackage> resolve(const PackageList& list,
+                                           const std::optional<PipTarget>& target);
   /// Downloads files, whose digests pip checks; where they lie, in order. Throws
   /// Error{transfer|integrity}.
   std::vector<std::filesystem::path> download(const std::vector<spec::LockedPackage>& packages,
                                               const std::filesystem::path& folder);
 
  private:
-  base::ProcessResult run(std::vector<std::string> arguments);
+  base::ProcessResult run(std::vector<std::string> program, std::vector<std::string> arguments);
   [[noreturn]] void fail(const std::string& doing, const base::ProcessResult& result) const;
 
   const LayerErrand& errand_;

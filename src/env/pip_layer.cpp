@@ -2,6 +2,7 @@
 
 #include "layer_variables.hpp"
 #include "locked_layer.hpp"
+#include "package_check.hpp"
 #include "package_install.hpp"
 #include "pip.hpp"
 #include "platform.hpp"
@@ -33,28 +34,12 @@ void announce_sources(const std::string& layer,
                 "only packages that the recipe names in \"from_source\" are");
 }
 
-std::optional<fs::path> find_uv(const base::Environment& variables) {
-  const auto path = variables.find("PATH");
-  return base::find_program("uv", path == variables.end() ? "" : path->second);
-}
-
 /// Python needs no folder of its own to write to, and none of the build's to be found again.
 base::Environment install_variables(base::Environment variables) {
   // With it, bytecode would be checked against its source at every import.
   variables.erase("SOURCE_DATE_EPOCH");
   variables["PYTHONNOUSERSITE"] = "1";
   return variables;
-}
-
-spec::PlatformPackages resolved_for(const LockTarget& target, const Python& python) {
-  spec::PlatformPackages packages;
-  packages.platform = target.platform.empty() ? python.platform : target.platform;
-  packages.python = python.tag;
-  if (!target.python.empty()) {
-    packages.python = "cp" + target.python;
-    std::erase(packages.python, '.');
-  }
-  return packages;
 }
 
 }  // namespace
@@ -119,7 +104,7 @@ std::map<std::string, std::string> PipLayer::build(const LayerBuild& build) {
   const Locked found = locked(build.context);
   const auto& packages = found.packages.packages;
   announce_sources(build.lock.name, packages, build.observer);
-  const LayerErrand errand{build.context, build.work, build.observer, build.stop};
+  const LayerErrand errand{build.context, build.work, build.observer, build.stop, {}, build.limits};
   const PackageInstall install{build,
                                found.python,
                                packages,
@@ -127,8 +112,20 @@ std::map<std::string, std::string> PipLayer::build(const LayerBuild& build) {
                                find_uv(build.context.variables)};
   BuildSteps steps(processes_, build, install_variables(build.context.variables));
   auto used = install_packages(install, processes_, steps);
-  used.merge(check_packages(install, processes_, steps));
+  check_present(build, packages_in(build.prefix));
   return used;
+}
+
+std::vector<std::string> PipLayer::expectations(const LayerContext& context) {
+  const PackageList list = read_packages(context);
+  return package_expectations(context.spec, {list.requested.begin(), list.requested.end()});
+}
+
+std::map<std::string, std::string> PipLayer::check_expectations(const LayerBuild& build) {
+  std::vector<std::string> requested;
+  for (const spec::LockedPackage& package : locked(build.context).packages.packages)
+    if (package.requested) requested.push_back(package.name);
+  return check_packages(build, {build.lock, build.prefix.string()}, requested, processes_);
 }
 
 spec::PackageLayerLock PipLayer::lock(const LayerErrand& errand, const LockTarget& target) {
@@ -136,7 +133,13 @@ spec::PackageLayerLock PipLayer::lock(const LayerErrand& errand, const LockTarge
   const PackageList list = read_packages(context);
   const Python python = find_python(context, processes_, *memo_);
   const std::string place = place_of(context.spec.name);
-  errand.observer.note(place + ": resolving for " + python.platform + ", python " + python.version);
+  std::optional<PipTarget> other;
+  if (!target.platform.empty() || !target.python.empty()) other = pip_target(target, python, place);
+  spec::PlatformPackages packages;
+  packages.platform = other ? other->platform : python.platform;
+  packages.python = other ? other->tag : python.tag;
+  errand.observer.note(place + ": resolving for " + packages.platform + ", python " +
+                       (other ? other->version : python.version));
   for (const std::string& name : context.spec.packages.from_source) {
     errand.observer.warn(
         place + ": " + name + " is to be built from source: resolving runs its code",
@@ -148,9 +151,8 @@ spec::PackageLayerLock PipLayer::lock(const LayerErrand& errand, const LockTarge
                          "what is installed depends on the recipe alone; indexes, certificates and "
                          "proxies are used");
   }
-  spec::PlatformPackages packages = resolved_for(target, python);
   packages.resolver = "pip " + pip.version();
-  packages.packages = pip.resolve(list, target);
+  packages.packages = pip.resolve(list, other);
   return {kind(), context.spec.name, list.digest, {std::move(packages)}};
 }
 

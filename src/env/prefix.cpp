@@ -29,14 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What base::why_untrusted asks of a path and its parents, for a file beneath a folder that
-/// passed.
+/// passed. Nobody may write what is ready, whoever is trusted.
 std::optional<std::string> why_file_untrusted(const std::string& path,
                                               const struct stat& status,
-                                              std::span<const unsigned> trusted_owners) {
-  const uid_t owner = status.st_uid;
-  if (owner != 0 && owner != ::geteuid() &&
-      std::find(trusted_owners.begin(), trusted_owners.end(), owner) == trusted_owners.end()) {
-    return path + ": belongs to user " + std::to_string(owner);
+                                              const base::Trust& trust) {
+  if (!base::is_trusted_owner(status.st_uid, trust)) {
+    return path + ": belongs to user " + std::to_string(status.st_uid);
   }
   if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return path + ": can be written by " +
@@ -140,7 +138,13 @@ void make_own_folder(const fs::path& path) {
   std::error_code code;
   if (fs::is_directory(path, code)) return;
   if (path.has_relative_path()) make_own_folder(path.parent_path());
-  make_new_folder(path);
+  if (!make_new_folder(path)) return;
+  struct stat parent {};
+  constexpr mode_t shared = S_ISGID | S_IWGRP;
+  const bool is_shared =
+      ::stat(path.parent_path().c_str(), &parent) == 0 && (parent.st_mode & shared) == shared;
+  if (is_shared && ::chmod(path.c_str(), 02775) != 0)
+    base::throw_errno(path.string(), "cannot make", errno);
 }
 
 void seal_prefix(const fs::path& prefix) {
@@ -168,13 +172,15 @@ PrefixSize measure_prefix(const fs::path& prefix) {
   return {.files = files, .disk_bytes = disk_bytes};
 }
 
-std::optional<std::string> why_prefix_untrusted(const fs::path& prefix,
-                                                std::span<const unsigned> trusted_owners) {
-  if (auto reason = base::why_untrusted(prefix, trusted_owners)) return reason;
+std::optional<std::string> why_prefix_untrusted(const fs::path& prefix, const base::Trust& trust) {
+  if (auto reason = base::why_untrusted(prefix, trust)) return reason;
+  // Whoever owns the prefix was found trusted: for each of its files a group would be asked.
+  base::Trust within{trust.owners, {}};
+  if (struct stat own{}; ::stat(prefix.c_str(), &own) == 0) within.owners.push_back(own.st_uid);
   std::optional<std::string> reason;
   std::mutex mutex;
   const auto problem = walk(prefix, [&](const std::string& file, const struct stat& status) {
-    auto why = why_file_untrusted(file, status, trusted_owners);
+    auto why = why_file_untrusted(file, status, within);
     if (!why) return true;
     const std::lock_guard lock(mutex);
     reason = std::move(why);
@@ -189,31 +195,50 @@ void refuse_untrusted(const std::string& reason, const std::string& layer_name) 
       base::ErrorKind::environment,
       place_of(layer_name) + ": " + reason + ": nothing is executed that others could change",
       "take that right away (chmod go-w, chown) if you know that nobody used it; else remove the "
-      "environment ('sabath env rm') and build it in a cache that is yours alone");
+      "environment ('sabath env rm') and build it in a cache that is yours alone; whom you trust "
+      "may stand in \"environments\": {\"trusted_owners\": ..., \"trusted_groups\": ...} of the "
+      "configuration");
 }
 
 void require_trusted(const fs::path& prefix,
-                     std::span<const unsigned> trusted_owners,
+                     const base::Trust& trust,
                      const std::string& layer_name) {
-  if (auto reason = why_prefix_untrusted(prefix, trusted_owners)) {
+  if (auto reason = why_prefix_untrusted(prefix, trust)) {
     refuse_untrusted(*reason, layer_name);
   }
 }
 
+std::optional<std::string> why_removed(const spec::BuiltEnvironment& environment) {
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    struct stat status {};
+    if (layer.prefix.empty() || ::stat(layer.prefix.c_str(), &status) == 0) continue;
+    if (errno == ENOENT || errno == ENOTDIR)
+      return place_of(layer.lock.name) + ": " + layer.prefix + ": was removed since it was ready";
+  }
+  return std::nullopt;
+}
+
+void require_present(const spec::BuiltEnvironment& environment) {
+  if (const auto removed = why_removed(environment))
+    throw base::Error(base::ErrorKind::environment,
+                      *removed,
+                      "give the command again: what is missing is built anew");
+}
+
 void check_trusted(const spec::BuiltEnvironment& environment,
                    const std::vector<LocalPrefix>& copies,
-                   const std::vector<unsigned>& trusted_owners) {
+                   const base::Trust& trust) {
+  require_present(environment);
   for (const spec::BuiltLayer& layer : environment.layers) {
     if (layer.prefix.empty()) continue;
     // Whoever can write around the prefix could have put an image there.
-    if (const auto reason = base::why_untrusted(layer.prefix, trusted_owners))
+    if (const auto reason = base::why_untrusted(layer.prefix, trust))
       refuse_untrusted(*reason, layer.lock.name);
     const auto copy = std::find_if(copies.begin(), copies.end(), [&](const LocalPrefix& one) {
       return one.prefix == layer.prefix;
     });
-    require_trusted(copy == copies.end() ? fs::path(layer.prefix) : copy->copy,
-                    trusted_owners,
-                    layer.lock.name);
+    require_trusted(
+        copy == copies.end() ? fs::path(layer.prefix) : copy->copy, trust, layer.lock.name);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "shell_answer.hpp"
 
+#include <sabath/base/error.hpp>
+
 namespace sabath::env {
 
 std::optional<std::vector<std::string>> take_section(std::string_view& text) {
@@ -12,6 +14,15 @@ std::optional<std::vector<std::string>> take_section(std::string_view& text) {
     if (record.empty()) return records;
     records.emplace_back(record);
   }
+}
+
+std::string find_env(const base::Environment& variables, const std::string& place) {
+  const auto path = variables.find("PATH");
+  const auto program = base::find_program("env", path == variables.end() ? "" : path->second);
+  if (program) return program->string();
+  throw base::Error(base::ErrorKind::environment,
+                    place + ": no program 'env' on PATH",
+                    "it is part of coreutils; what a shell script sets is asked with it");
 }
 
 base::Environment variables_of(const std::vector<std::string>& records) {

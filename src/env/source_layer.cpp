@@ -213,7 +213,7 @@ std::map<std::string, std::string> SourceLayer::check(const LayerBuild& build,
                       std::string(find_build_system(build.context.spec).lacks));
   }
   base::Environment running = environment;
-  add_layer(running, {.lock = build.lock, .prefix = build.prefix.string()});
+  add_prefix(running, {.lock = build.lock, .prefix = build.prefix.string()});
   const auto libraries = linked_libraries(processes_, build.prefix, running, build.stop);
   if (!libraries) return {};
   if (!libraries->missing.empty()) {
@@ -250,7 +250,8 @@ fs::path SourceLayer::prepare_source(const LayerBuild& build) {
   const LayerContext& context = build.context;
   fs::path source = build.work / "source";
   if (context.spec.origin.is_set()) {
-    const LayerErrand errand{context, build.work, build.observer, build.stop, build.bring};
+    const LayerErrand errand{
+        context, build.work, build.observer, build.stop, build.bring, build.limits};
     const auto file = fetched_.bring(errand, build.bring).second;
     build.observer.note(place_of(build.lock.name) + ": unpacking " + file.filename().string());
     source = unpack_source(errand, file, source);

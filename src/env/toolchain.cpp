@@ -13,7 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto patience = std::chrono::seconds(5);
+/// A first start from a parallel file system under load takes seconds. No answer must not be taken
+/// for another one than usual: the key would change with the load.
+constexpr auto patience = std::chrono::seconds(60);
 
 std::string path_of(const base::Environment& environment) {
   const auto found = environment.find("PATH");
@@ -63,6 +65,13 @@ std::optional<std::string> Toolchain::first_line(std::vector<std::string> comman
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::launch) throw;
     return std::nullopt;
+  }
+  if (result.end == base::ProcessEnd::timed_out) {
+    throw base::Error(base::ErrorKind::environment,
+                      "'" + base::quote_command(question.argv) + "': did not end within " +
+                          std::to_string(patience.count()) + " s, so it is not known what it is",
+                      "is its file system slow? If it knows no such option, put a script of its "
+                      "name before it on PATH that answers");
   }
   if (!result.ok()) return std::nullopt;
   std::istringstream lines(result.output.empty() ? result.errors : result.output);

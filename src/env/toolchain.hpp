@@ -24,8 +24,9 @@ class Toolchain {
  public:
   Toolchain(base::ProcessRunner& processes, std::shared_ptr<Memo> memo);
 
-  /// The first line that `name --version` prints, or the digest of the program where it prints none
-  /// within five seconds. Nothing when it is not on the PATH of `environment`.
+  /// The first line that `name --version` prints, or the digest of the program where it ends
+  /// without one. Nothing when it is not on the PATH of `environment`. Throws Error{environment}
+  /// for one that does not end within a minute, where a slow file system would look the same.
   std::optional<Tool> tool(const std::string& name, const base::Environment& environment);
   /// Of the program's bytes, which change where a version line does not. Throws Error{storage}.
   std::string digest_of(const Tool& tool);

@@ -60,6 +60,11 @@ void add_gpus(const GpuLibraries& libraries,
   for (const auto& library : libraries) {
     if (!library->reason().empty()) {
       sources.missing.push_back(std::string(library->name()) + ": " + library->reason());
+    } else if (library->count() > 0 &&
+               std::none_of(gpus.begin(), gpus.end(), [&](const WatchedGpu& gpu) {
+                 return gpu.library == library.get();
+               })) {
+      sources.missing.push_back(std::string(library->name()) + ": the run sees none of its GPUs");
     }
   }
 }

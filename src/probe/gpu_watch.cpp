@@ -6,16 +6,40 @@
 namespace sabath::probe {
 namespace {
 
-bool is_uuid(const std::string& text) {
-  return text.starts_with("GPU-") || text.starts_with("MIG-");
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-bool is_wanted(const GpuLibrary& library,
-               std::size_t device,
-               const std::vector<std::string>& wanted) {
+/// As CUDA takes them: shortened, and of a part as older drivers named it, by its GPU and places
+/// ("MIG-GPU-<uuid>/1/0").
+bool names(const std::string& name, const spec::GpuFacts& gpu) {
+  if (name.starts_with("MIG-GPU-")) {
+    const std::size_t begin = name.find("GPU-");
+    return gpu.uuid == name.substr(begin, name.find('/') - begin);
+  }
+  return gpu.uuid.starts_with(name);
+}
+
+/// Whether CUDA's numbers are those of the driver.
+bool has_numbers(const GpuLibrary& library, bool by_bus) {
+  std::string model;
+  for (std::size_t device = 0; device < library.count(); ++device) {
+    const auto all = library.facts(device);
+    if (all.empty() || all.front().mig) return false;
+    if (device > 0 && !by_bus && all.front().name != model) return false;
+    model = all.front().name;
+  }
+  return true;
+}
+
+bool is_visible(const GpuLibrary& library,
+                std::size_t device,
+                const std::vector<std::string>& wanted) {
   const auto all = library.facts(device);
-  return std::any_of(all.begin(), all.end(), [&](const spec::GpuFacts& gpu) {
-    return std::find(wanted.begin(), wanted.end(), gpu.uuid) != wanted.end();
+  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+    if (is_number(name)) return name == std::to_string(device);
+    return std::any_of(
+        all.begin(), all.end(), [&](const spec::GpuFacts& gpu) { return names(name, gpu); });
   });
 }
 
@@ -26,13 +50,14 @@ void keep(std::optional<T>& best, const std::optional<T>& value, Better better) 
 
 }  // namespace
 
-std::vector<WatchedGpu> choose_gpus(const GpuLibraries& libraries,
-                                    const std::vector<std::string>& wanted) {
-  const bool all = wanted.empty() || !std::all_of(wanted.begin(), wanted.end(), is_uuid);
+std::vector<WatchedGpu> choose_gpus(const GpuLibraries& libraries, const VisibleGpus& visible) {
+  const bool by_number =
+      visible.names && std::any_of(visible.names->begin(), visible.names->end(), is_number);
   std::vector<WatchedGpu> chosen;
   for (const auto& library : libraries) {
+    const bool all = !visible.names || (by_number && !has_numbers(*library, visible.by_bus));
     for (std::size_t device = 0; device < library->count(); ++device) {
-      if (!all && !is_wanted(*library, device, wanted)) continue;
+      if (!all && !is_visible(*library, device, *visible.names)) continue;
       chosen.push_back({library.get(), device, library->uuid(device)});
     }
   }

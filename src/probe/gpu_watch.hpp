@@ -2,6 +2,7 @@
 
 #include "gpu_library.hpp"
 
+#include <sabath/probe/sampler.hpp>
 #include <sabath/spec/run_usage.hpp>
 
 #include <utility>
@@ -16,10 +17,10 @@ struct WatchedGpu {
   std::string uuid{};
 };
 
-/// Those that `wanted` names, by UUID or by that of a part; all of them where it is empty or does
-/// not name UUIDs alone (the order of CUDA's numbers is CUDA's own).
-std::vector<WatchedGpu> choose_gpus(const GpuLibraries& libraries,
-                                    const std::vector<std::string>& wanted);
+/// Those that are visible. By numbers they can be told where CUDA counts as the driver does, or all
+/// are of one model (its own order is the fastest first, and then that of the bus), and none is
+/// divided; elsewhere all of them are.
+std::vector<WatchedGpu> choose_gpus(const GpuLibraries& libraries, const VisibleGpus& visible);
 
 /// Sums up what GPUs do, look by look.
 class GpuWatch {

@@ -96,7 +96,8 @@ struct Functions {
   Result (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;   ///< current, pending
   Result (*ecc_mode)(Device, int*, int*) = nullptr;             ///< current, pending
   Result (*utilization)(Device, Utilization*) = nullptr;
-  Result (*power)(Device, unsigned*) = nullptr;               ///< milliwatts, now
+  /// Milliwatts: the mean of a second since Ampere (but GA100), older ones at the moment.
+  Result (*power)(Device, unsigned*) = nullptr;
   Result (*temperature)(Device, int, unsigned*) = nullptr;    ///< degrees Celsius
   Result (*energy)(Device, unsigned long long*) = nullptr;    ///< millijoules since the driver came
   Result (*slowdown)(Device, unsigned long long*) = nullptr;  ///< bits of slowdown_reasons

@@ -136,6 +136,17 @@ CacheSettings read_cache(JsonReader reader) {
   return cache;
 }
 
+EnvironmentLimits read_limits(JsonReader reader) {
+  EnvironmentLimits limits;
+  if (!reader.exists()) return limits;
+  limits.wall = read_length_of_time(reader.optional("wall"));
+  limits.silence = read_length_of_time(reader.optional("silence"));
+  JsonReader jobs = reader.optional("jobs");
+  if (jobs.exists()) limits.jobs = read_count(jobs, 1, 0);
+  reader.finish();
+  return limits;
+}
+
 EnvironmentSettings read_environments(JsonReader reader) {
   EnvironmentSettings environments;
   if (!reader.exists()) return environments;
@@ -146,8 +157,20 @@ EnvironmentSettings read_environments(JsonReader reader) {
   JsonReader local = reader.optional("local");
   environments.local = local.string();
   if (local.is_string()) check_absolute(environments.local, local);
+  environments.trusted_owners = read_distinct(reader.optional("trusted_owners"));
+  environments.trusted_groups = read_distinct(reader.optional("trusted_groups"));
+  environments.limits = read_limits(reader.optional("limits"));
   reader.finish();
   return environments;
+}
+
+RunSettings read_runs(JsonReader reader) {
+  RunSettings runs;
+  if (!reader.exists()) return runs;
+  JsonReader largest = reader.optional("largest_log");
+  if (largest.exists()) runs.largest_log = read_size(largest);
+  reader.finish();
+  return runs;
 }
 
 std::map<std::string, std::string> read_prefer(JsonReader reader) {
@@ -193,6 +216,20 @@ ordered_json json_of(const GlobusSettings& globus) {
   return json;
 }
 
+ordered_json json_of(const EnvironmentSettings& environments) {
+  ordered_json json = ordered_json::object();
+  if (!environments.variant.empty()) json["variant"] = environments.variant;
+  if (environments.packed) json["packed"] = true;
+  if (!environments.local.empty()) json["local"] = environments.local;
+  if (!environments.trusted_owners.empty()) json["trusted_owners"] = environments.trusted_owners;
+  if (!environments.trusted_groups.empty()) json["trusted_groups"] = environments.trusted_groups;
+  const EnvironmentLimits& limits = environments.limits;
+  if (limits.wall) json["limits"]["wall"] = limits.wall->count();
+  if (limits.silence) json["limits"]["silence"] = limits.silence->count();
+  if (limits.jobs > 0) json["limits"]["jobs"] = limits.jobs;
+  return json;
+}
+
 }  // namespace
 
 std::vector<std::string> tool_placeholders() {
@@ -208,6 +245,7 @@ Configuration parse_configuration(std::string_view text, const std::string& orig
   configuration.globus = read_globus(root.optional("globus"));
   configuration.cache = read_cache(root.optional("cache"));
   configuration.environments = read_environments(root.optional("environments"));
+  configuration.runs = read_runs(root.optional("runs"));
   JsonReader ssh_config = root.optional("ssh_config");
   configuration.ssh_config = ssh_config.string();
   if (ssh_config.is_string()) check_absolute(configuration.ssh_config, ssh_config);
@@ -233,10 +271,10 @@ nlohmann::ordered_json to_json(const Configuration& configuration) {
   json["cache"] = {{"shared", configuration.cache.shared},
                    {"largest_output", configuration.cache.largest_output}};
   if (!configuration.cache.lower.empty()) json["cache"]["lower"] = configuration.cache.lower;
-  const EnvironmentSettings& environments = configuration.environments;
-  if (!environments.variant.empty()) json["environments"]["variant"] = environments.variant;
-  if (environments.packed) json["environments"]["packed"] = true;
-  if (!environments.local.empty()) json["environments"]["local"] = environments.local;
+  ordered_json environments = json_of(configuration.environments);
+  if (!environments.empty()) json["environments"] = std::move(environments);
+  if (configuration.runs.largest_log > 0)
+    json["runs"] = {{"largest_log", configuration.runs.largest_log}};
   if (!configuration.ssh_config.empty()) json["ssh_config"] = configuration.ssh_config;
   if (configuration.connections_per_host > 0) {
     json["connections_per_host"] = configuration.connections_per_host;

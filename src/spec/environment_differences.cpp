@@ -2,6 +2,7 @@
 #include <sabath/spec/environment_spec.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace sabath::spec {
@@ -133,6 +134,52 @@ std::string text_of(const std::string& name,
   return "layer '" + layer + "': " + item_difference(fact, one, other);
 }
 
+/// Which layers of two environments are told apart fact by fact.
+struct Pairing {
+  std::vector<std::optional<std::size_t>> of_first{};  ///< the index in the second
+  std::vector<bool> is_taken{};                        ///< of the second's
+};
+
+/// A layer that was put in between must not make all after it look like others: those of the same
+/// name and kind belong together, then those of the same name, then of the same kind.
+Pairing pair_layers(const std::vector<LayerLock>& one, const std::vector<LayerLock>& other) {
+  Pairing pairing{std::vector<std::optional<std::size_t>>(one.size()),
+                  std::vector<bool>(other.size(), false)};
+  const auto pair_where = [&](const auto& belong) {
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      for (std::size_t j = 0; j < other.size() && !pairing.of_first[i]; ++j) {
+        if (pairing.is_taken[j] || !belong(one[i], other[j])) continue;
+        pairing.of_first[i] = j;
+        pairing.is_taken[j] = true;
+      }
+    }
+  };
+  using Layer = const LayerLock&;
+  pair_where([](Layer a, Layer b) { return a.name == b.name && a.kind == b.kind; });
+  pair_where([](Layer a, Layer b) { return a.name == b.name; });
+  pair_where([](Layer a, Layer b) { return a.kind == b.kind; });
+  return pairing;
+}
+
+std::string names_in_order(const std::vector<LayerLock>& layers) {
+  std::string names;
+  for (const LayerLock& layer : layers)
+    names += (names.empty() ? "" : ", ") + layer.name;
+  return names;
+}
+
+/// Later layers see the earlier ones, so that their order tells in their keys.
+std::optional<std::string> order_difference(const std::vector<LayerLock>& one,
+                                            const std::vector<LayerLock>& other,
+                                            const Pairing& pairing) {
+  std::vector<std::size_t> order;
+  for (const auto& index : pairing.of_first)
+    if (index) order.push_back(*index);
+  if (std::is_sorted(order.begin(), order.end())) return std::nullopt;
+  return "the order of the layers is " + names_in_order(one) + " in the first, " +
+         names_in_order(other) + " in the second";
+}
+
 }  // namespace
 
 std::vector<std::string> environment_differences(const Items& a, const Items& b) {
@@ -170,18 +217,26 @@ std::vector<std::string> environment_differences(const Items& a, const Items& b)
 }
 
 std::vector<std::string> differences(const EnvironmentLock& one, const EnvironmentLock& other) {
+  const Pairing pairing = pair_layers(one.layers, other.layers);
   std::vector<std::string> found;
-  const std::size_t layers = std::max(one.layers.size(), other.layers.size());
-  for (std::size_t i = 0; i < layers; ++i) {
-    if (i >= one.layers.size() || i >= other.layers.size()) {
-      const bool first = i < one.layers.size();
-      const LayerLock& extra = first ? one.layers[i] : other.layers[i];
-      found.push_back("layer '" + extra.name + "' is only in the " + (first ? "first" : "second"));
+  for (std::size_t i = 0; i < one.layers.size(); ++i) {
+    const LayerLock& layer = one.layers[i];
+    if (!pairing.of_first[i]) {
+      found.push_back("layer '" + layer.name + "' is only in the first");
       continue;
     }
-    for (const std::string& text : layer_differences(one.layers[i], other.layers[i]))
-      found.push_back("layer '" + one.layers[i].name + "': " + text);
+    const LayerLock& its = other.layers[*pairing.of_first[i]];
+    std::string name = "layer '" + layer.name + "'";
+    if (its.name != layer.name) name += " ('" + its.name + "' in the second)";
+    for (const std::string& text : layer_differences(layer, its))
+      found.push_back(name + ": " + text);
   }
+  for (std::size_t i = 0; i < other.layers.size(); ++i) {
+    if (!pairing.is_taken[i])
+      found.push_back("layer '" + other.layers[i].name + "' is only in the second");
+  }
+  if (const auto order = order_difference(one.layers, other.layers, pairing))
+    found.push_back(*order);
   return found;
 }
 

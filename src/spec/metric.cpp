@@ -2,7 +2,16 @@
 
 #include <sabath/spec/derived_metric.hpp>
 
+#include <algorithm>
+#include <array>
+
 namespace sabath::spec {
+namespace {
+
+// Those of mlperf_logging's keys that begin and stop.
+constexpr std::array<std::string_view, 5> mllog_intervals{"init", "run", "epoch", "block", "eval"};
+
+}  // namespace
 
 std::string_view to_string(Rung rung) {
   switch (rung) {
@@ -58,6 +67,12 @@ std::vector<int> value_groups(const base::Regex& pattern, const std::string& key
   return pattern.group_count() == 1 ? std::vector<int>{1} : std::vector<int>{};
 }
 
+std::string seconds_of_interval(std::string_view interval) {
+  const bool is_known =
+      std::find(mllog_intervals.begin(), mllog_intervals.end(), interval) != mllog_intervals.end();
+  return is_known ? "derived/seconds_of_" + std::string(interval) : std::string();
+}
+
 std::string seconds_to_target(std::string_view metric) {
   return "derived/seconds_to_target/" + std::string(metric);
 }
@@ -77,6 +92,8 @@ std::vector<MetricSpec> with_derived(std::vector<MetricSpec> declared) {
   add(seconds_per_epoch, "s", Better::lower);
   add(seconds_per_step, "s", Better::lower);
   add(steps_per_second, "1/s", Better::higher);
+  for (const std::string_view interval : mllog_intervals)
+    add(seconds_of_interval(interval), "s", Better::lower);
   for (const MetricSpec& metric : declared) {
     if (metric.target) add(seconds_to_target(metric.name), "s", Better::lower);
   }

@@ -1,6 +1,6 @@
 """Collecting a million metric points, against MLflow's log_batch into SQLite. See README.md.
 
-collect_bench.py SABATH [N] [--mlflow]      with --mlflow the reference is installed by pip in a temporary venv first
+collect_bench.py SABATH [N]
 """
 
 import json
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import references
 
 POINTS = 1_000_000
 MANY_POINTS = 10_000_000
@@ -105,23 +107,13 @@ def many(sabath, environment, folder):
     print(f"\ncollect: {MANY_POINTS} points once\n  {seconds:.1f} s, {peak:.0f} MiB at most")
 
 
-def reference_python(folder, install):
-    """A Python that has MLflow, or nothing."""
-    if install:
-        subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-        python = str(folder / "venv" / "bin" / "python")
-        subprocess.run([python, "-m", "pip", "install", "-q", "mlflow"], check=True)
-        return python
-    python = os.environ.get("MLFLOW_PYTHON", sys.executable)
-    found = subprocess.run([python, "-c", "import mlflow"], stderr=subprocess.DEVNULL)
-    return python if found.returncode == 0 else None
+def reference_python(folder):
+    """A Python that has MLflow."""
+    return os.environ.get("MLFLOW_PYTHON") or str(references.tools(folder) / "python")
 
 
-def against_mlflow(folder, rate, install):
-    python = reference_python(folder, install)
-    if python is None:
-        print("\ncollect: MLflow is not installed, so there is no reference (see --mlflow)")
-        return
+def against_mlflow(folder, rate):
+    python = reference_python(folder)
     answer = subprocess.run(
         [python, "-c", REFERENCE, str(folder / "mlflow.db"), str(REFERENCE_POINTS)],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -135,15 +127,14 @@ def against_mlflow(folder, rate, install):
 
 
 def main():
-    arguments = [word for word in sys.argv[1:] if word != "--mlflow"]
-    sabath = shutil.which(arguments[0]) or str(pathlib.Path(arguments[0]).resolve())
-    repetitions = int(arguments[1]) if len(arguments) > 1 else 5
+    sabath = shutil.which(sys.argv[1]) or str(pathlib.Path(sys.argv[1]).resolve())
+    repetitions = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with tempfile.TemporaryDirectory(prefix="sabath-collect-") as name:
         folder = pathlib.Path(name)
         environment = dict(os.environ, SABATH_HOME=str(folder / "home"))
         rate = collecting(sabath, environment, folder, repetitions)
         many(sabath, environment, folder)
-        against_mlflow(folder, rate, "--mlflow" in sys.argv)
+        against_mlflow(folder, rate)
 
 
 main()

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -49,17 +50,39 @@ def second_run(sabath, environment, home, digits, repetitions):
 
 
 def timed_build(sabath, environment):
-    """Seconds until the packages are in their places, and those of the checks after that."""
-    begin = time.perf_counter()
-    installed = None
+    """Seconds until the packages are in their places, for their bytecode, and for the checks after that."""
+    marks = [time.perf_counter()]
+    words = ["compiling bytecode", "checking that the packages have"]
     with subprocess.Popen([sabath, "env", "build", "ready"], env=environment, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as build:
         for line in build.stderr:
-            if installed is None and "checking" in line:
-                installed = time.perf_counter()
-    if build.returncode != 0 or installed is None:
+            if len(marks) <= len(words) and words[len(marks) - 1] in line:
+                marks.append(time.perf_counter())
+    marks.append(time.perf_counter())
+    if build.returncode != 0 or len(marks) != 4:
         sys.exit(f"env build: status {build.returncode}")
-    return installed - begin, time.perf_counter() - installed
+    return [after - before for before, after in zip(marks, marks[1:])]
+
+
+def timed_reference(uv, environment, home, listed, extra):
+    """Seconds of uv for the same files, into an environment that it makes."""
+    target = home / "reference"
+    shutil.rmtree(target, ignore_errors=True)
+    begin = time.perf_counter()
+    run([uv, "venv", "--offline", "-q", "--python", "python3", target], environment)
+    run([uv, "pip", "sync", "--offline", "--no-cache", "-q", "--python", target / "bin/python", "--no-index",
+         "--find-links", home / "wheels", "--require-hashes", *extra, listed], environment)
+    return time.perf_counter() - begin
+
+
+def locked_here(home):
+    """The packages that the lock has for the Python and the machine of this bench."""
+    lock = json.loads((home / "recipes/ready/environment.lock.json").read_text())
+    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    for one in lock["layers"][0]["platforms"]:
+        if (one["platform"], one["python"]) == (f"linux-{os.uname().machine}", tag):
+            return one["packages"]
+    sys.exit(f"the lock of digits has nothing for {tag}")
 
 
 def build_from_cache(sabath, environment, home, repetitions):
@@ -67,8 +90,7 @@ def build_from_cache(sabath, environment, home, repetitions):
     if uv is None:
         print("\nenv build: uv is not installed, so there is no reference")
         return
-    lock = json.loads((home / "recipes/ready/environment.lock.json").read_text())
-    packages = lock["layers"][0]["platforms"][0]["packages"]
+    packages = locked_here(home)
     wheels = home / "wheels"
     wheels.mkdir()
     for package in packages:
@@ -78,29 +100,25 @@ def build_from_cache(sabath, environment, home, repetitions):
         os.symlink(found[0], wheels / package["file"])
     listed = home / "lock.txt"
     listed.write_text("".join(f"{p['name']}=={p['version']} --hash={p['digest']}\n" for p in packages))
-    ours, checks, bytecode, plain = [], [], [], []
+    names = ("install", "bytecode", "checks", "uv", "uv with bytecode")
+    sides = {name: [] for name in names}
     for round_number in range(repetitions + 1):
         key = json.loads(run([sabath, "--json", "env", "show", "ready"], environment).stdout)
         run([sabath, "env", "rm", key["environments"][-1]["key"]], environment)
         times = timed_build(sabath, environment)
-        references = []
-        for extra in (["--compile-bytecode"], []):
-            target = home / "reference"
-            shutil.rmtree(target, ignore_errors=True)
-            begin = time.perf_counter()
-            run([uv, "venv", "--offline", "-q", "--python", "python3.11", target], environment)
-            run([uv, "pip", "sync", "--offline", "--no-cache", "-q", "--python", target / "bin/python", "--no-index",
-                 "--find-links", wheels, "--require-hashes", *extra, listed], environment)
-            references.append(time.perf_counter() - begin)
+        times += [timed_reference(uv, environment, home, listed, extra) for extra in ([], ["--compile-bytecode"])]
         if round_number > 0:
-            for side, value in zip((ours, checks, bytecode, plain), (*times, *references)):
-                side.append(value * 1e3)
+            for name, value in zip(names, times):
+                sides[name].append(value * 1e3)
+    middle = {name: statistics.median(side) for name, side in sides.items()}
     print(f"\nenv build of the lock of digits, from the cache ({len(packages)} packages)")
-    for name, side in (("env build, without its checks", ours), ("uv, with bytecode", bytecode),
-                       ("uv, without", plain), ("the checks of env build", checks)):
-        print(f"  {name:<32}{bench.spread(side)}")
-    print("  against uv pip sync with bytecode: " + bench.against(1.2, min(ours) / min(bytecode), "x"))
-    print("  against uv pip sync without:       " + bench.against(1.2, min(ours) / min(plain), "x"))
+    for name, what in (("install", "env build, until it is installed"), ("uv", "uv pip sync"),
+                       ("bytecode", "its bytecode"), ("uv with bytecode", "uv pip sync --compile-bytecode"),
+                       ("checks", "its checks")):
+        print(f"  {what:<34}{bench.spread(sides[name])}")
+    print("  against uv pip sync: " + bench.against(1.2, middle["install"] / middle["uv"], "x"))
+    added = middle["uv with bytecode"] - middle["uv"]
+    print(f"  bytecode against what --compile-bytecode adds to uv: {middle['bytecode'] / added:.2f} x")
 
 
 def show_large(sabath, environment, home, repetitions):
@@ -122,7 +140,7 @@ def show_large(sabath, environment, home, repetitions):
 def measure(sabath, environment, home, repetitions):
     digits = HERE.parent.parent / "recipes" / "digits"
     second_run(sabath, environment, home, digits, repetitions)
-    build_from_cache(sabath, environment, home, min(repetitions, 3))
+    build_from_cache(sabath, environment, home, min(repetitions, 5))
     show_large(sabath, environment, home, repetitions)
 
 

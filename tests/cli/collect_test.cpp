@@ -57,6 +57,33 @@ TEST_CASE("cli: metrics come out of logs, tables and MLLOG lines of unmodified c
   CHECK_THAT(shown.output, Contains("note: metric 'absent' was not found") && Contains("seed = 7"));
 }
 
+TEST_CASE(
+    "cli: the time to a target of MLLOG lines is from run_start; what is not declared is kept") {
+  Sabath sabath;
+  const std::string line = R"x(echo ':::MLLOG {{"event_type": "%", "key": "%", "time_ms": %, )x"
+                           R"x("value": %, "metadata": {{"epoch_num": 1}}}}';)x";
+  const auto event = [&](std::string type, std::string key, std::string ms, std::string value) {
+    std::string text = line;
+    for (const std::string& part : {type, key, ms, value})
+      text.replace(text.find('%'), 1, part);
+    return text;
+  };
+  const auto folder =
+      sabath.shell_recipe("mlperf",
+                          event("POINT_IN_TIME", "warm_up_loss", "10000", "9") +
+                              event("INTERVAL_START", "run_start", "20000", "null") +
+                              event("POINT_IN_TIME", "eval_accuracy", "26000", "0.75") +
+                              event("INTERVAL_END", "run_stop", "27000", "null"),
+                          R"x({"metrics": {"accuracy": {"better": "higher", "target": 0.7,
+                             "from": {"kind": "mllog", "key": "eval_accuracy"}}}})x");
+  const json record = record_of(sabath, folder);
+  CHECK(metric(record, "derived/seconds_to_target/accuracy")["last"] == 6.0);
+  CHECK(metric(record, "derived/seconds_of_run")["last"] == 7.0);
+  CHECK(metric(record, "derived/seconds_of_run")["unit"] == "s");
+  CHECK(metric(record, "derived/seconds_of_run")["performance"] == true);
+  CHECK(metric(record, "warm_up_loss")["last"] == 9.0);
+}
+
 TEST_CASE("cli: a declared metric that the code never reports is told when the run ends") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe("silent", "true", R"({"metrics": {"loss": {}}})");

@@ -248,6 +248,28 @@ TEST_CASE("cli: why two environments differ is said in words") {
   CHECK(orchard.sabath({"env", "show", "--why", orchard.fruit}).status == 2);
 }
 
+TEST_CASE("cli: why two variants of a recipe differ is said, too") {
+  Orchard orchard;
+  orchard.package("pear", "1.0", "mild");
+  const std::string either = orchard.sabath.recipe("either", R"json({
+    "schema": 1, "name": "either",
+    "environment": {"variants": ["red", "green"], "layers": [
+      {"kind": "host", "name": "tools", "variants": ["green"], "commands": ["sh"]},
+      {"kind": "pip", "name": "python", "variants": ["red"], "requirements": ["apple"]},
+      {"kind": "pip", "name": "python", "variants": ["green"], "requirements": ["apple", "pear"]}]},
+    "stages": [{"name": "eat", "run": ["true"]}]})json");
+  orchard.done({"env", "lock", either});
+  const auto words =
+      orchard.done({"env", "show", "--why", either + ":red", either + ":green"}).output;
+  CHECK(words ==
+        "layer 'python': pear 1.0 is only in the second\nlayer 'tools' is only in the second\n");
+  CHECK(orchard.done({"env", "show", "--why", either, either + ":red"}).output ==
+        "nothing differs: the keys are the same\n");
+  const auto unknown = orchard.sabath({"env", "show", "--why", either + ":blue", either});
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.errors, "hint: it has red, green"));
+}
+
 TEST_CASE("cli: packages that were changed are told by run, show, env show and doctor") {
   Orchard orchard;
   orchard.done({"env", "lock", orchard.fruit});
@@ -295,4 +317,47 @@ TEST_CASE("cli: an environment in use is not removed, and one that no run knows 
   fs::remove_all(orchard.sabath.runs());
   CHECK(contains(orchard.done({"env", "gc", "--older-than", "0s"}).output, "removed 1"));
   CHECK(contains(orchard.done({"env", "list"}).output, "no environments yet"));
+}
+
+TEST_CASE("cli: what a killed fetch left in the cache is told by env gc, and goes") {
+  Orchard orchard;
+  orchard.done({"env", "lock", orchard.fruit});
+  const std::string file = "apple-1.0-py3-none-any.whl";
+  test::FaultServer server;
+  test::Reply page;
+  page.headers = {{"Content-Type", "text/html"}};
+  page.body = "<a href=\"/files/" + file + "\">" + file + "</a>";
+  server.always("/simple/apple/", page);
+  server.put("/files/" + file, base::read_file(orchard.index / file));
+  test::Reply stalled = server.whole("/files/" + file);
+  stalled.stall_after_bytes = 100;
+  server.always("/files/" + file, stalled);
+  orchard.sabath.environment().erase("PIP_NO_INDEX");
+  orchard.sabath.environment().erase("PIP_FIND_LINKS");
+  orchard.sabath.environment()["PIP_INDEX_URL"] = server.url("/simple");
+  auto fetching = orchard.sabath.start({"env", "fetch", orchard.fruit});
+  REQUIRE(test::eventually(
+      [&] {
+        const auto seen = server.requests();
+        return std::any_of(seen.begin(), seen.end(), [&](const test::SeenRequest& one) {
+          return one.target == "/files/" + file;
+        });
+      },
+      std::chrono::seconds(60)));
+  const auto left = [&] {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(orchard.sabath.cache() / "envs")) {
+      if (entry.path().filename().string().starts_with(".errand-")) found.push_back(entry.path());
+    }
+    return found;
+  };
+  REQUIRE(left().size() == 1);
+  const std::string folder = left().front().string();
+  CHECK_FALSE(contains(orchard.done({"env", "gc"}).errors, folder));  // it is in use
+  fetching.signal(9);
+  fetching.wait();
+  CHECK(contains(orchard.done({"env", "gc", "--dry-run"}).errors, folder + ": "));
+  CHECK(left().size() == 1);
+  CHECK(contains(orchard.done({"env", "gc"}).errors, "that a killed command left"));
+  CHECK(left().empty());
 }

@@ -5,11 +5,13 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/env/environment_layer.hpp>
+#include <sabath/env/environment.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -101,6 +103,14 @@ inline void check_layer_builds(const LayerConformance& c) {
 
   c.layer.build({context, lock, home / "prefix", home / "work", home / "log", {}, observer, {}});
   CHECK_FALSE(std::filesystem::is_empty(home / "prefix"));
+  INFO("a check leaves the prefix as it is");
+  const auto built = listing_of(home / "prefix");
+  if (!c.layer.expectations(context).empty()) {
+    CHECK(c.layer.expectations(context) == c.layer.expectations(context));
+    c.layer.check_expectations(
+        {context, lock, home / "prefix", home / "work", home / "log", {}, observer, {}});
+  }
+  CHECK(listing_of(home / "prefix") == built);
   CHECK(std::filesystem::exists(home / "log"));
   CHECK_FALSE(observer.notes.empty());
   INFO("a build writes only where it may");
@@ -109,6 +119,65 @@ inline void check_layer_builds(const LayerConformance& c) {
   for (const auto& entry : std::filesystem::directory_iterator(home.path()))
     names.insert(entry.path().filename().string());
   CHECK(names == std::set<std::string>{"log", "prefix", "work"});
+}
+
+/// PATH with each folder under another name, after one in which nothing is.
+inline std::string path_elsewhere(const std::string& path, const TempHome& home) {
+  base::make_directories(home / "empty");
+  std::string elsewhere = (home / "empty").string();
+  std::size_t number = 0;
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    const std::filesystem::path folder = path.substr(at, end - at);
+    at = end + 1;
+    std::error_code code;
+    if (!std::filesystem::is_directory(folder, code)) continue;
+    const auto link = home / ("path-" + std::to_string(number++));
+    std::filesystem::create_directory_symlink(folder, link);
+    elsewhere += ":" + link.string();
+  }
+  return elsewhere;
+}
+
+/// Two users with the same software have the same key, however their homes, caches and paths are
+/// called: what was locked here is what is looked for there. `move` changes what else of `options`
+/// is a place.
+inline void check_key_travels(
+    const spec::EnvironmentSpec& spec,
+    const std::filesystem::path& recipe,
+    const env::StoreOptions& options,
+    const std::function<void(const TempHome&, env::StoreOptions&)>& move = {}) {
+  base::SystemProcessRunner processes;
+  const base::SystemClock clock;
+  const TempHome here;
+  const TempHome there;
+  env::EnvironmentStore ours(here / "cache/envs", processes, clock, options);
+  const auto key = ours.lock(spec, recipe);
+
+  const auto copy = there / "some/other/place/of the/recipe";
+  base::make_directories(copy.parent_path());
+  std::filesystem::copy(
+      recipe,
+      copy,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+  env::StoreOptions moved = options;
+  moved.state_directory = there / "state";
+  base::make_directories(moved.state_directory);
+  moved.environment["HOME"] = (there / "home").string();
+  moved.environment["USER"] = "somebody";
+  moved.environment["LANG"] = "de_DE.UTF-8";
+  moved.environment["TZ"] = "Asia/Kolkata";
+  moved.environment["CFLAGS"] = "-O0";
+  moved.environment["PYTHONPATH"] = there.path().string();
+  moved.environment["LD_LIBRARY_PATH"] = (there / "lib").string();
+  moved.environment["PATH"] = path_elsewhere(options.environment.at("PATH"), there);
+  if (move) move(there, moved);
+  env::EnvironmentStore theirs(there / "lustre/cache/envs", processes, clock, moved);
+  CHECK(theirs.lock(spec, copy) == key);
+
+  spec::EnvironmentSpec other = spec;
+  other.layers.back().variables["ANOTHER"] = "1";
+  CHECK_FALSE(theirs.lock(other, copy) == key);
 }
 
 /// Every layer passes this.

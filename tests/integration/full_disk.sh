@@ -27,12 +27,28 @@ cat >"$work/home/recipes/large/recipe.json" <<'R'
  "stages": [{"name": "one", "run": ["true"]}]}
 R
 "$sabath" env lock large
-status=0
-"$sabath" env build large 2>"$work/errors" || status=$?
-cat "$work/errors"
-[ $status = 16 ] || { echo "full_disk: exit status $status"; exit 1; }
-grep -q 'No space left on device' "$work/errors"
-[ -z "$(find "$work/cache/envs" -name prefix)" ] || { echo "full_disk: an attempt was left"; exit 1; }
+
+# refuses WORDS...: that they find no room, and leave nothing.
+refuses() {
+  local status=0
+  "$sabath" "$@" 2>"$work/errors" || status=$?
+  cat "$work/errors"
+  [ $status = 16 ] || { echo "full_disk: $*: exit status $status"; exit 1; }
+  grep -q 'No space left on device' "$work/errors"
+  [ -z "$(find "$work/cache/envs" -name prefix)" ] || { echo "full_disk: an attempt was left"; exit 1; }
+  [ -z "$(find "$work/cache/envs" -name '.errand*')" ] || { echo "full_disk: an errand was left"; exit 1; }
+}
+refuses env build large
+refuses env fetch large
+mkdir -p "$work/code.git" "$work/home/recipes/code"
+(cd "$work/code.git" && git init -q && head -c 6000000 /dev/urandom >data && git add data &&
+  git -c user.name=x -c user.email=x@x commit -qm x)
+cat >"$work/home/recipes/code/recipe.json" <<R
+{"schema": 1, "name": "code", "environment": {"layers": [
+ {"kind": "source", "name": "code", "git": "file://$work/code.git", "build": "make"}]},
+ "stages": [{"name": "one", "run": ["true"]}]}
+R
+refuses env lock code
 mount -o remount,size=1g "$work/cache"
 "$sabath" env build large
 "$sabath" env exec large -- python -c 'import large; print(len(large.text))' | grep 6000000

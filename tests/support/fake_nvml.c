@@ -2,7 +2,8 @@
  * Only what sabath calls is here; signatures as in NVIDIA's NVML API reference. FAKE_NVML_DEVICES
  * is the number of GPUs, FAKE_NVML_INIT what nvmlInit_v2 returns. Device 0 knows everything and is
  * divided into two parts; device 1 is an older one that does not support MIG, ECC, clocks and
- * energy, but tells its power. With each call device 0 has used 1.5 J more. */
+ * energy, but tells its power. With each call device 0 has used 1.5 J more. With FAKE_NVML_ALIKE
+ * both are of one model and neither is divided. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 
 #ifndef FAKE_NVML_DEVICES
 #  define FAKE_NVML_DEVICES 2
+#endif
+#ifndef FAKE_NVML_ALIKE
+#  define FAKE_NVML_ALIKE 0
 #endif
 #ifndef FAKE_NVML_INIT
 #  define FAKE_NVML_INIT 0
@@ -38,7 +42,7 @@ static struct device devices[2] = {
      "00000000:3B:00.0",
      85899345920ULL,
      400000},
-    {"NVIDIA Fake 10",
+    {FAKE_NVML_ALIKE ? "NVIDIA Fake 100" : "NVIDIA Fake 10",
      "GPU-55555555-6666-7777-8888-999999999999",
      "00000000:AF:00.0",
      17179869184ULL,
@@ -137,7 +141,7 @@ int nvmlDeviceGetMaxClockInfo(struct device* device, int type, unsigned* mhz) {
 }
 int nvmlDeviceGetMigMode(struct device* device, unsigned* current, unsigned* pending) {
   if (device != &devices[0]) return not_supported;
-  *current = 1;
+  *current = !FAKE_NVML_ALIKE;
   *pending = 0;
   return success;
 }

@@ -1,4 +1,4 @@
-"""make_package.py FOLDER NAME VERSION [--requires R]... [--tag T] [--code TEXT] [--library FILE] [--command NAME] [--source]:
+"""make_package.py FOLDER NAME VERSION [--requires R]... [--extra E]... [--tag T] [--code TEXT] [--library FILE] [--command NAME] [--source]:
 writes a wheel, or with --source a source distribution that brings its own build backend; prints the file's name."""
 
 import argparse
@@ -35,6 +35,7 @@ def contents(arguments):
     module = arguments.name.replace("-", "_")
     info = f"{module}-{arguments.version}.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {arguments.name}", f"Version: {arguments.version}"]
+    lines += [f"Provides-Extra: {one}" for one in arguments.extra]
     lines += [f"Requires-Dist: {one}" for one in arguments.requires]
     files = {
         f"{module}/__init__.py": arguments.code + "\n",
@@ -60,6 +61,7 @@ def main():
     parser.add_argument("name")
     parser.add_argument("version")
     parser.add_argument("--requires", action="append", default=[])
+    parser.add_argument("--extra", action="append", default=[])
     parser.add_argument("--tag", default="py3-none-any")
     parser.add_argument("--code", default="")
     parser.add_argument("--library")

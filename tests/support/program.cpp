@@ -90,8 +90,8 @@ Answer Running::wait() {
 
 Sabath::Sabath() : environment_(base::current_environment()) {
   std::erase_if(environment_, [](const auto& variable) {
-    return variable.first.starts_with("SABATH_") || variable.first.ends_with("_proxy") ||
-           variable.first.ends_with("_PROXY");
+    return variable.first.starts_with("SABATH_") || variable.first == "SLURM_JOB_ID" ||
+           variable.first.ends_with("_proxy") || variable.first.ends_with("_PROXY");
   });
   environment_["SABATH_HOME"] = home().string();
   environment_["SABATH_CONFIG"] = (folder_ / "config").string();

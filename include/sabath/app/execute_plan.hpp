@@ -3,6 +3,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/trust.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/probe/host_probe.hpp>
 #include <sabath/spec/batch.hpp>
@@ -35,10 +36,12 @@ struct NodeSettings {
   std::vector<std::string> secrets{};  ///< what the stages' logs must not show
   /// As in the configuration.
   std::uint64_t largest_output = spec::CacheSettings{}.largest_output;
+  std::uint64_t largest_log = spec::RunSettings{}.largest_log;
   probe::ProbeSources sources{};     ///< where facts of the host come from
   std::optional<BatchPart> batch{};  ///< nothing: no scheduler has started this
   /// The part of the node that the run has, where the plan does not know it.
   std::optional<spec::Place> place{};
+  base::Trust trust{};  ///< whose environments are used
 };
 
 /// What `sabath exec RUN_DIR` does, everywhere the same: runs the stages of the plan, records, and

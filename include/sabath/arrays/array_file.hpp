@@ -1,10 +1,12 @@
 #pragma once
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/base/outside_values.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace sabath::arrays {
 
@@ -14,5 +16,12 @@ namespace sabath::arrays {
 /// that is damaged or not of the declared format.
 std::unique_ptr<base::ArraySource> open_arrays(const std::filesystem::path& path,
                                                const spec::OutputRule& rule = {});
+
+/// The arrays of such a file whose values its own bytes do not hold, so that equal bytes prove
+/// nothing of them: links and data sets that lead out (HDF5, NetCDF-4, Keras), external data
+/// (ONNX). Formats that cannot lead out are not read beyond their signature. Nothing for a file
+/// that is damaged or not of the declared format. Throws Error{not_found|storage}.
+std::vector<base::OutsideValues> outside_values(const std::filesystem::path& path,
+                                                const spec::OutputRule& rule = {});
 
 }  // namespace sabath::arrays

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/base/outside_values.hpp>
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace sabath::arrays {
 
@@ -13,5 +15,8 @@ namespace sabath::arrays {
 /// those whose filter is not there. Messages name the file as `place`, if that is not empty.
 std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path,
                                              const std::string& place = {});
+
+/// What of it lies in other files. Throws as open_hdf5() does.
+std::vector<base::OutsideValues> outside_values_of_hdf5(const std::filesystem::path& path);
 
 }  // namespace sabath::arrays

@@ -63,7 +63,7 @@ class ArraySource {
                     std::uint64_t first,
                     std::uint64_t count,
                     std::span<std::byte> out) = 0;
-  /// As many elements of a text array; for opaque ones one hexadecimal text an element.
+  /// Elements of a text array, one at least and fewer where they are long; opaque: hexadecimal.
   virtual std::vector<std::string> read_texts(const ArrayInfo& array,
                                               std::uint64_t first,
                                               std::uint64_t count) = 0;

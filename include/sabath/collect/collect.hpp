@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,7 @@ struct Extraction {
   std::vector<Searched> searched{};
   spec::Collected collected{};  ///< what else was found or should be told
   Reported reported{};
+  std::optional<double> start_s{};  ///< when the run began, as the code told (MLLOG's `run_start`)
 };
 
 /// Gets metrics out of what a stage left in its folders.
@@ -63,9 +65,9 @@ class Extractor {
   virtual spec::SourceKind kind() const = 0;  ///< its word in a recipe's "from"
   virtual std::string_view description() const = 0;
   /// Reads the files and gives every point of the `wanted` metrics (all of this kind, and of this
-  /// stage) to `sink` under the stage's name. Only JSON lines are taken without being wanted.
-  /// Missing files are no error; unreadable lines are counted, never fatal. Constant memory in the
-  /// size of the files.
+  /// stage) to `sink` under the stage's name. JSON lines and MLLOG's are taken without being
+  /// wanted. Missing files are no error; unreadable lines are counted, never fatal. Constant memory
+  /// in the size of the files.
   virtual Extraction extract(const StageFiles& files,
                              const std::vector<spec::MetricSpec>& wanted,
                              base::SeriesSink& sink) = 0;

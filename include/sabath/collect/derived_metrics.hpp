@@ -22,6 +22,8 @@ class DerivedMetrics final : public base::SeriesSink {
   DerivedMetrics& operator=(const DerivedMetrics&) = delete;
   base::SeriesId open(std::string_view stream, std::string_view metric) override;
   void add(base::SeriesId series, const base::SeriesPoint& point) override;
+  /// The run of `stream` began then, as the code itself told; else it is the first time of a point.
+  void start(std::string_view stream, double time_s);
   /// Once all points were added: gives the rest to `next`, and says what a person should know.
   std::vector<std::string> finish();
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/base/outside_values.hpp>
+#include <sabath/compare/rules.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/output_trees.hpp>
@@ -19,12 +21,13 @@ namespace sabath::compare {
 
 /// One declared output of a run, ready to be read: its arrays, or null where it holds none (then
 /// only digests count). Without `open` its content is gone. `trees` are the digests of its values,
-/// or nothing; they are believed.
+/// or nothing; they are believed. `outside` are its arrays whose values lie in other files.
 struct OutputSide {
   base::Digest digest{};
   std::uint64_t size_bytes = 0;
   std::function<std::unique_ptr<base::ArraySource>(const spec::OutputRule&)> open{};
   std::function<std::optional<spec::OutputTrees>()> trees{};
+  std::function<std::vector<base::OutsideValues>(const spec::OutputRule&)> outside{};
 };
 
 /// One side of a pair: the record, its series and its outputs by "stage/path".
@@ -43,13 +46,6 @@ struct Options {
   /// At least three reruns of the reference (of A without one), each perturbed in the last place:
   /// then the envelope is what is required, unless `require` says more. Not owned.
   std::vector<const Side*> envelope{};
-};
-
-/// What of a recipe a comparison needs (of side A's; equal by definition on both sides).
-struct Rules {
-  std::vector<spec::MetricSpec> metrics{};
-  std::map<std::string, spec::OutputRule> outputs{};  ///< by declared path
-  std::optional<spec::Rung> require{};
 };
 
 /// Symmetric: compare(b, a) says the same with the sides exchanged. Throws Error{integrity} when an

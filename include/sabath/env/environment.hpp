@@ -3,6 +3,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/trust.hpp>
 #include <sabath/env/environment_image.hpp>
 #include <sabath/env/environment_layer.hpp>
 #include <sabath/spec/environment_spec.hpp>
@@ -66,7 +67,9 @@ struct StoreOptions {
   /// This user's own: where versions of tools and digests of big trees are remembered, without
   /// which compilers are asked again by every process. Empty: nowhere.
   std::filesystem::path state_directory{};
-  std::vector<unsigned> trusted_owners{};  ///< user ids, beside this user and root
+  base::Trust trust{};
+  /// Folders as `root` of other caches: what is ready there is used and nothing of it changed.
+  std::vector<std::filesystem::path> lower{};
   BuildLimits limits{};
   /// The user's: PATH, CC, CXX and FC are taken from it, and how package indexes are reached.
   base::Environment environment = base::current_environment();
@@ -128,9 +131,13 @@ class EnvironmentStore {
   /// folder is looked at: `check_trusted` looks at all of its files, before each use.
   std::optional<spec::BuiltEnvironment> find(const spec::EnvironmentSpec& spec,
                                              const std::filesystem::path& recipe_directory);
-  /// Sorted by kind and key.
+  /// As the function of that name, by StoreOptions::trust.
+  void check_trusted(const spec::BuiltEnvironment& environment,
+                     const std::vector<LocalPrefix>& copies = {}) const;
+  /// Of this cache alone, sorted by kind and key.
   std::vector<EnvironmentEntry> list() const;
-  /// By unique prefix of the key. Throws Error{not_found|usage}.
+  /// By unique prefix of the key, of a lower cache where this one has none. Throws
+  /// Error{not_found|usage}.
   EnvironmentEntry show(std::string_view key_prefix) const;
   /// Removes the files. Throws as `show`, and Error{environment} while somebody builds or uses it.
   void remove(std::string_view key_prefix);
@@ -138,6 +145,9 @@ class EnvironmentStore {
   /// no process, and begun before `cut`.
   std::vector<EnvironmentEntry> garbage(const std::set<std::string>& used,
                                         base::WallTime cut) const;
+  /// Folders that belong to no layer and to no process any more: of errands, builds and packing
+  /// that were killed.
+  std::vector<std::filesystem::path> leftovers() const;
 
  private:
   struct State;
@@ -155,11 +165,16 @@ std::filesystem::path lock_file_of(const std::filesystem::path& recipe_directory
 base::Environment run_variables(const spec::BuiltEnvironment& environment,
                                 const base::Environment& base);
 
+/// Where the prefix of a layer is gone that was ready: which, in words.
+std::optional<std::string> why_removed(const spec::BuiltEnvironment& environment);
+/// Throws Error{environment} with that and the remedy.
+void require_present(const spec::BuiltEnvironment& environment);
+
 /// Checks right before use that nobody else can write anything in a prefix of `environment`, or in
 /// the copy that is used in its place, or replace a folder above it. Throws Error{environment} that
-/// says who can write what, with the remedy as hint.
+/// says who can write what, with the remedy as hint, or that the prefix is not there any more.
 void check_trusted(const spec::BuiltEnvironment& environment,
                    const std::vector<LocalPrefix>& copies = {},
-                   const std::vector<unsigned>& trusted_owners = {});
+                   const base::Trust& trust = {});
 
 }  // namespace sabath::env

@@ -3,6 +3,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/trust.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <cstdint>
@@ -45,13 +46,15 @@ bool may_enter();
 
 /// Unpacks each image beneath `local` (empty: the temporary folder), in a folder that only this
 /// user can write; what is there already, and whole, is taken. Throws Error{environment} where
-/// unsquashfs is missing or fails, Error{integrity} for an image that was changed,
+/// unsquashfs is missing or fails, or somebody could have written an image who is not trusted,
+/// Error{integrity} for an image that was changed,
 /// Error{storage|interrupted}.
 std::vector<LocalPrefix> unpack_images(const std::vector<PrefixImage>& images,
                                        const std::filesystem::path& local,
                                        base::ProcessRunner& processes,
                                        base::Observer& observer,
-                                       std::stop_token stop = {});
+                                       std::stop_token stop = {},
+                                       const base::Trust& trust = {});
 
 /// The arguments with which `program` (this sabath) runs `argv` so that it sees the copies in the
 /// places of their prefixes: "env enter". Without copies `argv` itself.

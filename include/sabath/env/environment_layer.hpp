@@ -19,12 +19,17 @@
 
 namespace sabath::env {
 
-/// What one layer's build may take.
+/// What may be taken for one layer, of what its tools are otherwise given: building an hour for all
+/// steps together and 15 minutes without a line in the log, others as each needs.
 struct BuildLimits {
-  std::chrono::seconds wall{3600};    ///< for all steps of one layer together
-  std::chrono::seconds silence{900};  ///< without a line in the log
-  int jobs = 0;                       ///< parallel compilations; 0: the CPUs of this process
+  std::optional<std::chrono::seconds> wall{};
+  std::optional<std::chrono::seconds> silence{};
+  int jobs = 0;  ///< parallel compilations; 0: the CPUs of this process
 };
+
+/// Where no limit is settled for a build.
+constexpr std::chrono::hours usual_build_time{1};
+constexpr std::chrono::minutes usual_silence{15};
 
 /// A file that a lock names. Where it comes from is no part of that.
 struct PinnedFile {
@@ -58,6 +63,9 @@ struct LayerContext {
   /// What was locked just now and is not written yet, or what was read; nothing: the file beside
   /// the recipe has it.
   const spec::PackageLock* locked = nullptr;
+  /// Of what the layers before set, that which would lead Python to other packages than this layer
+  /// locks: PYTHONPATH and PYTHONHOME. Not among `variables`.
+  base::Environment left_out{};
 };
 
 /// One attempt to build a layer.
@@ -80,6 +88,7 @@ struct LayerErrand {
   base::Observer& observer;
   std::stop_token stop{};
   BringFiles bring{};  ///< as of LayerBuild; a file without a digest is brought as it is now
+  BuildLimits limits{};
 };
 
 /// One kind of layer. Implementations hold no state of one environment, so that one object serves
@@ -97,10 +106,18 @@ class EnvironmentLayer {
   /// Has this kind a prefix that must be built?
   virtual bool has_prefix() const = 0;
   /// Builds into `build.prefix`, writes nowhere else but `build.work` and `build.log`, and checks
-  /// the result. Returns what was used and is present now, for the record; it identifies nothing.
-  /// Throws Error{environment} with the tail of the log and its path; Error{interrupted}. Called
-  /// only where `has_prefix()`.
+  /// that the result is what identifies the layer. Returns what was used and is present now, for
+  /// the record; it identifies nothing. Throws Error{environment} with the tail of the log and its
+  /// path; Error{interrupted}. Called only where `has_prefix()`.
   virtual std::map<std::string, std::string> build(const LayerBuild& build);
+  /// What the layer as it is asked for here expects of a finished prefix and what does not identify
+  /// it ("import numpy", "command pip"): others with the same key may expect something else.
+  /// Nothing: there is nothing to check.
+  virtual std::vector<std::string> expectations(const LayerContext& context);
+  /// Checks a finished prefix, which is read-only, for them; writes nowhere but `build.work` and
+  /// `build.log`. Returns what it found in use and outside of the prefix
+  /// ("library.libm.so.6"). Throws as `build`. Called only where something is expected.
+  virtual std::map<std::string, std::string> check_expectations(const LayerBuild& build);
 
   /// Is what the layer consists of resolved on demand only, by `lock`, and kept in a file beside
   /// the recipe that `resolve` reads? So it is where packages, images or code come from elsewhere.

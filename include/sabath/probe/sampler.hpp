@@ -7,10 +7,19 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace sabath::probe {
+
+/// Which GPUs commands see.
+struct VisibleGpus {
+  /// As CUDA_VISIBLE_DEVICES names them: by UUID, also of a part, or by CUDA's numbers. Nothing:
+  /// all.
+  std::optional<std::vector<std::string>> names{};
+  bool by_bus = false;  ///< CUDA counts by their places on the bus, as the driver does
+};
 
 struct SamplerOptions {
   /// At least 10 ms; shorter ones are taken as that.
@@ -21,9 +30,8 @@ struct SamplerOptions {
   ProbeSources sources{};
   /// A control group (version 2) whose processes are looked at; empty: those beneath this process.
   std::filesystem::path group{};
-  /// UUIDs of the GPUs that the run was given; empty: all.
-  std::vector<std::string> gpus{};
-  int root = 0;  ///< beneath this process instead, where there is no group; 0: this one
+  VisibleGpus gpus{};  ///< that are the run's
+  int root = 0;        ///< beneath this process instead, where there is no group; 0: this one
 };
 
 /// Samples CPU time, memory, I/O and threads of the run's processes (of the control group, or

@@ -2,8 +2,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,14 +42,35 @@ struct CacheSettings {
   bool operator==(const CacheSettings&) const = default;
 };
 
+/// What building an environment may take here; nothing: as each of its tools is known to need.
+struct EnvironmentLimits {
+  std::optional<std::chrono::seconds> wall{};     ///< for one layer
+  std::optional<std::chrono::seconds> silence{};  ///< without a word of the program that runs
+  int jobs = 0;  ///< parallel compilations; 0: as many as there are CPUs
+
+  bool operator==(const EnvironmentLimits&) const = default;
+};
+
 /// How environments are used on this machine.
 struct EnvironmentSettings {
   std::string variant{};  ///< of recipes that have it; the others take their first
   bool packed = false;    ///< do runs use the images of environments where there are some?
   /// A folder on this node's own disk, where images are unpacked; empty: the temporary folder.
   std::string local{};
+  /// Users and groups, by name or number, whose environments are used.
+  std::vector<std::string> trusted_owners{};
+  std::vector<std::string> trusted_groups{};
+  EnvironmentLimits limits{};
 
   bool operator==(const EnvironmentSettings&) const = default;
+};
+
+/// What runs may do on this machine.
+struct RunSettings {
+  /// Of what a stage writes to stdout or stderr; beyond it the stage is ended. 0: no limit.
+  std::uint64_t largest_log = 0;
+
+  bool operator==(const RunSettings&) const = default;
 };
 
 /// Base URLs of services, without a slash at the end.
@@ -65,6 +88,7 @@ struct Configuration {
   GlobusSettings globus{};
   CacheSettings cache{};
   EnvironmentSettings environments{};
+  RunSettings runs{};
   std::string ssh_config{};                     ///< for ssh's -F; empty: the user's own
   int connections_per_host = 0;                 ///< at most; 0: as the engine finds best
   std::map<std::string, std::string> prefer{};  ///< scheme -> name of the fetcher that gets it

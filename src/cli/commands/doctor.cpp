@@ -72,25 +72,27 @@ Check check_sharing(Workspace& workspace) {
   if (!workspace.cache().is_shared()) {
     return {"sharing", "ok", "the cache is written by its owner alone" + beneath, {}};
   }
-  return {"sharing",
-          "note",
-          "the group may write to the cache" + beneath,
-          "data are safe: you use nothing that you have not hashed yourself. Anybody of the group "
-          "can remove what lies there. Environments in it are never executed: set SABATH_CACHE to "
-          "a folder of your own for what builds them, with this one as cache.lower"};
+  return {
+      "sharing",
+      "note",
+      "the group may write to the cache" + beneath,
+      "data are safe: you use nothing that you have not hashed yourself. Anybody of the group "
+      "can remove what lies there. Environments in it are executed only where "
+      "\"environments\": {\"trusted_groups\": ...} of the configuration has the group; else set "
+      "SABATH_CACHE to a folder of your own for them, with this one as cache.lower"};
 }
 
 Check check_trust(Workspace& workspace) {
   std::error_code code;
   const std::filesystem::path path = workspace.folders().environments();
   if (!std::filesystem::exists(path, code)) return {"trust", "ok", "no environments yet", {}};
-  if (const auto reason = base::why_untrusted(path)) {
+  if (const auto reason = base::why_untrusted(path, workspace.trust())) {
     return {"trust",
             "bad",
             *reason,
             "environments beneath are refused; chmod go-w, or choose another SABATH_CACHE"};
   }
-  return {"trust", "ok", "only you and root can write where environments are", {}};
+  return {"trust", "ok", "only you, root and whom you trust can write where environments are", {}};
 }
 
 Check check_environments(Workspace& workspace) {

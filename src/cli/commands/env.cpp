@@ -11,7 +11,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <utility>
 
 #include <unistd.h>
 
@@ -72,14 +75,47 @@ Started on_host(const EnvOptions& options, const spec::BuiltEnvironment& built) 
   return {unshielded(options.command), env::run_variables(built, base::current_environment())};
 }
 
+/// Of the schedulers that are known, a variable that each sets in its jobs.
+constexpr std::array job_variables{"SABATH_JOB_ID",
+                                   "SLURM_JOB_ID",
+                                   "PBS_JOBID",
+                                   "LSB_JOBID",
+                                   "SGE_TASK_ID",
+                                   "FLUX_JOB_ID",
+                                   "OAR_JOB_ID",
+                                   "_CONDOR_JOB_AD"};
+
+bool is_in_job(const base::Environment& environment) {
+  return std::any_of(job_variables.begin(), job_variables.end(), [&](const char* name) {
+    return environment.contains(name);
+  });
+}
+
+/// Ready, or built. In a job hundreds of processes would build the same thing at once, on nodes
+/// without a network.
+spec::BuiltEnvironment ready_for(const EnvOptions& options,
+                                 const spec::Recipe& recipe,
+                                 Workspace& workspace) {
+  const spec::EnvironmentSpec spec = workspace.runner().environment_of(recipe, options.variant);
+  const bool in_job = !options.may_build && is_in_job(base::current_environment());
+  if (!in_job && !options.no_build) {
+    return workspace.environments().build(
+        spec, recipe.directory, workspace.observer(), workspace.stop());
+  }
+  auto found = workspace.environments().find(spec, recipe.directory);
+  if (found) return std::move(*found);
+  const std::string variant = options.variant.empty() ? "" : " --variant " + options.variant;
+  throw base::Error(base::ErrorKind::environment,
+                    "environment of '" + recipe.name + "': is not ready, and " +
+                        (in_job ? "nothing is built in a job of a scheduler" : "--no-build"),
+                    "'sabath env build " + options.name + variant + "' on a login node" +
+                        (in_job ? "; --build, and it is built here" : ""));
+}
+
 /// Becomes the command, so that terminal, signals and exit status are its own.
 [[noreturn]] int env_exec(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto built =
-      workspace.environments().build(workspace.runner().environment_of(recipe, options.variant),
-                                     recipe.directory,
-                                     workspace.observer(),
-                                     workspace.stop());
+  const spec::BuiltEnvironment built = ready_for(options, recipe, workspace);
   env::EnvironmentLease lease(built);
   const app::NodeSettings node = workspace.node_settings();
   std::vector<env::LocalPrefix> local;
@@ -92,11 +128,15 @@ Started on_host(const EnvOptions& options, const spec::BuiltEnvironment& built) 
                         "'sabath env pack " + options.name + "' makes it");
     }
     if (options.packed || env::may_enter()) {
-      local = env::unpack_images(
-          images, node.local, workspace.processes(), workspace.observer(), workspace.stop());
+      local = env::unpack_images(images,
+                                 node.local,
+                                 workspace.processes(),
+                                 workspace.observer(),
+                                 workspace.stop(),
+                                 node.trust);
     }
   }
-  env::check_trusted(built, local);
+  workspace.environments().check_trusted(built, local);
   const Started started =
       in_image ? in_container(options, recipe, built, workspace) : on_host(options, built);
   lease.keep();
@@ -154,6 +194,10 @@ void setup_env(CLI::App& app, Action& action) {
   run->add_option("name", options->name, "a recipe")->required();
   add_variant(*run, *options);
   run->add_flag("--packed", options->packed, "use what 'env pack' made, unpacked on this node");
+  CLI::Option* build_here =
+      run->add_flag("--build", options->may_build, "build what is not ready, in a job too");
+  run->add_flag("--no-build", options->no_build, "build nothing; so it is in a scheduler's job")
+      ->excludes(build_here);
   run->add_option("command", options->command, "the command, after --")->required();
   run->callback([&action, options] {
     action = [options](Workspace& workspace) { return env_exec(*options, workspace); };

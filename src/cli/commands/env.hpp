@@ -26,6 +26,8 @@ struct EnvOptions {
   bool retry = false;
   bool offline = false;
   bool packed = false;
+  bool may_build = false;
+  bool no_build = false;
   bool why = false;
   std::string older_than = "1d";
   bool dry_run = false;

@@ -36,7 +36,7 @@ int env_pack(const EnvOptions& options, Workspace& workspace) {
                                      workspace.observer(),
                                      workspace.stop());
   const env::EnvironmentLease lease(built);
-  env::check_trusted(built);
+  workspace.environments().check_trusted(built);
   const auto images =
       env::pack_prefixes(built, workspace.processes(), workspace.observer(), workspace.stop());
   workspace.answer(workspace.options().json ? json_answer(images) : pack_text(images));

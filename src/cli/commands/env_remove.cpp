@@ -6,6 +6,7 @@
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -62,6 +63,16 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
                entry.lock.name,
                entry.state,
                base::format_bytes(size.disk_bytes)});
+  }
+  for (const std::filesystem::path& left : workspace.environments().leftovers()) {
+    const env::PrefixSize size = env::measure_prefix(left);
+    if (!options.dry_run && !base::remove_tree(left)) {
+      workspace.observer().warn(left.string() + ": cannot be removed");
+      continue;
+    }
+    freed_bytes += size.disk_bytes;
+    workspace.observer().note(left.string() + ": " + base::format_bytes(size.disk_bytes) +
+                              " that a killed command left");
   }
   const std::string sum = std::string(options.dry_run ? "would remove " : "removed ") +
                           std::to_string(garbage.size()) + ", " + base::format_bytes(freed_bytes) +

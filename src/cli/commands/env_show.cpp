@@ -38,27 +38,41 @@ spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) 
   return lock;
 }
 
+std::optional<spec::Recipe> recipe_called(const std::string& name, Workspace& workspace) {
+  try {
+    return workspace.documents().recipe(name);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+    return std::nullopt;
+  }
+}
+
 /// What a recipe resolves to on this machine now, what a run had, or what lies under a key.
 spec::EnvironmentLock lock_called(const std::string& name,
                                   const std::string& variant,
                                   Workspace& workspace) {
   if (names_a_run(name)) return lock_of_run(name, workspace);
-  std::optional<spec::Recipe> recipe;
-  try {
-    recipe = workspace.documents().recipe(name);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    return lock_of_key(name, workspace);
+  if (const auto recipe = recipe_called(name, workspace)) {
+    return workspace.environments().lock(workspace.runner().environment_of(*recipe, variant),
+                                         recipe->directory);
   }
-  return workspace.environments().lock(workspace.runner().environment_of(*recipe, variant),
-                                       recipe->directory);
+  // RECIPE:VARIANT
+  if (const auto colon = name.rfind(':'); colon != std::string::npos) {
+    if (const auto recipe = recipe_called(name.substr(0, colon), workspace)) {
+      const std::string its = name.substr(colon + 1);
+      return workspace.environments().lock(
+          workspace.runner().environment_of(*recipe, its.empty() ? variant : its),
+          recipe->directory);
+    }
+  }
+  return lock_of_key(name, workspace);
 }
 
 int show_why(const EnvOptions& options, Workspace& workspace) {
   if (options.names.size() != 2) {
     throw base::Error(base::ErrorKind::usage,
                       "--why: wants two environments: recipes, runs or keys",
-                      "sabath env show --why ONE OTHER");
+                      "sabath env show --why ONE OTHER, or RECIPE:VARIANT of either");
   }
   const auto found = spec::differences(lock_called(options.names[0], options.variant, workspace),
                                        lock_called(options.names[1], options.variant, workspace));
@@ -203,13 +217,8 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
   }
   const std::string& name = options.names.front();
   std::vector<env::EnvironmentEntry> entries;
-  std::optional<spec::Recipe> recipe;
-  try {
-    recipe = workspace.documents().recipe(name);
-  } catch (const base::Error& error) {
-    if (error.kind() != base::ErrorKind::not_found) throw;
-    entries.push_back(workspace.environments().show(name));
-  }
+  const std::optional<spec::Recipe> recipe = recipe_called(name, workspace);
+  if (!recipe) entries.push_back(workspace.environments().show(name));
   if (recipe) entries = entries_of(*recipe, options.variant, workspace);
   std::vector<app::BadDocument> bad;
   const std::vector<app::RecipeDocument> documents = workspace.documents().recipes(bad);

@@ -6,6 +6,7 @@ make_arrays.py FOLDER     numpy 2.4, safetensors 0.8, onnx 1.23, netCDF4 1.7, ke
 import os
 import pathlib
 import sys
+import zipfile
 
 os.environ["KERAS_BACKEND"] = "numpy"
 
@@ -41,6 +42,18 @@ def numpy_files():
     arrays = {"z": GRID, "a": np.asfortranarray(GRID), "n": np.arange(5, dtype="<i2")}
     np.savez(FOLDER / "stored.npz", **arrays)
     np.savez_compressed(FOLDER / "deflated.npz", **arrays)
+    several_arrays()
+
+
+def several_arrays():
+    """Members that hold more than one array, as np.save() to an open file makes them."""
+    with zipfile.ZipFile(FOLDER / "several.npz", "w") as archive:
+        for name, parts, rest in (("one", [[1.0, 2]], b""), ("more", [[3.0, 4, 5], [7.0, 8]], b""),
+                                  ("tail", [[6.0]], b"no array")):
+            with archive.open(zipfile.ZipInfo(name + ".npy"), "w") as member:
+                for part in parts:
+                    np.lib.format.write_array(member, np.array(part))
+                member.write(rest)
 
 
 def netcdf_files():

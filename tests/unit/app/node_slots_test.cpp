@@ -1,6 +1,7 @@
 #include "app/node_slots.hpp"
 
 #include "support/errors.hpp"
+#include "support/variables.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -86,4 +87,26 @@ TEST_CASE("slots: a run needs what its stages need one after the other") {
   })",
                                          "toy.json");
   CHECK(app::needs_of(recipe) == RunNeeds{6, 1, 1ULL << 30U});
+}
+
+TEST_CASE("slots: the GPUs of a run are those that its stages see") {
+  const test::Variables none({{"CUDA_VISIBLE_DEVICES", ""},
+                              {"CUDA_DEVICE_ORDER", ""},
+                              {"ROCR_VISIBLE_DEVICES", ""},
+                              {"HIP_VISIBLE_DEVICES", ""}});
+  spec::PlannedStage first;
+  spec::PlannedStage second;
+  using Names = std::vector<std::string>;
+  CHECK_FALSE(app::gpus_of({first}).names);
+  const test::Variables two({{"CUDA_VISIBLE_DEVICES", "0,2"}, {"CUDA_DEVICE_ORDER", ""}});
+  CHECK(app::gpus_of({first}).names == Names{"0", "2"});
+  CHECK_FALSE(app::gpus_of({first}).by_bus);
+  second.environment = {{"CUDA_VISIBLE_DEVICES", "GPU-a,0"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+  CHECK(app::gpus_of({first, second}).names == Names{"0", "2", "GPU-a"});
+  CHECK_FALSE(app::gpus_of({first, second}).by_bus);
+  CHECK(app::gpus_of({second}).by_bus);
+  first.not_due = "task";
+  CHECK(app::gpus_of({first, second}).names == Names{"GPU-a", "0"});
+  const test::Variables hidden({{"CUDA_VISIBLE_DEVICES", "-1"}, {"CUDA_DEVICE_ORDER", ""}});
+  CHECK(app::gpus_of({spec::PlannedStage()}).names == Names{});
 }

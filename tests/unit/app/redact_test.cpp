@@ -61,6 +61,13 @@ TEST_CASE("redact: a recipe or a value that looks like a secret is refused, with
                     Contains("recipe 'tiny':2") && !Contains(token));
   CHECK_THROWS_WITH(app::refuse_secrets(recipe_with(R"("--password", "hunter22a")"), {}),
                     Contains("stage 'one'") && !Contains("hunter22a"));
+  CHECK_THROWS_WITH(
+      app::refuse_secrets(recipe_with(R"("-H", "Authorization: Bearer 3fK9s0dkfjs93kd0fks9dkfXX")"),
+                          {}),
+      Contains("an Authorization header") && !Contains("3fK9"));
+  CHECK_THROWS_WITH(
+      app::refuse_secrets(plain, {{"url", std::string("https://x8f7d6s5a4b3c2@host/f")}}),
+      Contains("parameter 'url'") && !Contains("x8f7"));
 }
 
 TEST_CASE("redact: what a command has for its placeholders is judged as well") {

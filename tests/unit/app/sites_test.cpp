@@ -51,6 +51,43 @@ TEST_CASE("sites: a site is found by its name") {
   CHECK(contains(bad[0].problem, "wrong.json"));
 }
 
+TEST_CASE("sites: one that would write a secret into job scripts is refused, with its place") {
+  Settings settings;
+  const auto refusal = [&](const std::string& member) {
+    settings.write("config/sites/gpu.json",
+                   R"({"schema": 1, "scheduler": "slurm", )" + member + "}");
+    return error_of([&] { settings.sites().site("gpu"); });
+  };
+  const auto check =
+      [&](const std::string& member, const std::string& place, const std::string& secret) {
+        const base::Error error = refusal(member);
+        CHECK(contains(error.what(), (settings / "config/sites/gpu.json").string() + ":/" + place));
+        CHECK(contains(error.what(), "looks like a secret"));
+        CHECK_FALSE(contains(error.what(), secret));
+        CHECK(contains(error.hint(), "setup"));
+      };
+  check(R"("variables": {"WANDB_API_KEY": "abcd1234efgh5678abcd1234"})",
+        "variables/WANDB_API_KEY",
+        "abcd1234");
+  check(R"("variables": {"TOKEN_OF_ADA": "abc123def456"})", "variables/TOKEN_OF_ADA", "abc123");
+  check(R"("variables": {"HUB": "hf_0123456789abcdefghijABCDEFGHIJ"})", "variables/HUB", "hf_01");
+  check(R"("setup": ["true", "export PGPASSWORD=\"hunter2secret9x\""])", "setup/1", "hunter2");
+  check(R"("options": ["--export=HF_TOKEN=hunter2secret9xyz"])", "options/0", "hunter2");
+  check(R"("prefix": "srun --env DB_PASS=hunter2secret9x")", "prefix", "hunter2");
+}
+
+TEST_CASE("sites: references to secrets and other variables are none") {
+  Settings settings;
+  settings.write("config/sites/gpu.json",
+                 R"x({"schema": 1, "scheduler": "slurm",
+                     "variables": {"HF_TOKEN_PATH": "/home/ada/.token", "OMP_PLACES": "cores",
+                                   "TOKENIZERS_PARALLELISM": "false", "HF_TOKEN": "/run/token"},
+                     "setup": [". /home/ada/keys.sh", "export HF_TOKEN=$(cat /home/ada/.token)"],
+                     "options": ["--export=ALL,HF_TOKEN", "--licenses=scratch"]
+})x");
+  CHECK(settings.sites().site("gpu").variables.size() == 4);
+}
+
 TEST_CASE("sites: every scheduler that ships is right") {
   const Settings settings;
   std::vector<app::BadDocument> bad;

@@ -1,6 +1,7 @@
 #include "h5_maker.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/arrays/array_file.hpp>
 #include <sabath/base/error.hpp>
 
 using namespace sabath;
@@ -129,6 +130,43 @@ TEST_CASE("hdf5: data that lie in another file are told by name and not read") {
     REQUIRE(dataset);
   }
   require_unreadable(home / "virtual.h5", "d", "has its data outside, in 'other.h5'");
+}
+
+TEST_CASE("hdf5: which other files hold values is told of each array") {
+  const TempHome home;
+  const std::vector<double> values{1, 2};
+  {
+    const H5Id file = make_file(home / "plain.h5");
+    put(file.get(), "d", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {2}, values.data());
+    H5Lcreate_soft("/d", file.get(), "to_d", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  CHECK(arrays::outside_values(home / "plain.h5").empty());
+  {
+    const H5Id file = make_file(home / "master.h5");
+    put(file.get(), "plain", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {2}, values.data());
+    H5Lcreate_external("linked.h5", "/d", file.get(), "link", H5P_DEFAULT, H5P_DEFAULT);
+    const H5Id plan(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const H5Id space = make_space({4});
+    const H5Id half_of = make_space({2});
+    for (const auto& [from, other] : {std::pair{0, "one.h5"}, std::pair{2, "two.h5"}}) {
+      const hsize_t start = static_cast<hsize_t>(from);
+      const hsize_t count = 2;
+      H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr);
+      REQUIRE(H5Pset_virtual(plan.get(), space.get(), other, "d", half_of.get()) >= 0);
+    }
+    const H5Id whole = make_space({4});
+    const H5Id dataset(
+        H5Dcreate2(
+            file.get(), "view", H5T_IEEE_F64LE, whole.get(), H5P_DEFAULT, plan.get(), H5P_DEFAULT),
+        H5Dclose);
+    REQUIRE(dataset);
+  }
+  const std::vector<base::OutsideValues> outside{
+      {"link", "linked.h5"}, {"view", "one.h5"}, {"view", "two.h5"}};
+  CHECK(arrays::outside_values(home / "master.h5") == outside);
+  spec::OutputRule bytes;
+  bytes.as = "bytes";
+  CHECK(arrays::outside_values(home / "master.h5", bytes).empty());
 }
 
 TEST_CASE(

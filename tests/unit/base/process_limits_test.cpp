@@ -103,6 +103,19 @@ TEST_CASE("process: more output than allowed ends it, on a pipe and in a file") 
     CHECK(result.end == ProcessEnd::too_loud);
     CHECK(result.output_bytes == std::filesystem::file_size(home / "out"));
   }
+  SECTION("at once, on a pipe: not all of it was captured") {
+    command = test::shell("head -c 3000 /dev/zero");
+    command.output_limit = 2000;
+    CHECK(run(command).end == ProcessEnd::too_loud);
+  }
+  SECTION("at once, in a file: it has ended by itself, and all of it is there") {
+    command = test::shell("truncate -s 3000 /dev/stdout");
+    command.output_limit = 2000;
+    command.stdout_path = home / "out";
+    const auto result = run(command);
+    CHECK(result.ok());
+    CHECK(result.output_bytes == 3000);
+  }
   SECTION("within the limit") {
     command.argv.emplace_back("1000");
     CHECK(run(command).ok());

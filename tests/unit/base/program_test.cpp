@@ -69,6 +69,7 @@ TEST_CASE("process: a result is described for people") {
   result.error_bytes = 2048;
   result.leftovers = 3;
   CHECK(result.describe() ==
-        "wrote more than its limit (2.0 KiB) and was ended; 3 processes that it left behind were "
+        "wrote more than its limit (2.0 KiB by then) and was ended; 3 processes that it left "
+        "behind were "
         "killed");
 }

@@ -97,10 +97,58 @@ TEST_CASE("redact: words of machine learning, references and digests are no secr
                                  "--credentials ./credentials.json",
                                  "connect(password=os.environ['DB_PW'])",
                                  "docker://python:3.12@sha256:0123",
-                                 "docker://python@sha256:0123"}) {
+                                 "docker://python@sha256:0123",
+                                 "n_pass=3",
+                                 "bypass=enabled_always",
+                                 "compass: north_by_northwest",
+                                 "first_pass: completed",
+                                 "PASS: test_of_things_12",
+                                 "low_pass=butterworth",
+                                 "policy=MlpPolicy",
+                                 "&Policy=MlpPolicy",
+                                 "Signature=serving_default",
+                                 "Signature: (x: Tensor[float32, 128]) -> y",
+                                 "a basic reproducibility-benchmark",
+                                 "a Basic characterization",
+                                 "cookie: chocolate chip",
+                                 "cookie_policy=same-site-strict"}) {
     CAPTURE(text);
     CHECK(redact(text) == text);
   }
+}
+
+TEST_CASE("redact: names of passwords as programs and clusters have them") {
+  const std::string name = GENERATE("PGPASSWORD",
+                                    "MYSQL_PWD",
+                                    "DB_PASS",
+                                    "SSHPASS",
+                                    "smtp_pass",
+                                    "dbPass",
+                                    "FTP_PASS_2",
+                                    "RCLONE_PASS",
+                                    "CLIENTSECRET",
+                                    "OPENAIAPIKEY",
+                                    "AWSSECRETKEY",
+                                    "AUTHTOKEN",
+                                    "SESSION_COOKIE");
+  CHECK(base::names_a_secret(name));
+  CHECK(redact("failed: " + name + "=hunter2secret9x, x") == "failed: " + name + "=[redacted], x");
+  CHECK(redact(name + "=128") == name + "=128");
+}
+
+TEST_CASE("redact: signatures of URLs that CloudFront and S3 sign, and of AWS's header") {
+  const std::string drawn = "AbC123deF456gHi789jKl012mN3o%3D";
+  CHECK(redact("https://h/f?Expires=1&Signature=" + drawn + "&Key-Pair-Id=K1") ==
+        "https://h/f?Expires=1&Signature=[redacted]&Key-Pair-Id=K1");
+  CHECK(redact("https://h/f?Policy=" + drawn + "__&x=1") == "https://h/f?Policy=[redacted]&x=1");
+  CHECK(redact("SignedHeaders=host, Signature=" + drawn) ==
+        "SignedHeaders=host, Signature=[redacted]");
+}
+
+TEST_CASE("redact: cookies are masked to the end of their line") {
+  CHECK(redact("> Cookie: sid=31d4d96e407aad42; csrf=u32t4o3tb3gg\n> Accept: x") ==
+        "> Cookie: [redacted]\n> Accept: x");
+  CHECK(redact("curl -H 'Cookie: sid=31d4d96e407aad42' -v") == "curl -H 'Cookie: [redacted]' -v");
 }
 
 TEST_CASE("redact: what is masked already stays as it is") {
@@ -119,6 +167,15 @@ TEST_CASE("redact: only what is certain is no reason to doubt") {
   CHECK(is_certain("ghp_0123456789abcdefghijkl"));
   CHECK(is_certain("https://ada:pw@host/"));
   CHECK_FALSE(is_certain("https://ada@host/"));
+  CHECK_FALSE(is_certain("https://benchmark-2024@host/"));
+  CHECK_FALSE(is_certain("abfss://x8f7d6s5a4b3c2@account.example.org/"));
+  CHECK(is_certain("https://x8f7d6s5a4b3c2@host/"));
+  CHECK(is_certain("git+https://x8f7d6s5a4b3c2@host/"));
+  CHECK(is_certain("Authorization: Bearer 3fK9s0dkfjs93kd0fks9dkfXX"));
+  CHECK(is_certain("Authorization: Basic YWRhOmh1bnRlcjJzZWNyZXQ="));
+  CHECK_FALSE(is_certain("Bearer your-own-token-goes-here"));
+  CHECK(is_certain("Cookie: sid=31d4d96e407aad42"));
+  CHECK(is_certain("DB_PASS=hunter2secret9x"));
   CHECK_FALSE(is_certain("eos_token=endoftext"));
   CHECK(is_certain("token=abcdefgh12345678"));
 }
@@ -143,6 +200,9 @@ TEST_CASE("redact: the time for a hostile text grows with its length alone") {
                                     "a://",
                                     "a://b@",
                                     "Bearer ",
+                                    "Cookie: ",
+                                    "Cookie: a=b",
+                                    "Cookie: a=",
                                     "\"",
                                     "a",
                                     ":");

@@ -2,6 +2,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/base/trust.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -89,4 +90,41 @@ TEST_CASE("trust: another owner is trusted only where the site says so") {
   CHECK(why_untrusted(bin.program) == bin.program.string() + ": belongs to user 4242");
   const std::array<unsigned, 1> owners{4242};
   CHECK(why_untrusted(bin.program, owners) == std::nullopt);
+}
+
+TEST_CASE("trust: members of a trusted group are trusted, and what the group may write") {
+  if (::geteuid() != 0) {
+    WARN("not root: cannot give files away");
+    return;
+  }
+  const auto user = user_id("daemon");
+  const auto group = group_id("daemon");
+  REQUIRE((user && group));
+  const Bin bin;
+  const Trust trust{{}, {*group}};
+  REQUIRE(::chown(bin.program.c_str(), *user, 0) == 0);
+  CHECK(why_untrusted(bin.program, trust) == std::nullopt);
+  CHECK(why_untrusted(bin.program, Trust{{}, {*group + 4000}}));
+  REQUIRE(::chown((bin.home / "bin").c_str(), 0, *group) == 0);
+  ::chmod((bin.home / "bin").c_str(), 0775);
+  CHECK(why_untrusted(bin.program, trust) == std::nullopt);
+  CHECK(why_untrusted(bin.program, Trust{{*user}, {}}) ==
+        (bin.home / "bin").string() + ": can be written by its group");
+  ::chmod((bin.home / "bin").c_str(), 0777);
+  CHECK(contains(why_untrusted(bin.program, trust).value_or(""), "written by everybody"));
+  // No member of it, and one that has no entry at all.
+  REQUIRE(::chown(bin.program.c_str(), 4242, 0) == 0);
+  CHECK_FALSE(is_trusted_owner(4242, trust));
+  CHECK(is_trusted_owner(*user, trust));
+}
+
+TEST_CASE("trust: users and groups are called by their names or numbers") {
+  CHECK(user_id("root") == 0U);
+  CHECK(group_id("root") == 0U);
+  CHECK(user_id("1234567") == 1234567U);
+  CHECK(group_id("1234567") == 1234567U);
+  for (const char* const name : {"no-such-name", "", "-1", "12x", "99999999999"}) {
+    CHECK_FALSE(user_id(name));
+    CHECK_FALSE(group_id(name));
+  }
 }

@@ -23,6 +23,7 @@ class Derived {
     metrics_.add(metrics_.open("train", metric), point);
     return *this;
   }
+  void start(double time_s) { metrics_.start("train", time_s); }
   std::vector<std::string> finish() { return metrics_.finish(); }
   Values values(const std::string& name) const {
     Values result;
@@ -76,14 +77,35 @@ TEST_CASE("derived: epochs between two points share the time, and one that goes 
   CHECK(derived.values(spec::seconds_per_epoch) == Values{10, 10, 10});
 }
 
-TEST_CASE("derived: steps that begin anew in each epoch do not count what was done") {
+TEST_CASE("derived: steps that begin anew in each epoch are counted between the beginnings") {
   Derived derived;
   for (int i = 0; i < 30; ++i)
-    derived.add("loss", at(i % 10, i / 10, 1, i));
+    derived.add("loss", at(i % 10, i / 10, 1, i + 5 * (i / 10)));  // 5 s of validation
   derived.finish();
-  CHECK(derived.values(spec::seconds_per_step).empty());
-  CHECK(derived.values(spec::steps_per_second).empty());
-  CHECK(derived.values(spec::seconds_per_epoch) == Values{10, 10});
+  CHECK(derived.values(spec::seconds_per_step) == Values{1});
+  CHECK(derived.values(spec::steps_per_second) == Values{1});
+  CHECK(derived.values(spec::seconds_per_epoch) == Values{15, 15});
+}
+
+TEST_CASE("derived: an epoch of one point, and one whose clock went back, have no steps") {
+  Derived single;
+  for (int epoch = 1; epoch <= 3; ++epoch)
+    single.add("loss", at(100 - epoch, epoch, 1, 10 * epoch));
+  single.finish();
+  CHECK(single.values(spec::seconds_per_step).empty());
+  Derived torn;
+  torn.add("loss", at(1, 1, 1, 50)).add("loss", at(9, 1, 1, 10));
+  torn.add("loss", at(1, 2, 1, 60)).add("loss", at(5, 2, 1, 68));
+  torn.finish();
+  CHECK(torn.values(spec::seconds_per_step) == Values{2});
+}
+
+TEST_CASE("derived: a start that is told is where the time to a target begins") {
+  Derived derived({with_target(0.5, spec::Better::higher)});
+  derived.add("loss", at(1, 1, 9, 90)).add("acc", at(5, 1, 0.75, 108));
+  derived.start(100);
+  CHECK(derived.finish().empty());
+  CHECK(derived.values(spec::seconds_to_target("acc")) == Values{8});
 }
 
 TEST_CASE("derived: the time to a target begins at the earliest time, and not on another clock") {

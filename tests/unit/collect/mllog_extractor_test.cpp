@@ -99,3 +99,62 @@ TEST_CASE("collect: a stop without a start, and one without a time, are no inter
       ":::MLLOG {\"event_type\": \"INTERVAL_END\", \"key\": \"run_stop\", \"time_ms\": 5}\n");
   CHECK(left.collect({metric_from("run", SourceKind::mllog)}).points == 0);
 }
+
+TEST_CASE("collect: MLLOG values of epochs and intervals are metrics without being declared") {
+  StageLeft left;
+  left.out(training);
+  const auto got = left.collect({});
+  CHECK(got.bad_lines == 0);
+  REQUIRE(left.values("eval_accuracy").size() == 2);
+  CHECK(left.point("eval_accuracy", 0).value == 0.1 + 0.2);
+  CHECK(left.point("eval_accuracy", 0).epoch == 1);
+  CHECK(left.values("derived/seconds_of_epoch") == Values{2.5});
+  CHECK(left.values("derived/seconds_of_run") == Values{3});
+  CHECK(left.sink.points.size() == 3);
+  CHECK(got.collected.seeds == std::vector<std::string>{"42"});
+  CHECK(got.collected.parameters.at("global_batch_size") == "64");
+  CHECK(got.start_s == 1700000001.0);
+  REQUIRE(got.searched.size() == 1);
+}
+
+TEST_CASE("collect: of MLLOG keys that metrics have nothing is taken a second time") {
+  StageLeft left;
+  left.out(training);
+  const std::string file = GENERATE("", "stdout");
+  left.collect({metric_from("accuracy", SourceKind::mllog, {}, file, "eval_accuracy"),
+                metric_from("epoch", SourceKind::mllog, {}, file)});
+  CHECK(left.values("accuracy").size() == 2);
+  CHECK(left.values("epoch") == Values{2.5});
+  CHECK(left.values("derived/seconds_of_run") == Values{3});
+  CHECK(left.sink.points.size() == 3);
+}
+
+TEST_CASE("collect: a metric of another source is not taken from MLLOG lines too") {
+  StageLeft left;
+  left.out(training);
+  SECTION("declared") {
+    left.collect({metric_from(
+        "eval_accuracy", SourceKind::regex, R"x("eval_accuracy", "value": ([\d.]+))x")});
+    CHECK(left.values("eval_accuracy") == Values{0.1 + 0.2});
+  }
+  SECTION("in JSON lines") {
+    left.file("own/metrics-0.jsonl", "{\"eval_accuracy\": 0.75}\n");
+    left.collect({});
+    CHECK(left.values("eval_accuracy") == Values{0.75});
+  }
+}
+
+TEST_CASE("collect: a log that only speaks of MLLOG fails nothing") {
+  StageLeft left;
+  left.out("events are written as :::MLLOG lines\n");
+  auto got = left.collect({});
+  CHECK(got.bad_lines == 0);
+  CHECK(got.searched.empty());
+  CHECK(got.collected.notes.empty());
+  left.out(std::string("events are written as :::MLLOG lines\n") + training);
+  got = left.collect({});
+  CHECK(got.bad_lines == 0);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("stdout.log:1: is no MLLOG event"));
+  CHECK(left.values("eval_accuracy").size() == 2);
+}

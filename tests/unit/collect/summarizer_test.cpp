@@ -56,6 +56,41 @@ TEST_CASE("collect: the median of a performance metric leaves the warm-up out") 
   CHECK(summarizer.summaries().at(0).median == 2.5);
 }
 
+TEST_CASE("collect: of many ranks each warms up by itself, first and last are of the lowest") {
+  test::MemorySink sink;
+  spec::MetricSpec time;
+  time.name = "epoch_time";
+  time.performance = true;
+  time.warmup = 1;
+  const auto of_rank = [](std::int32_t rank, double value) {
+    base::SeriesPoint result = point(value);
+    result.rank = rank;
+    return result;
+  };
+  const bool in_turns = GENERATE(false, true);
+  const std::vector<base::SeriesPoint> points = in_turns ? std::vector{of_rank(2, 90),
+                                                                       of_rank(1, 100),
+                                                                       of_rank(2, 3),
+                                                                       of_rank(1, 1),
+                                                                       of_rank(2, 4),
+                                                                       of_rank(1, 2)}
+                                                         : std::vector{of_rank(1, 100),
+                                                                       of_rank(1, 1),
+                                                                       of_rank(1, 2),
+                                                                       of_rank(2, 90),
+                                                                       of_rank(2, 3),
+                                                                       of_rank(2, 4)};
+  collect::Summarizer summarizer({time}, sink);
+  for (const base::SeriesPoint& one : points)
+    summarizer.add(summarizer.open("train", "epoch_time"), one);
+  const spec::MetricSummary summary = summarizer.summaries().at(0);
+  CHECK(summary.median == 2.5);
+  CHECK(summary.first == 100);
+  CHECK(summary.last == 2);
+  CHECK(summary.points == 6);
+  CHECK(summary.max == 100);
+}
+
 TEST_CASE("collect: metrics nobody declared are kept, by stream and name") {
   test::MemorySink sink;
   collect::Summarizer summarizer({}, sink);

@@ -122,6 +122,66 @@ TEST_CASE("collect: key-value pairs know the step and epoch of their line, or of
   CHECK(left.point("loss", 1).step == 7);
 }
 
+TEST_CASE("collect: key-value pairs know step and epoch in the brackets of PyTorch's examples") {
+  struct Case {
+    const char* line;
+    std::int64_t epoch;
+    std::int64_t step;
+  };
+  const Case cases[] = {{"Epoch [1/2], Step [100/600], loss: 0.5", 1, 100},
+                        {"Epoch: [3][  10/5005]\tTime  0.6 ( 1.2)\tloss 0.5 (7.0)", 3, 10},
+                        {"Epoch[2] Iteration[70/80] loss: 0.5", 2, 70},
+                        {"[Epoch 4/9] [Step: 5] loss=0.5", 4, 5},
+                        {"Train Epoch: 1 [640/60000 (1%)]\tloss: 0.5", 1, base::no_step}};
+  for (const Case& one : cases) {
+    INFO(one.line);
+    StageLeft left;
+    left.out(std::string(one.line) + "\n");
+    left.collect({metric_from("loss", SourceKind::key_value)});
+    REQUIRE(left.values("loss") == Values{0.5});
+    CHECK(left.point("loss", 0).epoch == one.epoch);
+    CHECK(left.point("loss", 0).step == one.step);
+  }
+}
+
+TEST_CASE("collect: a unit behind a number is turned into that of the metric") {
+  struct Case {
+    const char* unit;
+    const char* text;
+    double expected;
+  };
+  const Case cases[] = {{"s", "950ms", 0.95},
+                        {"s", "950 ms, next", 0.95},
+                        {"s", "1.2s", 1.2},
+                        {"s", "250\xc2\xb5s", 0.00025},
+                        {"s", "3 min", 180},
+                        {"ms", "1.5s", 1500},
+                        {"MiB", "2 GiB", 2048},
+                        {"MB", "1.5GB", 1500},
+                        {"1", "93 %", 0.93},
+                        {"1", "93.1%", 0.931},
+                        {"%", "93.1%", 93.1},
+                        {"s", "12 of 30", 12},
+                        {"s", "12 GB", 12},
+                        {"s", "12 ms/step", 12},
+                        {"s", "12 h=3", 12},
+                        {"img/s", "12.5 img/s", 12.5},
+                        {"", "950ms", 950},
+                        {"1", "-9.31e+1%", -0.931},
+                        {"s", "nan", std::nan("")}};
+  for (const Case& one : cases) {
+    INFO(one.text << " in " << one.unit);
+    StageLeft left;
+    left.out(std::string("v: ") + one.text + "\n");
+    spec::MetricSpec metric = metric_from("v", SourceKind::key_value);
+    metric.unit = one.unit;
+    left.collect({metric});
+    REQUIRE(left.values("v").size() == 1);
+    const double value = left.values("v")[0];
+    CHECK((value == one.expected || (std::isnan(value) && std::isnan(one.expected))));
+  }
+}
+
 TEST_CASE("collect: not a number and infinity are values") {
   StageLeft left;
   left.out("loss=nan\nloss: NaN\nloss inf\nloss=-inf\nloss=-Infinity\n");

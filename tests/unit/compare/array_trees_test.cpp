@@ -139,6 +139,18 @@ TEST_CASE("trees: of values that only one side has left trees are made") {
   CHECK_THAT(one.reason, Contains("[0, 0] to [81, 91]"));
 }
 
+TEST_CASE("trees: values that are gone and were nothing but NaN agree in nothing") {
+  const std::vector<double> nans(counted().size(), std::numeric_limits<double>::quiet_NaN());
+  const auto gone = compare_gone(nans, nans);
+  CHECK(gone.result == Verdict::inconclusive);
+  CHECK(gone.reason == "train/x.h5:/d is NaN in every value");
+  const Run one = with_trees("aa", with(nans), {}, true);
+  CHECK(compare_two(one, one, {}).reason == "train/x.h5:/d is NaN in every value");
+  auto values = nans;
+  values.back() = 1;
+  CHECK(compare_gone(values, values).result == Verdict::pass);
+}
+
 TEST_CASE("trees: arrays that only one side has, or that are of another shape, are told as ever") {
   auto a = with(counted());
   auto b = with(counted());

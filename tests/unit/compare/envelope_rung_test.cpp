@@ -100,6 +100,62 @@ TEST_CASE("envelope: arrays have one too") {
                     Catch::Contains("as its reference has it"));
 }
 
+TEST_CASE("envelope: arrays are opened as they are declared, of whatever numbers") {
+  const auto of = [](base::ArrayType type, const auto& values, const std::string& digest) {
+    auto content = std::make_shared<Container>();
+    content->put("y", type, {values.size()}, values);
+    Run run = losses({1}).output("train", "p.bin", digest, content);
+    // As a file of bare numbers: none where nothing says what it is.
+    run.outputs["train/p.bin"].open = [content](const spec::OutputRule& rule) {
+      return rule.as == "raw" ? std::make_unique<MemorySource>(content) : nullptr;
+    };
+    return run;
+  };
+  compare::Rules rules = judging({"loss"});
+  rules.outputs["p.bin"] = {"raw", {}};
+  const auto held = [&](const Run& reference, const std::vector<Run>& reruns, const Run& other) {
+    std::vector<compare::Side> sides;
+    for (const Run& rerun : reruns)
+      sides.push_back(rerun.side());
+    compare::Options options;
+    options.reference = ReferenceSide::a;
+    for (const compare::Side& side : sides)
+      options.envelope.push_back(&side);
+    return compare_two(reference, other, rules, options);
+  };
+  const auto judged = [&](base::ArrayType type, auto at, auto near, auto within, auto beyond) {
+    using Values = std::vector<decltype(at)>;
+    const Run reference = of(type, Values{at, at}, "r");
+    const std::vector<Run> reruns{of(type, Values{at, near}, "1"),
+                                  of(type, Values{at, at}, "2"),
+                                  of(type, Values{at, near}, "3")};
+    INFO(base::to_string(type));
+    CHECK(held(reference, reruns, of(type, Values{at, within}, "x")).result == Verdict::pass);
+    const auto outside = held(reference, reruns, of(type, Values{at, beyond}, "x"));
+    CHECK(outside.result == Verdict::fail);
+    CHECK(outside.outputs.at(0).first_envelope->where == "[1]");
+  };
+  judged(base::ArrayType::float64, 1.0, 1.001, 1.009, 1.02);
+  judged(base::ArrayType::float32, 1.0F, 1.001F, 1.009F, 1.02F);
+  judged(base::ArrayType::int64,
+         std::int64_t{100},
+         std::int64_t{102},
+         std::int64_t{119},
+         std::int64_t{121});
+  judged(base::ArrayType::int8, std::int8_t{10}, std::int8_t{11}, std::int8_t{0}, std::int8_t{-1});
+  using Half = std::uint16_t;
+  judged(base::ArrayType::float16, Half{0x3C00}, Half{0x3C08}, Half{0x3C48}, Half{0x3CF0});
+  judged(base::ArrayType::bfloat16, Half{0x3F80}, Half{0x3F88}, Half{0x3FC0}, Half{0x4080});
+  const std::vector<std::int64_t> large{(std::int64_t{1} << 60) + 1};
+  const Run reference = of(base::ArrayType::int64, large, "r");
+  const auto undecided =
+      held(reference,
+           {reference, reference, reference},
+           of(base::ArrayType::int64, std::vector<std::int64_t>{large[0] + 1}, "x"));
+  CHECK(undecided.result == Verdict::inconclusive);
+  CHECK(contains(undecided.reason, "whole numbers beyond 2^53"));
+}
+
 TEST_CASE("envelope: where a rerun is not finite nothing is admitted, in series and in arrays") {
   const double infinite = std::numeric_limits<double>::infinity();
   Ensemble ensemble;

@@ -111,6 +111,43 @@ TEST_CASE("cause: a metric by epoch and one by step are put in the order of time
         "train/validation");
 }
 
+TEST_CASE("cause: a metric that tells no epochs is put by its steps") {
+  Run a = losses(std::vector<double>(30, 1));
+  Run b = a;
+  b.series[0].value[14] = 2;  // step 15
+  for (Run* run : {&a, &b}) {
+    run->report("train", "gradient_norm", std::vector<double>(30, 1));
+    run->series[1].epoch.assign(30, no_step);
+    run->report("train", "validation", {1, 1, 1});
+    run->series[2].step.assign(3, no_step);
+    run->series[2].epoch = {1, 2, 3};
+  }
+  const compare::Rules rules = judging({"gradient_norm", "validation", "loss"});
+  b.series[1].value[20] = 2;  // step 21
+  const auto later = compare_two(a, b, rules);
+  CHECK(later.first_divergence_in == "train/loss");
+  CHECK_THAT(later.likely_cause,
+             Contains("(still equal there: train/gradient_norm and train/validation)"));
+  b.series[1].value[13] = 2;  // step 14
+  CHECK(compare_two(a, b, rules).first_divergence_in == "train/gradient_norm");
+  b.series[2].value[0] = 2;  // behind step 10
+  CHECK(compare_two(a, b, rules).first_divergence_in == "train/validation");
+  b.series[1].value[9] = 2;  // step 10
+  CHECK(compare_two(a, b, rules).first_divergence_in == "train/gradient_norm");
+}
+
+TEST_CASE("cause: where steps begin anew in each epoch the epoch goes first") {
+  Run a = losses(std::vector<double>(30, 1)).report("train", "error", std::vector<double>(30, 1));
+  for (spec::Series& series : a.series) {
+    for (std::size_t i = 0; i < series.step.size(); ++i)
+      series.step[i] = static_cast<std::int64_t>(i % 10);
+  }
+  Run b = a;
+  b.series[0].value[25] = 2;  // step 5 of epoch 3
+  b.series[1].value[17] = 2;  // step 7 of epoch 2
+  CHECK(compare_two(a, b, judging({"loss", "error"})).first_divergence_in == "train/error");
+}
+
 TEST_CASE("cause: a missing record is where runs part when no value differs") {
   const auto comparison = compare_two(losses({1, 2}), losses({1}), judging({"loss"}));
   CHECK(comparison.first_divergence_in == "train/loss");

@@ -44,15 +44,78 @@ spec::Comparison compare_contents(const std::shared_ptr<Container>& a,
 
 }  // namespace
 
-TEST_CASE("outputs: equal digests are equal to the bit and nothing is opened") {
-  const auto content = container();
+TEST_CASE("outputs: equal digests are equal to the bit and hardly anything is read") {
+  const auto content = with_values(std::vector<double>(100'000, 1.5));
   const auto comparison = compare_two(Run().output("train", "x.h5", "aa", content),
                                       Run().output("train", "x.h5", "aa", content),
                                       {});
-  CHECK(content->opened == 0);
+  CHECK(content->opened == 1);
+  CHECK(content->bytes_read < 10'000);
   CHECK(comparison.strongest == Rung::bitwise);
   CHECK(comparison.result == Verdict::pass);
   CHECK(item_of(comparison, "train/x.h5").strongest == Rung::bitwise);
+}
+
+TEST_CASE("outputs: equal bytes that only point outside prove nothing of what they point to") {
+  const auto pointing_to = [](const std::vector<std::string>& files) {
+    Run run;
+    run.output("train", "parts/master.h5", "aa", container()).output("train", "parts/1.h5", "bb");
+    run.outputs["train/parts/master.h5"].outside = [files](const spec::OutputRule&) {
+      std::vector<base::OutsideValues> outside;
+      for (const std::string& file : files)
+        outside.push_back({"view", file});
+      return outside;
+    };
+    return compare_two(run, run, {});
+  };
+  CHECK(pointing_to({}).result == Verdict::pass);
+  CHECK(pointing_to({"1.h5", "./1.h5", "../parts/1.h5"}).result == Verdict::pass);
+  for (const char* file : {"2.h5", "/parts/1.h5", "../1.h5", "%b.h5"}) {
+    const auto comparison = pointing_to({"1.h5", file});
+    INFO(file);
+    CHECK(comparison.result == Verdict::inconclusive);
+    CHECK(comparison.reason == "train/parts/master.h5:/view has its values in '" +
+                                   std::string(file) + "', which is no declared output");
+  }
+  const auto many = pointing_to({"a", "b", "c", "d", "e"});
+  CHECK_THAT(many.reason, Contains("2 more arrays of train/parts/master.h5 cannot be judged"));
+}
+
+TEST_CASE("outputs: arrays of nothing but NaN agree in nothing") {
+  const double nan = std::nan("");
+  const auto some = with_values({nan, 1});
+  const auto none = with_values(std::vector<double>(2'000, nan));
+  none->put<std::int32_t>("n", ArrayType::int32, {1}, {1});
+  const std::string reason = "train/x.h5:/g/d is NaN in every value";
+  CHECK(compare_contents(some, some).result == Verdict::pass);
+  CHECK(compare_contents(none, none).result == Verdict::inconclusive);
+  CHECK(compare_contents(none, none).reason == reason);
+  const auto same_bytes = [&](const std::shared_ptr<Container>& content) {
+    return compare_two(Run().output("train", "x.h5", "aa", content),
+                       Run().output("train", "x.h5", "aa", content),
+                       {});
+  };
+  CHECK(same_bytes(some).result == Verdict::pass);
+  CHECK(same_bytes(none).result == Verdict::inconclusive);
+  CHECK(same_bytes(none).reason == reason);
+  auto late = with_values(std::vector<double>(2'000, nan));
+  late->put<double>("g/d", ArrayType::float64, {2'000}, [&] {
+    std::vector<double> values(2'000, nan);
+    values.back() = 0;
+    return values;
+  }());
+  CHECK(same_bytes(late).result == Verdict::pass);
+}
+
+TEST_CASE("outputs: a fill value of NaN, and an array without elements, are no lack of numbers") {
+  auto content = with_values({1});
+  content->put<double>("g/d@_FillValue", ArrayType::float64, {1}, {std::nan("")}, true);
+  content->put<double>("empty", ArrayType::float64, {0}, {});
+  CHECK(compare_contents(content, content).result == Verdict::pass);
+  CHECK(compare_two(Run().output("train", "x.h5", "aa", content),
+                    Run().output("train", "x.h5", "aa", content),
+                    {})
+            .result == Verdict::pass);
 }
 
 TEST_CASE("outputs: the content decides, not the bytes of the container") {
@@ -233,7 +296,7 @@ TEST_CASE("outputs: of many arrays that cannot be read a few are named") {
   }
   CHECK_THAT(compare_contents(a, a).reason,
              Contains("/p is away") && !Contains("/s is away") &&
-                 Contains("2 more arrays of train/x.h5 cannot be compared"));
+                 Contains("2 more arrays of train/x.h5 cannot be judged"));
 }
 
 TEST_CASE("outputs: an index is told as it is, also in column-major order") {

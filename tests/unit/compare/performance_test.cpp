@@ -181,6 +181,18 @@ TEST_CASE("performance: the usual table has what each run tells once, not judged
   CHECK(contains(comparison.performance_reason, "all 2 that are judged are within 5 %"));
 }
 
+TEST_CASE("performance: the last validation loss of many ranks is that of the lowest") {
+  compare::Rules rules = times();
+  rules.metrics.push_back(metric("val_loss"));
+  const auto make = [] {
+    Run run = timed(about(10, 5));
+    run.report("train", "val_loss", {3, 9, 2, 8});
+    run.series.back().rank = {1, 2, 1, 2};
+    return run;
+  };
+  CHECK(row(compare_two(make(), make(), rules), "train/val_loss").median_a == 2);
+}
+
 TEST_CASE("performance: what only one side has is inconclusive and told") {
   Run without = timed({});
   without.series.pop_back();

@@ -112,6 +112,25 @@ TEST_CASE("series: where steps begin anew in each epoch the earlier epoch is fir
   CHECK(item.comes_back);
 }
 
+TEST_CASE("series: a record that is missing moves none of the next epoch") {
+  const std::vector<Point> whole{{1, 1, 1}, {2, 2, 1}, {1, 3, 2}, {2, 4, 2}, {1, 5, 3}, {2, 6, 3}};
+  std::vector<Point> lacking = whole;
+  lacking.erase(lacking.begin() + 1);
+  const auto item = compared(whole, lacking);
+  CHECK(item.compared == 5);
+  CHECK(item.different == 0);
+  CHECK(item.structure == "1 record only in A, first step 2 (epoch 1)");
+  const auto one_epoch = compared(whole, {{1, 1, 1}, {2, 2, 1}});
+  CHECK(one_epoch.compared == 2);
+  CHECK(one_epoch.missing == 4);
+}
+
+TEST_CASE("series: epochs that are called otherwise do not hide equal steps that go on") {
+  const auto item = compared({{1, 1, 0}, {2, 2, 0}, {3, 3, 1}}, {{1, 1, 1}, {2, 2, 1}, {3, 3, 2}});
+  CHECK(item.compared == 3);
+  CHECK(item.strongest == Rung::bitwise);
+}
+
 TEST_CASE("series: coming back is equality at the last compared value after a difference") {
   CHECK(compared({{1, 1}, {2, 2}, {3, 3}}, {{1, 1}, {2, 2.5}, {3, 3}}).comes_back);
   CHECK_FALSE(compared({{1, 1}, {2, 2}, {3, 3}}, {{1, 1}, {2, 2.5}, {3, 3.5}}).comes_back);

@@ -543,3 +543,11 @@ TEST_CASE("conda: the layer conforms") {
        shop.recipe(),
        {{"PATH", shop.options.environment.at("PATH")}, {"HOME", "/nonexistent"}}});
 }
+
+TEST_CASE("conda: its key is the same for another user at another place") {
+  CondaWorkshop shop(each_engine());
+  shop.orchard();
+  const auto spec = shop.asks_for({"apple"});
+  shop.lock(spec);
+  test::check_key_travels(spec, shop.recipe(), shop.options);
+}

@@ -35,7 +35,7 @@ TEST_CASE("container: what is locked is what runs, whatever the tag means later"
   CHECK(shop.shell(built, "cat /etc/text") == "first\n");
   const auto& layer = built.layers.at(0);
   CHECK(layer.lock.facts.at("image") == platform.packages[0].digest.text());
-  CHECK(layer.lock.facts.at("engine") == "podman");
+  CHECK(layer.lock.facts.at("form") == "oci");
   CHECK(layer.lock_file == lock.digest());
   REQUIRE(layer.container.has_value());
   CHECK(layer.container->engine == "podman");
@@ -236,6 +236,24 @@ TEST_CASE("container: a command that the image lacks fails the build") {
   CHECK(contains(error.what(), "the image has no such command: nosuch"));
 }
 
+TEST_CASE(
+    "container: machines with podman and with docker have one key, one with Apptainer another") {
+  ContainerWorkshop shop;
+  const std::string image = shop.containers.image("box:1");
+  shop.lock(ContainerWorkshop::asks_for(image));
+  for (const char* const name : {"podman", "docker", "apptainer", "singularity"})
+    shop.program(name, "#!/bin/sh\necho " + std::string(name) + " version 1.2.3\n");
+  const auto key_with = [&](const std::string& engine) {
+    return shop.store()
+        .lock(ContainerWorkshop::asks_for(image, engine), shop.recipe())
+        .layers.at(0)
+        .key;
+  };
+  CHECK(key_with("podman") == key_with("docker"));
+  CHECK(key_with("apptainer") == key_with("singularity"));
+  CHECK(key_with("podman") != key_with("apptainer"));
+}
+
 TEST_CASE("container: an engine that may not run here says what is to be set up") {
   ContainerWorkshop shop;
   const auto spec = ContainerWorkshop::asks_for(shop.containers.image("box:1"), "docker");
@@ -335,6 +353,13 @@ TEST_CASE("container: the layer conforms") {
        impossible,
        shop.recipe(),
        {{"PATH", shop.options.environment.at("PATH")}, {"HOME", "/nonexistent"}}});
+}
+
+TEST_CASE("container: its key is the same for another user at another place") {
+  ContainerWorkshop shop;
+  const auto spec = ContainerWorkshop::asks_for(shop.containers.image("box:1"));
+  shop.lock(spec);
+  test::check_key_travels(spec, shop.recipe(), shop.options);
 }
 
 TEST_CASE("container: docker runs the same image, and nothing is left of it") {

@@ -31,6 +31,17 @@ TEST_CASE("host layer: passes the conformance suite of layers") {
                                  {{"PATH", base::current_environment().at("PATH")}}});
 }
 
+TEST_CASE("host layer: its key is the same for another user at another place") {
+  test::EnvWorkshop shop;
+  base::make_directories(shop.recipe());
+  // With a version, and without, where its bytes count.
+  write_program(shop.home / "bin/talker", "echo talker 1.2.3\n");
+  write_program(shop.home / "bin/mute", "true\n");
+  shop.options.environment["PATH"] = (shop.home / "bin").string() + ":/usr/bin:/bin";
+  test::check_key_travels(
+      {{}, {test::host_layer({"talker", "mute", "sh"})}}, shop.recipe(), shop.options);
+}
+
 TEST_CASE("host layer: a program is identified by the first line that it says of its version") {
   test::EnvWorkshop shop;
   write_program(shop.home / "bin/talker", "echo; echo 'talker 1.2.3  '; echo more\n");

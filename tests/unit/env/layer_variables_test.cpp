@@ -67,6 +67,26 @@ TEST_CASE("variables: prefixes come before what the caller has, the last layer f
   CHECK(variables.at("OTHER") == "kept");
 }
 
+TEST_CASE("variables: from locked packages on nothing leads Python to others, unless they say so") {
+  const auto kind = GENERATE(spec::LayerKind::pip, spec::LayerKind::conda);
+  const auto site = layer("site", "", {{"PYTHONPATH", "/site/py"}, {"PYTHONHOME", "/site"}});
+  spec::BuiltLayer packages{{kind, "packages", {}, {}}, "", {}};
+  const auto plain = env::run_variables({{site, packages}}, {{"PATH", "/bin"}});
+  CHECK_FALSE(plain.contains("PYTHONPATH"));
+  CHECK_FALSE(plain.contains("PYTHONHOME"));
+
+  packages.variables = {{"PYTHONPATH", "/own:$PYTHONPATH"}};
+  const auto own = env::run_variables({{site, packages}}, {{"PATH", "/bin"}});
+  CHECK(own.at("PYTHONPATH") == "/own:/site/py");
+  CHECK_FALSE(own.contains("PYTHONHOME"));
+
+  packages.variables.clear();
+  const auto later = layer("later", "", {{"PYTHONPATH", "/later"}});
+  CHECK(env::run_variables({{packages, later}}, {{"PYTHONPATH", "/user"}}).at("PYTHONPATH") ==
+        "/later");
+  CHECK(env::run_variables({{site}}, {}).at("PYTHONPATH") == "/site/py");
+}
+
 TEST_CASE("variables: nothing of the user's but PATH and the compilers reaches a build") {
   const auto clean = env::clean_environment({{"PATH", "/usr/bin"},
                                              {"CC", "gcc-12"},

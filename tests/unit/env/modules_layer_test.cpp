@@ -75,6 +75,18 @@ TEST_CASE("modules layer: passes the conformance suite of layers") {
                                  {{"PATH", "/usr/bin:/bin"}}});
 }
 
+TEST_CASE("modules layer: its key is the same for another user at another place") {
+  ModuleWorkshop shop(any_system());
+  test::check_key_travels({{}, {ModuleWorkshop::layer({"mesh"})}},
+                          shop.recipe(),
+                          shop.options,
+                          [&](const test::TempHome& there, env::StoreOptions& options) {
+                            const fs::path folder = there / "modules";
+                            fs::copy(shop.folder(), folder, fs::copy_options::recursive);
+                            options.environment["MODULEPATH"] = folder.string();
+                          });
+}
+
 TEST_CASE("modules layer: what modules set is there for whatever runs, without a module system") {
   ModuleWorkshop shop(any_system());
   const auto built = shop.build({{}, {ModuleWorkshop::layer({"mesh"})}});
@@ -101,6 +113,15 @@ TEST_CASE("modules layer: its own variables and later layers see what modules se
   const auto variables = env::run_variables(shop.build({{}, {layer, host}}), {{"PATH", "/bin"}});
   CHECK(variables.at("OTHER_HOME") == "/opt/flow/1.0/other");
   CHECK(variables.at("THIRD") == "/opt/flow/1.0/other/third");
+}
+
+TEST_CASE("modules layer: a module's PYTHONPATH does not come before packages that are locked") {
+  ModuleWorkshop shop(any_system());
+  shop.module_file("tool/1", "prepend-path PYTHONPATH /opt/tool/py\n");
+  auto built = shop.build({{}, {ModuleWorkshop::layer({"tool"})}});
+  CHECK(env::run_variables(built, {{"PATH", "/bin"}}).at("PYTHONPATH") == "/opt/tool/py");
+  built.layers.push_back({{spec::LayerKind::pip, "python", {}, {}}, "", {}});
+  CHECK_FALSE(env::run_variables(built, {{"PATH", "/bin"}}).contains("PYTHONPATH"));
 }
 
 TEST_CASE("modules layer: the text of a modulefile is what identifies it") {
@@ -151,6 +172,33 @@ TEST_CASE("modules layer: a module that a later one replaces did not stay (Lmod 
   ModuleWorkshop shop("/usr/share/lmod/lmod");
   const auto error = error_of([&] { shop.loaded({"flow/1.0", "flow/2.0"}); });
   CHECK(contains(error.what(), "module 'flow/1.0' did not stay: at the end there were flow/2.0"));
+}
+
+TEST_CASE("modules layer: a module that sets PATH anew is told whole") {
+  ModuleWorkshop shop(any_system());
+  shop.module_file("only/1", "setenv ONLY_HOME /opt/only\nsetenv PATH /opt/only/bin\n");
+  const auto built = shop.build({{}, {ModuleWorkshop::layer({"only"})}});
+  const auto& layer = built.layers.at(0);
+  CHECK(layer.lock.facts.at("module.only/1") == base::digest_file(shop.folder() / "only/1").text());
+  const auto variables = env::run_variables(built, {{"PATH", "/bin"}, {"LANG", "C"}});
+  CHECK(variables.at("ONLY_HOME") == "/opt/only");
+  CHECK(variables.at("PATH") == "/opt/only/bin");
+  CHECK(variables.at("LANG") == "C");
+}
+
+TEST_CASE("modules layer: a shell that does not tell its variables is refused") {
+  ModuleWorkshop shop(any_system());
+  const fs::path programs = shop.home / "programs";
+  base::make_directories(programs);
+  // Only what is asked with -0 is dumb: the module system itself may use env.
+  base::write_file_atomically(programs / "env",
+                              "#!/bin/sh\n[ \"$1\" = -0 ] || exec /usr/bin/env \"$@\"\n",
+                              base::Durability::ordered_only,
+                              0755);
+  shop.options.environment["PATH"] = programs.string() + ":/usr/bin:/bin";
+  const auto error = error_of([&] { shop.loaded({"flow/1.0"}); });
+  CHECK(error.kind() == base::ErrorKind::environment);
+  CHECK(contains(error.what(), "does not tell its variables"));
 }
 
 TEST_CASE("modules layer: nothing of the user's but where modules are found plays a part") {

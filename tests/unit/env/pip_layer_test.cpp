@@ -227,6 +227,44 @@ TEST_CASE("pip: packages that cannot be used fail the build, which is not tried 
   CHECK(contains(error.what(), part));
 }
 
+TEST_CASE(
+    "pip: layers of the same packages share a prefix, and each is checked for what it expects") {
+  PipWorkshop shop;
+  shop.package("apple", "1.0", {"--command", "peel"});
+  const auto modest = PipWorkshop::asks_for({"apple"});
+  auto greedy = modest;
+  greedy.layers[0].commands = {"nosuch"};
+  greedy.layers[0].packages.imports = {"apple"};
+  shop.lock(modest);
+  const bool is_modest_first = GENERATE(true, false);
+  if (is_modest_first) {
+    shop.build(modest);
+    shop.observer.notes.clear();
+  }
+  CHECK(contains(error_of([&] { shop.build(greedy); }).what(), "no such command: nosuch"));
+  CHECK(any_contains(shop.observer.notes, "is ready, and is checked") == is_modest_first);
+  CHECK_FALSE(shop.find(greedy).has_value());
+  CHECK(shop.store().list().at(0).state == (is_modest_first ? "ready" : "failed"));
+  shop.observer.notes.clear();
+  const auto again = error_of([&] { shop.build(greedy); });
+  CHECK(contains(again.what(), "its check failed at"));
+  CHECK(contains(again.what(), "no such command: nosuch"));
+  CHECK(contains(again.hint(), "--retry"));
+  CHECK(shop.observer.notes.empty());
+
+  // What one finds wanting is good enough for the other, and is not installed again.
+  const auto built = shop.build(modest);
+  CHECK_FALSE(any_contains(shop.observer.notes, "installing"));
+  CHECK(shop.store().list().at(0).state == "ready");
+  greedy.layers[0].commands = {"peel"};
+  CHECK(shop.build(greedy).prefix() == built.prefix());
+  shop.observer.notes.clear();
+  CHECK(shop.build(greedy).prefix() == built.prefix());
+  CHECK(shop.build(modest).prefix() == built.prefix());
+  CHECK(shop.observer.notes.empty());
+  CHECK(shop.store().list().size() == 1);
+}
+
 TEST_CASE("pip: a shared library that is not there fails the build, unless it may be missing") {
   PipWorkshop shop;
   const std::string folder = shop.home.path().string();
@@ -246,8 +284,7 @@ TEST_CASE("pip: a shared library that is not there fails the build, unless it ma
   CHECK(contains(error.what(), "part.so needs libgone.so"));
   CHECK(contains(error.hint(), "optional_libraries"));
   spec.layers[0].packages.optional_libraries = {"libgone.so"};
-  CHECK_NOTHROW(
-      shop.store().build(spec, shop.recipe(), shop.observer, {}, env::AfterFailure::retry));
+  CHECK_NOTHROW(shop.build(spec));
 }
 
 TEST_CASE("pip: source distributions are built only where the recipe names them, which is told") {
@@ -289,6 +326,30 @@ TEST_CASE("pip: nothing of the user's own reaches what is installed or run") {
   const auto built = shop.build(spec);
   CHECK(shop.python(built, "import apple; print(apple.grown)") == "here\n");
   CHECK_FALSE(fs::exists(shop.home / "elsewhere"));
+}
+
+TEST_CASE("pip: what earlier layers say of Python's paths does not shadow what is locked") {
+  PipWorkshop shop;
+  const fs::path site = shop.home / "site";
+  base::make_directories(site);
+  base::write_file_atomically(site / "apple.py", "grown = 'elsewhere'\n");
+  shop.package("apple", "1.0", {"--code", "grown = 'here'"});
+  auto spec = PipWorkshop::asks_for({"apple"});
+  auto host = test::host_layer({"sh"});
+  host.variables = {{"PYTHONPATH", site.string()}, {"PYTHONHOME", "/nowhere"}};
+  spec.layers.insert(spec.layers.begin(), host);
+  shop.lock(spec);
+  const auto built = shop.build(spec);
+  CHECK(shop.python(built, "import apple; print(apple.grown)") == "here\n");
+  CHECK(any_contains(shop.observer.warnings, "PYTHONPATH=" + site.string() + ", which an earlier"));
+  CHECK(shop.store().list().at(0).present.at("left_out.PYTHONHOME") == "/nowhere");
+
+  // Who wants that says so in the layer, and gets what was checked.
+  spec.layers[1].variables = {{"PYTHONPATH", "$PYTHONPATH"}};
+  CHECK(shop.python(shop.build(spec), "import apple; print(apple.grown)") == "elsewhere\n");
+  base::write_file_atomically(site / "apple.py", "raise RuntimeError('shadowed')\n");
+  shop.store().remove(shop.find(spec)->key().hex);
+  CHECK(contains(error_of([&] { shop.build(spec); }).what(), "shadowed"));
 }
 
 TEST_CASE("pip: two builders at once make one environment") {
@@ -376,6 +437,26 @@ TEST_CASE("pip: uv makes the same environment, out of the same Python") {
   CHECK_FALSE(contains(base, SABATH_UV));
 }
 
+TEST_CASE("pip: what is installed has bytecode that its source is not newer than") {
+  PipWorkshop shop;
+  shop.package("apple", "1.0", {"--code", "grown = 1"});
+  shop.package("pear", "1.0", {"--code", "def broken(:"});
+  auto spec = PipWorkshop::asks_for({"apple", "pear"});
+  spec.layers[0].packages.imports = {"apple"};
+  shop.lock(spec);
+  if (GENERATE(false, true))
+    shop.options.environment["PATH"] = SABATH_UV ":" + shop.options.environment["PATH"];
+  const auto built = shop.build(spec);
+  CHECK(any_contains(shop.observer.notes, "compiling bytecode"));
+  std::string cached = shop.python(built, "import apple; print(apple.__cached__)");
+  cached.pop_back();
+  CHECK(fs::exists(cached));
+  // By the time of its source: no digest that Python would have to make at each import.
+  CHECK(base::read_file(cached).substr(4, 4) == std::string(4, '\0'));
+  // What is no Python stays as it is.
+  CHECK(contains(shop.python(built, "import pear"), "SyntaxError"));
+}
+
 TEST_CASE("pip: a Python that is not there is named, with what is there") {
   PipWorkshop shop;
   auto spec = PipWorkshop::asks_for({"apple"});
@@ -403,4 +484,14 @@ TEST_CASE("pip: the layer conforms") {
        impossible,
        shop.recipe(),
        {{"PATH", shop.options.environment.at("PATH")}, {"HOME", "/nonexistent"}}});
+}
+
+TEST_CASE("pip: its key is the same for another user at another place") {
+  PipWorkshop shop;
+  shop.package("apple", "1.0", {"--requires", "pear"});
+  shop.package("pear", "1.0", {"--source"});
+  auto spec = PipWorkshop::asks_for({"apple"});
+  spec.layers[0].packages.from_source = {"pear"};
+  shop.lock(spec);
+  test::check_key_travels(spec, shop.recipe(), shop.options);
 }

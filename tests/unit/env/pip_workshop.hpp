@@ -30,13 +30,17 @@ struct PipWorkshop : EnvWorkshop {
   std::string package(const std::string& name,
                       const std::string& version,
                       const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"make_package.py", index().string(), name, version};
+    words.insert(words.end(), more.begin(), more.end());
+    return support(std::move(words));
+  }
+
+  /// Of a script of the tests: the first line that it prints.
+  std::string support(std::vector<std::string> words) {
+    words[0] = std::string(SABATH_SOURCE_DIR "/tests/support/") + words[0];
+    words.insert(words.begin(), "python3");
     base::Command command;
-    command.argv = {"python3",
-                    SABATH_SOURCE_DIR "/tests/support/make_package.py",
-                    index().string(),
-                    name,
-                    version};
-    command.argv.insert(command.argv.end(), more.begin(), more.end());
+    command.argv = std::move(words);
     const auto result = processes.run(command);
     if (!result.ok()) throw std::runtime_error(result.errors);
     return result.output.substr(0, result.output.find('\n'));

@@ -54,6 +54,14 @@ TEST_CASE("source layer: passes the conformance suite of layers") {
                                  {{"PATH", base::current_environment().at("PATH")}}});
 }
 
+TEST_CASE("source layer: its key is the same for another user at another place") {
+  test::EnvWorkshop shop;
+  shop.write("code/Makefile", test::script_makefile());
+  shop.write("code/main.c", "int main(void) { return 0; }\n");
+  test::check_key_travels(
+      {{}, {test::source_layer("make", {"c", "c++"})}}, shop.recipe(), shop.options);
+}
+
 TEST_CASE(
     "source layer: cmake builds C and C++, in release, with the options that were asked for") {
   test::EnvWorkshop shop;

@@ -18,12 +18,17 @@ class CompilerFake final : public base::ProcessRunner {
   base::ProcessResult run(const base::Command& command, std::stop_token) override {
     asked.push_back(command.argv);
     base::ProcessResult result;
+    if (asked.size() == hangs_at) {
+      result.end = base::ProcessEnd::timed_out;
+      return result;
+    }
     if (command.argv.back() == "--version") result.output = version + "\nCopyright\n";
     if (command.argv.back() == "-dumpmachine") result.output = "riscv64-linux-gnu\n";
     if (command.argv.back().starts_with("-print-prog-name=")) result.output = backend + "\n";
     return result;
   }
   std::vector<std::vector<std::string>> asked{};
+  std::size_t hangs_at = 0;  ///< the first question is 1
   std::string version = "gcc 99.1";
   std::string backend = "cc1";
 };
@@ -106,4 +111,21 @@ TEST_CASE("toolchain: what changed a moment ago is not remembered") {
   bench.find("gcc");
   bench.compiler.version = "gcc 99.2";
   CHECK(bench.find("gcc")->identity == "gcc 99.2; riscv64-linux-gnu");
+}
+
+TEST_CASE("toolchain: no answer in time is an error, never another identity, and not remembered") {
+  Bench bench;
+  std::string asked;
+  SECTION("of its version") {
+    bench.compiler.hangs_at = 1;
+    asked = "gcc --version'";
+  }
+  SECTION("of its target") {
+    bench.compiler.hangs_at = 2;
+    asked = "gcc -dumpmachine'";
+  }
+  const auto error = test::error_of([&] { bench.find("gcc"); });
+  CHECK(error.kind() == base::ErrorKind::environment);
+  CHECK(test::contains(error.what(), asked + ": did not end within 60 s"));
+  CHECK(bench.find("gcc")->identity == "gcc 99.1; riscv64-linux-gnu");
 }

@@ -107,7 +107,43 @@ TEST_CASE("trust: what belongs to another user is refused unless that user is tr
   REQUIRE(::lchown((fs::path(*built.prefix()) / "bin/hello").c_str(), 12345, 12345) == 0);
   const auto error = error_of([&] { env::check_trusted(built); });
   CHECK(contains(error.what(), "belongs to user 12345"));
-  env::check_trusted(built, {}, {12345});
-  shop.options.trusted_owners = {12345};
+  env::check_trusted(built, {}, {{12345}, {}});
+  shop.options.trust.owners = {12345};
   CHECK(shop.find(scripts) == built);
+}
+
+TEST_CASE("trust: a group that is trusted may write around a prefix and never in it") {
+  if (::geteuid() != 0) {
+    WARN("not root: cannot give files away");
+    return;
+  }
+  Shop shop;
+  const auto built = shop.build(scripts);
+  const fs::path key = fs::path(*built.prefix()).parent_path().parent_path();
+  REQUIRE(::chown(key.c_str(), 0, 12345) == 0);
+  let_others_write(key, fs::perms::group_write);
+  CHECK(contains(error_of([&] {
+                   env::check_trusted(built, {}, {{}, {54321}});
+                 }).what(),
+                 key.string() + ": can be written by its group"));
+  env::check_trusted(built, {}, {{}, {12345}});
+  const fs::path program = fs::path(*built.prefix()) / "bin/hello";
+  REQUIRE(::chown(program.c_str(), 0, 12345) == 0);
+  let_others_write(program, fs::perms::group_write);
+  CHECK(contains(error_of([&] {
+                   env::check_trusted(built, {}, {{}, {12345}});
+                 }).what(),
+                 program.string() + ": can be written by its group"));
+}
+
+TEST_CASE("trust: a prefix that was removed is told as that, not as one that others can write") {
+  Shop shop;
+  const auto built = shop.build(scripts);
+  CHECK_FALSE(env::why_removed(built));
+  base::remove_tree(*built.prefix());
+  const auto error = error_of([&] { env::check_trusted(built); });
+  CHECK(error.kind() == base::ErrorKind::environment);
+  CHECK(std::string(error.what()) ==
+        "environment layer 'code': " + *built.prefix() + ": was removed since it was ready");
+  CHECK_FALSE(contains(error.hint(), "chmod"));
 }

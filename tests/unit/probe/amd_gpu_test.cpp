@@ -86,7 +86,7 @@ TEST_CASE("amd: a device is no part of a host's identity, as earlier versions di
 TEST_CASE("amd: over time it is seen as any other GPU") {
   AmdHost host;
   const auto libraries = probe::open_gpu_libraries(host.sources());
-  probe::GpuWatch watch(probe::choose_gpus(libraries, {"GPU-1b2c3d4e5f607182"}));
+  probe::GpuWatch watch(probe::choose_gpus(libraries, {{{"GPU-1b2c3d4e5f607182"}}, false}));
   REQUIRE(watch.look().size() == 1);
   const auto usage = watch.summary().value();
   CHECK(usage[0].mean_utilisation == 0.4);

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <future>
 #include <sstream>
 #include <thread>
@@ -162,10 +163,16 @@ TEST_CASE("sampler: a run that was given GPUs answers for these, by a part's nam
   auto options = each(1h);
   options.sources.nvml_library = SABATH_FAKE_NVML;
   SECTION("by its own") {
-    options.gpus = {"GPU-00000000-1111-2222-3333-444444444444"};
+    options.gpus.names = {"GPU-00000000-1111-2222-3333-444444444444"};
   }
   SECTION("by a part's") {
-    options.gpus = {"MIG-bbbbbbbb-1111-2222-3333-444444444444"};
+    options.gpus.names = {"MIG-bbbbbbbb-1111-2222-3333-444444444444"};
+  }
+  SECTION("shortened") {
+    options.gpus.names = {"GPU-0000"};
+  }
+  SECTION("by a part's as older drivers have it") {
+    options.gpus.names = {"MIG-GPU-00000000-1111-2222-3333-444444444444/1/0"};
   }
   probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
   const auto gpus = sampler.finish().gpus;
@@ -174,12 +181,43 @@ TEST_CASE("sampler: a run that was given GPUs answers for these, by a part's nam
   CHECK(gpus->front().uuid == "GPU-00000000-1111-2222-3333-444444444444");
 }
 
-TEST_CASE("sampler: with numbers for names all GPUs are looked at") {
+TEST_CASE("sampler: a run that sees no GPU has none") {
   const test::TempHome home;
   base::SystemClock clock;
   auto options = each(1h);
   options.sources.nvml_library = SABATH_FAKE_NVML;
-  options.gpus = {"1"};
+  options.gpus.names = std::vector<std::string>();
+  probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
+  CHECK_FALSE(sampler.finish().gpus);
+  for (const spec::EnergyReading& reading : sampler.energy().readings)
+    CHECK_FALSE(reading.device.starts_with("GPU-"));
+  if (sampler.energy().readings.empty())
+    CHECK_THAT(sampler.energy().text, Catch::Matchers::Contains("nvml: the run sees none"));
+}
+
+TEST_CASE("sampler: of GPUs of one model a number says which") {
+  const test::TempHome home;
+  base::SystemClock clock;
+  auto options = each(1h);
+  options.sources.nvml_library = SABATH_FAKE_NVML_ALIKE;
+  options.gpus.names = {"1"};
+  probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
+  const auto gpus = sampler.finish().gpus.value();
+  REQUIRE(gpus.size() == 1);
+  CHECK(gpus[0].uuid == "GPU-55555555-6666-7777-8888-999999999999");
+  const auto readings = sampler.energy().readings;
+  CHECK(std::count_if(readings.begin(), readings.end(), [](const auto& reading) {
+          return reading.device.starts_with("GPU-");
+        }) == 1);
+}
+
+TEST_CASE("sampler: with numbers of divided or different GPUs all are looked at") {
+  const test::TempHome home;
+  base::SystemClock clock;
+  auto options = each(1h);
+  options.sources.nvml_library = SABATH_FAKE_NVML;
+  options.gpus.names = {"1"};
+  options.gpus.by_bus = GENERATE(false, true);
   probe::UsageSampler sampler(home / "samples.jsonl", options, clock);
   CHECK(sampler.finish().gpus.value().size() == 2);
 }

@@ -44,7 +44,13 @@ TEST_CASE("configuration: what is written reads back as it was") {
   full.cache = {{"/site/cache"}, true};
   full.ssh_config = "/etc/ssh_config";
   full.connections_per_host = 4;
-  full.environments = {"gpu", true, "/local"};
+  full.environments = {"gpu",
+                       true,
+                       "/local",
+                       {"alice", "1001"},
+                       {"sci"},
+                       {std::chrono::hours(2), std::chrono::minutes(20), 4}};
+  full.runs = {1'000'000'000'000};
   full.prefer = {{"ftp", "curl"}};
   full.endpoints = {"http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"};
   CHECK(read(to_json(full)) == full);
@@ -96,6 +102,8 @@ TEST_CASE("configuration: the other sections are checked too, all at once") {
     read(ordered_json::parse(R"({"schema": 1,
       "globus": {"local_collection": "mine", "paths": {"relative": "also"}, "deadline_hours": 0},
       "cache": {"lower": ["here"], "shared": 1},
+      "environments": {"trusted_owners": ["", "a", "a"], "trusted_groups": "sci",
+                       "limits": {"wall": "soon", "silence": 0, "jobs": 0, "cpu": 1}},
       "ssh_config": "here", "connections_per_host": 65,
       "prefer": {"HTTPS": "curl"},
       "endpoints": {"hf": "hf.example.org"}})"));
@@ -106,9 +114,16 @@ TEST_CASE("configuration: the other sections are checked too, all at once") {
   CHECK(problem.says("/globus/deadline_hours: 0 is out of range"));
   CHECK(problem.says("/cache/lower/0: 'here' is not an absolute path"));
   CHECK(problem.says("/cache/shared"));
+  CHECK(problem.says("/environments/trusted_owners/0: must not be empty"));
+  CHECK(problem.says("/environments/trusted_owners/2"));
+  CHECK(problem.says("/environments/trusted_groups"));
+  CHECK(problem.says("/environments/limits/wall: \"soon\" is not a length of time"));
+  CHECK(problem.says("/environments/limits/silence: 0 is not a length of time"));
+  CHECK(problem.says("/environments/limits/jobs: 0 is out of range"));
+  CHECK(problem.says("/environments/limits/cpu: unknown key 'cpu'"));
   CHECK(problem.says("/ssh_config: 'here' is not an absolute path"));
   CHECK(problem.says("/connections_per_host: at most 64"));
   CHECK(problem.says("/prefer/HTTPS: 'HTTPS' is not a scheme"));
   CHECK(problem.says("/endpoints/hf: 'hf.example.org' is not a URL of https or http"));
-  CHECK(problem.lines() == 10);
+  CHECK(problem.lines() == 17);
 }

@@ -124,4 +124,17 @@ TEST_CASE("environment: what makes two environments differ is said in words") {
               "second"});
   CHECK(spec::differences(one, one).empty());
   CHECK(spec::differences(one, {}) == Texts{"layer 'python' is only in the first"});
+  // A layer before it, and another name, do not make all of it another.
+  spec::EnvironmentLock later = one;
+  later.layers.insert(later.layers.begin(), {spec::LayerKind::host, "site", {}, {}});
+  CHECK(spec::differences(one, later) == Texts{"layer 'site' is only in the second"});
+  spec::EnvironmentLock renamed = other;
+  renamed.layers[0].name = "packages";
+  CHECK(spec::differences(one, renamed).front().starts_with(
+      "layer 'python' ('packages' in the second): "));
+  CHECK(spec::differences(one, renamed).size() == spec::differences(one, other).size());
+  spec::EnvironmentLock turned = later;
+  std::swap(turned.layers[0], turned.layers[1]);
+  CHECK(spec::differences(later, turned) ==
+        Texts{"the order of the layers is site, python in the first, python, site in the second"});
 }

@@ -1,0 +1,94 @@
+#include "tolerance.hpp"
+
+#include <sabath/compare/rules.hpp>
+#include <sabath/spec/derived_metric.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabath::compare {
+namespace {
+
+using spec::MetricSpec;
+
+std::vector<std::string> names_of(const std::vector<MetricSpec>& metrics) {
+  std::vector<std::string> names;
+  for (const MetricSpec& metric : metrics)
+    names.push_back(metric.name);
+  return names;
+}
+
+/// "their units are 's' and 'ms'", the same from either side.
+std::string differ(const char* what, std::string a, std::string b) {
+  if (b < a) std::swap(a, b);
+  return fmt::format("the recipes have different {} of it: '{}' and '{}'", what, a, b);
+}
+
+/// What two declarations of a metric say that cannot both hold, of what its judgement goes by.
+std::string conflict_of(const MetricSpec& a, const MetricSpec& b) {
+  if (!a.unit.empty() && !b.unit.empty() && a.unit != b.unit)
+    return differ("units", a.unit, b.unit);
+  if (!a.performance || !b.performance) return {};
+  const bool both_say = a.better != spec::Better::none && b.better != spec::Better::none;
+  if (both_say && a.better != b.better) {
+    return differ("good directions",
+                  std::string(spec::to_string(a.better)),
+                  std::string(spec::to_string(b.better)));
+  }
+  if (a.warmup != b.warmup)
+    return differ("warm-ups", std::to_string(a.warmup), std::to_string(b.warmup));
+  return {};
+}
+
+template <class T>
+std::optional<T> smaller(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::min(*a, *b) : (a ? a : b);
+}
+
+void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, std::string>& told) {
+  const std::string conflict = conflict_of(metric, other);
+  if (!conflict.empty()) told[metric.name] = conflict;
+  if (metric.target != other.target) {
+    const auto text = [](const std::optional<double>& target) {
+      return target ? fmt::format("{}", *target) : std::string("none");
+    };
+    told[spec::seconds_to_target(metric.name)] =
+        differ("targets", text(metric.target), text(other.target));
+  }
+  if (metric.tolerance != other.tolerance) {
+    const SaidTolerance said{metric.tolerance, other.tolerance};
+    metric.tolerance = applied_tolerance(base::ArrayType::float64, said, {});
+  }
+  metric.performance = metric.performance && other.performance;
+  if (metric.unit.empty()) metric.unit = other.unit;
+  metric.better = std::max(metric.better, other.better);
+  metric.warmup = std::max(metric.warmup, other.warmup);
+  metric.margin = smaller(metric.margin, other.margin);
+  metric.target = smaller(metric.target, other.target);
+}
+
+}  // namespace
+
+Rules merged_rules(const Rules& a, const Rules& b) {
+  // The order of the metrics is that of the items: the same from either side.
+  const bool swapped = names_of(b.metrics) < names_of(a.metrics);
+  Rules merged;
+  merged.metrics = swapped ? b.metrics : a.metrics;
+  for (const MetricSpec& metric : swapped ? a.metrics : b.metrics) {
+    const auto same = std::find_if(merged.metrics.begin(),
+                                   merged.metrics.end(),
+                                   [&](const auto& known) { return known.name == metric.name; });
+    if (same == merged.metrics.end()) {
+      merged.metrics.push_back(metric);
+    } else if (*same != metric) {
+      merge(*same, metric, merged.conflicts);
+    }
+  }
+  merged.outputs = a.outputs;
+  if (b.outputs != a.outputs) merged.outputs_of_b = b.outputs;
+  merged.require = std::max(a.require, b.require);
+  return merged;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,64 @@
+#include "errand_folder.hpp"
+
+#include "key_folder.hpp"
+#include "prefix.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view beginning = ".errand-";
+/// No name of a layer, of which each has a folder beside it.
+constexpr std::string_view owner_file = ".process";
+/// For a process that cannot be seen, and for a folder that does not say whose it is.
+constexpr auto patience = std::chrono::hours(24 * 7);
+constexpr auto patience_with_nameless = std::chrono::hours(24);
+
+bool is_abandoned(const fs::path& folder, base::WallTime now) {
+  const fs::path file = folder / owner_file;
+  const auto text = base::read_file_if_exists(file);
+  const auto process = base::ProcessIdentity::parse(text.value_or(""));
+  if (!process) return is_older(folder, now - patience_with_nameless);
+  const auto liveness = base::liveness_of(*process);
+  if (liveness != base::Liveness::unknown) return liveness == base::Liveness::gone;
+  return is_older(file, now - patience);
+}
+
+/// The folder above, made, and without what is abandoned.
+const fs::path& swept(const fs::path& root, base::WallTime now) {
+  make_own_folder(root);
+  for (const fs::path& folder : abandoned_errands(root, now))
+    base::remove_tree(folder);  // another user's stays
+  return root;
+}
+
+}  // namespace
+
+ErrandFolder::ErrandFolder(const fs::path& root, base::WallTime now)
+    : folder_(swept(root, now), beginning) {
+  base::write_file_atomically(
+      path() / owner_file, base::ProcessIdentity::current().text(), base::Durability::ordered_only);
+}
+
+std::vector<fs::path> abandoned_errands(const fs::path& root, base::WallTime now) {
+  std::vector<fs::path> found;
+  std::error_code code;
+  for (fs::directory_iterator at(root, code); !code && at != fs::directory_iterator();
+       at.increment(code)) {
+    const std::string name = at->path().filename().string();
+    std::error_code gone;
+    if (!name.starts_with(beginning) || !fs::is_directory(at->symlink_status(gone))) continue;
+    try {
+      if (is_abandoned(at->path(), now)) found.push_back(at->path());
+    } catch (const base::Error&) {
+      continue;  // another user's: not to be read
+    }
+  }
+  return found;
+}
+
+}  // namespace sabath::env

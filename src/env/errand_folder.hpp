@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sabath/base/clock.hpp>
+#include <sabath/base/file.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace sabath::env {
+
+/// Where an errand (locking, fetching) works: in the cache, since gigabytes may pass through it. It
+/// says which process it belongs to, so that what a killed one left can be told from what is in
+/// use.
+class ErrandFolder {
+ public:
+  /// Makes it beneath `root`, and removes what was abandoned there.
+  ErrandFolder(const std::filesystem::path& root, base::WallTime now);
+
+  const std::filesystem::path& path() const { return folder_.path(); }
+
+ private:
+  base::TempDir folder_;
+};
+
+/// Folders of errands whose process is gone, or cannot be seen and began a week ago.
+std::vector<std::filesystem::path> abandoned_errands(const std::filesystem::path& root,
+                                                     base::WallTime now);
+
+}  // namespace sabath::env
