@@ -108,10 +108,10 @@ class Execution {
     }
     const Admission admission = admitted(stop);
     plan_ = files_.read_plan();
+    if (node_.place) give_place(*node_.place, plan_);
     if (node_.batch) stages_ = stages_of_step(plan_, node_.batch->plan, node_.batch->step);
     begin_attempt(admission.answer == Admission::Answer::again);
     if (is_step_done()) return false;
-    if (node_.place) give_place(*node_.place, plan_);
     if (node_.batch) tell_job();
     recipe_ = spec::parse_recipe(plan_.recipe_text, files_.plan().string() + ":/recipe");
     started_ = clock_.steady();

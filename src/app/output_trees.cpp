@@ -15,11 +15,11 @@ using base::ErrorKind;
 constexpr std::uint64_t least_bytes = 1U << 20U;
 constexpr std::uint64_t most_text = 1U << 30U;
 
-std::filesystem::path file_of(const RunFiles& files, const spec::OutputRecord& output) {
+}  // namespace
+
+std::filesystem::path trees_file(const RunFiles& files, const spec::OutputRecord& output) {
   return files.directory() / "trees" / output.stage / (output.path + ".json");
 }
-
-}  // namespace
 
 void keep_trees(spec::OutputRecord& output,
                 const RunFiles& files,
@@ -42,7 +42,7 @@ void keep_trees(spec::OutputRecord& output,
     const auto source = arrays::open_arrays(files.outputs(output.stage) / output.path, rule);
     if (!source) return;
     const std::string text = spec::text_of(compare::make_trees(*source, rule.tolerance, between));
-    const std::filesystem::path file = file_of(files, output);
+    const std::filesystem::path file = trees_file(files, output);
     base::make_directories(file.parent_path());
     base::write_file_atomically(file, text, base::Durability::ordered_only);
     output.trees = base::sha256_of(text);
@@ -56,7 +56,7 @@ void keep_trees(spec::OutputRecord& output,
 
 std::optional<spec::OutputTrees> read_trees(const RunFiles& files,
                                             const spec::OutputRecord& output) {
-  const std::filesystem::path file = file_of(files, output);
+  const std::filesystem::path file = trees_file(files, output);
   const auto text = base::read_file_if_exists(file, most_text);
   if (!text) return std::nullopt;
   if (base::sha256_of(*text) != output.trees) {

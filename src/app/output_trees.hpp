@@ -5,6 +5,7 @@
 #include <sabath/spec/output_trees.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,9 @@ void keep_trees(spec::OutputRecord& output,
                 const std::string& recipe_text,
                 base::Observer& observer,
                 const std::stop_token& stop);
+
+/// Where they are kept.
+std::filesystem::path trees_file(const RunFiles& files, const spec::OutputRecord& output);
 
 /// What was kept; nothing where it is gone. Throws Error{integrity} where it was changed since.
 std::optional<spec::OutputTrees> read_trees(const RunFiles& files,

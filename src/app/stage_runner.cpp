@@ -36,6 +36,8 @@ constexpr const char* metrics_directory = "SABATH_METRICS_DIR";
 /// What metrics are read from is kept with a cached stage's outputs, so that a reuse reports them
 /// too: under its name with this before it, logs only if they are not too long.
 constexpr char kept_prefix = '.';
+/// So are the digests of an output's values.
+constexpr std::string_view kept_trees = ".trees/";
 constexpr std::uintmax_t kept_log_bytes = std::uintmax_t{16} << 20U;
 
 double seconds(std::chrono::nanoseconds duration) {
@@ -168,6 +170,7 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
   std::map<std::string, cache::Object> kept;
   for (const auto& [name, digest] : known->outputs) {
     if (name.front() != kept_prefix || objects.contains(name)) continue;
+    if (name.starts_with(kept_trees)) continue;
     const auto object = tools_.cache.find(digest);
     if (!object) return false;
     kept.emplace(name.substr(1), *object);
@@ -187,13 +190,27 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
       fs::remove(destination);
       tools_.cache.materialise(object, destination);
     }
-    result.outputs.push_back({stage.name, path, object.size_bytes, object.digest, "cache"});
+    spec::OutputRecord output{stage.name, path, object.size_bytes, object.digest, "cache", {}};
+    reuse_trees(*known, output);
+    result.outputs.push_back(std::move(output));
   }
   result.record.state = "reused";
   result.record.made_by_run = known->run_id;
   result.record.made_on_host = known->host;
   tools_.observer.note("stage " + stage.name + ": reused from " + known->run_id);
   return true;
+}
+
+void StageRunner::reuse_trees(const cache::StageOutputs& known, spec::OutputRecord& output) const {
+  const auto digest = known.outputs.find(std::string(kept_trees) + output.path);
+  if (digest == known.outputs.end()) return;
+  const auto object = tools_.cache.find(digest->second);
+  if (!object) return;
+  const fs::path file = trees_file(files_, output);
+  base::make_directories(file.parent_path());
+  fs::remove(file);  // of an earlier attempt
+  tools_.cache.materialise(*object, file, true);
+  output.trees = object->digest;
 }
 
 base::Command StageRunner::command_for(const Try& one) const {
@@ -450,6 +467,10 @@ void StageRunner::keep(const spec::PlannedStage& stage,
       return;
     }
     outputs.outputs.emplace(output.path, output.digest);
+    if (output.trees) {
+      outputs.outputs.emplace(std::string(kept_trees) + output.path,
+                              tools_.cache.publish_file(trees_file(files_, output)).digest);
+    }
     const unsigned mode = tools_.stamps.of(file).st_mode & 0777U;
     if ((mode & 0111U) != 0) outputs.modes.emplace(output.path, mode);
   }

@@ -89,6 +89,7 @@ class StageRunner {
                         const std::string& key,
                         StageResult& result,
                         const std::stop_token& stop);
+  void reuse_trees(const cache::StageOutputs& known, spec::OutputRecord& output) const;
   void execute(Try& one, StageResult& result, std::stop_token stop);
   void lay_out(const Try& one) const;
   base::ProcessResult try_once(const Try& one, StageResult& result, std::stop_token stop);

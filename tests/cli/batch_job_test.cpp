@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <vector>
 
 using namespace sabath;
@@ -126,6 +127,25 @@ TEST_CASE("job: packed runs have disjoint cores, and what has ended is not run a
   if (has_room) CHECK(binding(0) != binding(2));
   CHECK(batch.record(2)["jobs"][0]["start"]["id"] == "1");
   CHECK(is_marked(batch.files().ended(), batch.plan().runs[2]));
+}
+
+TEST_CASE("job: packed runs see a GPU each") {
+  Sabath sabath;
+  sabath.environment()["CUDA_VISIBLE_DEVICES"] = "4,5";
+  spec::BatchStep step{{"go"}, {}};
+  step.resources.cpus = 1;
+  step.resources.gpus = 1;
+  const std::string recipe = sabath.shell_recipe("toy", "echo $CUDA_VISIBLE_DEVICES; sleep 0.3");
+  PlannedBatch batch(sabath, recipe, 2, 2, {step});
+  batch.be_job("1");
+  const Answer answer = batch.exec();
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  const auto seen = [&](std::size_t run) {
+    return text_of(batch.run(run).attempt(1) / "go" / "stdout.log");
+  };
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return;  // one after the other, each with all
+  CHECK(std::set<std::string>{seen(0), seen(1)} == std::set<std::string>{"4\n", "5\n"});
 }
 
 TEST_CASE("job: of packed runs the worst gives the status, and a stop ends all with records") {

@@ -29,7 +29,7 @@ TEST_CASE("cli: an output and a log of 10 GB are recorded, hashed and searched")
   const json record = json::parse(sabath.newest());
   CHECK(record["state"] == "ok");
   const json& output = record["outputs"][0];
-  CHECK(output["size"] == ten_gb);
+  CHECK(output["size_bytes"] == ten_gb);
   // head -c 10000000000 /dev/zero | sha256sum
   CHECK(output["digest"] ==
         "sha256:1a0a850851f333647936c0a1b4576e7ab90398b9e1ae2faf4bb66ca6b72cf724");

@@ -98,6 +98,32 @@ TEST_CASE("compare: bare numbers are of the type that is said") {
   CHECK_THAT(missing.errors, Contains("'no-such-file': no such file"));
 }
 
+TEST_CASE("compare: an output of a reused stage has the digests of its values, too") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "cached",
+      "awk 'BEGIN {{ print \"x,y\"; for (i = 0; i < 120000; ++i) "
+      "printf \"%d,%.6f\\n\", i, (i == 77777 ? {param.it} : i) / 8 }}' > {output}/x.csv",
+      R"({"parameters": {"it": {"type": "float", "default": 1, "affects": "execution"}},
+          "compare": {"x.csv": {"as": "csv", "tolerance": {"relative": 1e-3}}}})",
+      R"({"cache": true, "outputs": ["x.csv"]})");
+  for (const char* it : {"1", "1", "2"})
+    run(sabath, recipe, it);
+  const auto runs = sabath.run_directories();
+  const auto record_of = [](const fs::path& directory) {
+    return json::parse(std::ifstream(directory / "record.json"));
+  };
+  REQUIRE(record_of(runs[1])["stages"][0]["state"] == "reused");
+  CHECK(record_of(runs[1])["outputs"][0]["trees"] == record_of(runs[0])["outputs"][0]["trees"]);
+  REQUIRE(fs::exists(runs[1] / "trees/go/x.csv.json"));
+  for (const fs::path& directory : runs)
+    fs::remove(directory / "outputs/go/x.csv");
+  const Answer answer =
+      sabath({"compare", runs[1].filename().string(), runs[2].filename().string()});
+  CHECK(answer.status == 3);
+  CHECK_THAT(answer.output, Contains("1 of 15 chunks differ, the first of them [73728] to [81919]"));
+}
+
 TEST_CASE("compare: outputs that were removed are compared by what is left of them") {
   const Sabath sabath;
   const std::string recipe = big_output(sabath);
