@@ -41,11 +41,11 @@ refuses() {
 refuses env build large
 refuses env fetch large
 mkdir -p "$work/code.git" "$work/home/recipes/code"
-(cd "$work/code.git" && git init -q && head -c 6000000 /dev/urandom >data && git add data &&
+(cd "$work/code.git" && git init -q -b main && head -c 6000000 /dev/urandom >data && git add data &&
   git -c user.name=x -c user.email=x@x commit -qm x)
 cat >"$work/home/recipes/code/recipe.json" <<R
 {"schema": 1, "name": "code", "environment": {"layers": [
- {"kind": "source", "name": "code", "git": "file://$work/code.git", "build": "make"}]},
+ {"kind": "source", "name": "code", "git": "file://$work/code.git", "ref": "main", "build": "make"}]},
  "stages": [{"name": "one", "run": ["true"]}]}
 R
 refuses env lock code

@@ -130,8 +130,9 @@ TEST_CASE("environment: what makes two environments differ is said in words") {
   CHECK(spec::differences(one, later) == Texts{"layer 'site' is only in the second"});
   spec::EnvironmentLock renamed = other;
   renamed.layers[0].name = "packages";
-  CHECK(spec::differences(one, renamed).front().starts_with(
-      "layer 'python' ('packages' in the second): "));
+  CHECK(spec::differences(one, renamed)
+            .front()
+            .starts_with("layer 'python' ('packages' in the second): "));
   CHECK(spec::differences(one, renamed).size() == spec::differences(one, other).size());
   spec::EnvironmentLock turned = later;
   std::swap(turned.layers[0], turned.layers[1]);
