@@ -75,22 +75,45 @@ std::string tolerance_text(const spec::Tolerance& tolerance) {
   return text.empty() ? "exact" : text;
 }
 
-void add_item(TextTable& table, const ItemComparison& item) {
+void add_item(TextTable& table, const ItemComparison& item, bool with_nan) {
   if (!item.structure.empty()) {
     table.add({item.name, item.structure});
     return;
   }
-  table.add({item.name,
-             std::to_string(item.compared),
-             std::to_string(item.different),
-             std::to_string(item.missing),
-             std::to_string(item.max_ulps),
-             item.max_relative == 0 ? "0" : fmt::format("{:.1e}", item.max_relative),
-             holds(item, Rung::bitwise),
-             holds(item, Rung::ulp),
-             holds(item, Rung::tolerance) + " (" + tolerance_text(item.tolerance) + ")" +
-                 (item.within_envelope ? *item.within_envelope ? ", envelope yes" : ", envelope no"
-                                       : "")});
+  std::vector<std::string> cells{item.name,
+                                 std::to_string(item.compared),
+                                 std::to_string(item.different),
+                                 std::to_string(item.missing)};
+  if (with_nan) cells.push_back(std::to_string(item.nan_pairs));
+  cells.insert(cells.end(),
+               {std::to_string(item.max_ulps),
+                std::to_string(item.p999_ulps),
+                item.max_relative == 0 ? "0" : fmt::format("{:.1e}", item.max_relative),
+                item.first_bitwise ? item.first_bitwise->where : "",
+                holds(item, Rung::bitwise),
+                holds(item, Rung::ulp),
+                holds(item, Rung::tolerance) + " (" + tolerance_text(item.tolerance) + ")"});
+  if (item.within_envelope)
+    cells.back() += *item.within_envelope ? ", envelope yes" : ", envelope no";
+  table.add(std::move(cells));
+}
+
+/// The column of NaN is there where there is one in a row.
+TextTable items_table(bool with_nan) {
+  std::vector<TextTable::Column> columns{{"differs", Align::left},
+                                         {"values", Align::right},
+                                         {"differ", Align::right},
+                                         {"missing", Align::right}};
+  if (with_nan) columns.push_back({"both NaN", Align::right});
+  columns.insert(columns.end(),
+                 {{"max ULP", Align::right},
+                  {"99.9 % ULP", Align::right},
+                  {"max rel", Align::right},
+                  {"first at", Align::left},
+                  {"bitwise", Align::left},
+                  {"ULP", Align::left},
+                  {"tolerance", Align::left}});
+  return TextTable(std::move(columns));
 }
 
 bool is_equal_to_the_bit(const ItemComparison& item) {
@@ -99,34 +122,34 @@ bool is_equal_to_the_bit(const ItemComparison& item) {
 
 /// What differs gets a row; what is equal to the bit is only counted, since there can be hundreds.
 std::string items_text(const Comparison& comparison) {
-  TextTable table({{"differs", Align::left},
-                   {"values", Align::right},
-                   {"differ", Align::right},
-                   {"missing", Align::right},
-                   {"max ULP", Align::right},
-                   {"max rel", Align::right},
-                   {"bitwise", Align::left},
-                   {"ULP", Align::left},
-                   {"tolerance", Align::left}});
+  std::vector<const ItemComparison*> differing;
+  bool with_nan = false;
   std::size_t equal = 0;
   std::uint64_t equal_values = 0;
+  std::uint64_t equal_nans = 0;
   for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
     for (const ItemComparison& item : *items) {
       if (!item.judged) continue;
       if (!is_equal_to_the_bit(item)) {
-        add_item(table, item);
+        differing.push_back(&item);
+        with_nan = with_nan || (item.nan_pairs > 0 && item.structure.empty());
         continue;
       }
       ++equal;
       equal_values += item.compared;
+      equal_nans += item.nan_pairs;
     }
   }
+  TextTable table = items_table(with_nan);
+  for (const ItemComparison* item : differing)
+    add_item(table, *item, with_nan);
   std::string text = table.empty() ? "" : table.text();
   if (equal > 0) {
-    text += fmt::format("equal to the bit: {}{} metrics and outputs ({} values)\n",
+    text += fmt::format("equal to the bit: {}{} metrics and outputs ({} values{})\n",
                         table.empty() ? "all " : "",
                         equal,
-                        equal_values);
+                        equal_values,
+                        equal_nans == 0 ? "" : fmt::format(", {} of them NaN", equal_nans));
   }
   return text.empty() ? text : text + "\n";
 }
@@ -242,8 +265,8 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
                          spec::to_string(comparison.performance_verdict),
                          comparison.performance_reason));
   }
-  foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
   if (comparison.result == spec::Verdict::fail) foot.add_whole("why", explain_command(comparison));
+  foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
   return text + foot.text();
 }
 

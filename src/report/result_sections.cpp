@@ -151,6 +151,8 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                    {"beyond tolerance", true},
                    {"max relative", true},
                    {"max ULP", true},
+                   {"99.9 % ULP", true},
+                   {"both NaN", true},
                    {"first differs at"},
                    {"first beyond tolerance at"}};
   const bool has_churn = std::any_of(
@@ -168,6 +170,8 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                           std::to_string(item.beyond_tolerance),
                           number_text(item.max_relative),
                           std::to_string(item.max_ulps),
+                          std::to_string(item.p999_ulps),
+                          std::to_string(item.nan_pairs),
                           where_text(item.first_bitwise),
                           where_text(item.first_tolerance)});
     if (has_churn) table.rows.back().push_back(churn_text(item));

@@ -73,6 +73,17 @@ TEST_CASE("report: a comparison of runs that part") {
   CHECK(text == golden("report/comparison-parted.txt", text));
 }
 
+TEST_CASE("report: NaN on both sides is told, in rows and of what is equal") {
+  spec::Comparison parted = parted_pair();
+  CHECK_FALSE(test::contains(comparison_text(parted), "NaN"));
+  parted.metrics.front().nan_pairs = 7;
+  parted.outputs.front().nan_pairs = 12;
+  const std::string text = comparison_text(parted);
+  CHECK(test::contains(text, "missing  both NaN  max ULP"));
+  CHECK(test::contains(text, "88        3         7     1441"));
+  CHECK(test::contains(text, "(4000 values, 12 of them NaN)"));
+}
+
 TEST_CASE("report: a comparison that was not possible") {
   spec::Comparison comparison;
   comparison.a = "tiny-20261120-103205-abcdefgh";
