@@ -293,9 +293,9 @@ TEST_CASE("report: values that differ by little, or hardly are there, are told a
 TEST_CASE("report: what figures show Markdown shows in letters") {
   Report report = test::full_report(9, "plain");
   const std::string text = written("a.md", report);
-  // Runs 0, 2, 6 and 8 of "plain" (6 has no value), 1, 3, 5 and 7 of "b" (5 is NaN).
+  // Runs 0, 2, 6 and 8 of "plain" (6 has no value), 1, 3, 5 and 7 of "b" (5 is NaN); 4 failed.
   CHECK_THAT(text, Contains("a run to a column, a letter to a value; ! is not finite"));
-  CHECK_THAT(text, Contains("\nb      FD!A\n") && Contains("\nplain  GE.\n"));
+  CHECK_THAT(text, Contains("\nb      EC!B\n") && Contains("\nplain  FD.A\n"));
   CHECK_THAT(text, Contains("\none (ok in 9; 1.5 s)\n  plain <- one (failed in 9)\n"));
   CHECK_THAT(text, Contains("a digit is so many runs in a place"));
   for (auto& run : report.runs)
