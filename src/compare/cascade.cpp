@@ -1,10 +1,13 @@
 #include "cascade.hpp"
 
+#include "step_clock.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <string_view>
 #include <tuple>
 
@@ -122,8 +125,13 @@ std::string Cascade::text() const {
 const Finding* earlier_sign(const std::vector<Finding>& metrics,
                             const Finding* first,
                             const StageOrder& stages) {
+  std::map<std::string, StepClock> clocks;
+  const auto when = [&](const Finding& finding) {
+    const auto clock = clocks.try_emplace(finding.stage, finding.stage, metrics).first;
+    return clock->second.when(finding);
+  };
   const auto place = [&](const Finding& finding) {
-    return std::pair(stages.place(finding.stage), finding.parts_at);
+    return std::pair(stages.place(finding.stage), when(finding));
   };
   const Finding* earliest = nullptr;
   for (const Finding& metric : metrics) {
@@ -137,7 +145,7 @@ const Finding* earlier_sign(const std::vector<Finding>& metrics,
   const bool is_earlier =
       stages.place(earliest->stage) < stage ||
       (stages.place(earliest->stage) == stage &&
-       (!is_metric || !first->item.first_bitwise || earliest->parts_at < first->parts_at));
+       (!is_metric || !first->item.first_bitwise || when(*earliest) < when(*first)));
   return is_earlier ? earliest : nullptr;
 }
 
