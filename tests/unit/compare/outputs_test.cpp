@@ -344,7 +344,9 @@ spec::Comparison compare_predictions(const std::shared_ptr<Container>& a,
   compare::Rules rules;
   rules.outputs["x.h5"].tolerance = {1e9, {}, {}};
   rules.outputs["x.h5"].predictions = predictions;
-  return compare_contents(a, b, rules);
+  compare::Options options;
+  options.require = Rung::tolerance;
+  return compare_contents(a, b, rules, options);
 }
 
 /// Churn of scores of that shape.
