@@ -24,7 +24,7 @@ TEST_CASE("scheduler on grid engine: jobs end well or badly, and are told when t
   CHECK(batches.log(good) == id + " 1\n");
   CHECK(batches.scheduler.find(good.comment, never) == id);
   CHECK(batches.view("99999") == launch::JobView{});
-  const auto uses = batches.scheduler.accounting({id, "99999"}, never);
+  const auto uses = batches.scheduler.accounting({id, "99999"}, never).uses;
   REQUIRE(uses.size() == 1);
   CHECK(uses.at(id).elapsed_s.has_value());
   CHECK(uses.at(id).max_rss_bytes.value_or(0) > 0);

@@ -52,7 +52,8 @@ class Cluster {
 };
 
 /// Slurm with four nodes, without accounting unless asked for: Debian's slurmctld, slurmd,
-/// slurm-client and munge, and for accounting slurmdbd and mariadb-server-core.
+/// slurm-client and munge, and for accounting slurmdbd,
+/// mariadb-server-core and mariadb-client-core.
 class SlurmCluster : public Cluster {
  public:
   /// `options` as of tests/support/slurm/cluster.py.

@@ -32,7 +32,7 @@ CONTROLLERS = ("memory", "cpuset", "freezer", "cpuacct", "devices")
 GROUP = "sabath-slurm-"
 DATABASE = "slurm_acct_db"
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged")
-ACCOUNTING_PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr")
+ACCOUNTING_PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "my_print_defaults", "sacctmgr")
 
 
 # --- Files of settings -------------------------------------------------------------------------------------------------

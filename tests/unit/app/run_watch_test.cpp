@@ -320,9 +320,10 @@ TEST_CASE("run watch: a submission that nobody could write down is found by its 
   SECTION("it was accepted") {
     batch.run(batch.id(0)).write_status({});
     batch.clock.move(std::chrono::hours(1));
-    batch.queue.found = "99|supercell-study-20261122-080000-abcdef.1\n";
+    batch.queue.found = "99|supercell-study-20261122-080000-abcdef-1\n";
     app::RunWatch watch = batch.watch();
     watch.look({});
+    REQUIRE(batch.files->read_jobs());
     CHECK(batch.files->read_jobs()->jobs == std::vector<std::string>{"99"});
     CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
   }
