@@ -188,3 +188,124 @@ TEST_CASE("cli: repeats of a seed count once in groups") {
   CHECK_THAT(compared(sabath, {"--by", "seed"})["reason"].get<std::string>(),
              !Contains("count once"));
 }
+
+TEST_CASE("cli: a margin that is asked for counts instead of the recipe's and is told") {
+  const Sabath sabath;
+  run(sabath, {"--seeds", "1..3", "--set", "threads=1"});
+  run(sabath, {"--seeds", "4..6", "--set", "threads=2"});
+  using Words = std::vector<std::string>;
+  const auto by = [&](const Words& further) {
+    Words words{"--by", "threads"};
+    words.insert(words.end(), further.begin(), further.end());
+    return compared(sabath, words);
+  };
+  CHECK(by({})["status"] == 0);  // the recipe's is 0.5
+  for (const Words& margin : {Words{"--margin", "0.01"},
+                              Words{"--margin", "loss=0.01"},
+                              Words{"--margin", "go/loss=0.01"},
+                              Words{"--margin", "0.5", "--margin", "loss=0.01"}}) {
+    const json held = by(margin);
+    CHECK(held["status"] == 1);
+    CHECK_THAT(held["reason"].get<std::string>(),
+               Contains("not within 0.01") && Contains("the margin is that of --margin"));
+  }
+  CHECK(by({"--margin", "0.4"})["status"] == 0);
+  const Answer sides = sabath(
+      {"compare", "recipe=noisy,threads=1", "recipe=noisy,threads=2", "--margin", "loss=0.01"});
+  CHECK(sides.status == 1);
+  CHECK_THAT(sides.output, Contains("the margin is that of --margin"));
+  const auto refused = [&](const Words& further, const std::string& why) {
+    Words words{"compare", "recipe=noisy", "--by", "threads"};
+    words.insert(words.end(), further.begin(), further.end());
+    const Answer answer = sabath(words);
+    INFO(answer.output + answer.errors);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains(why));
+  };
+  refused({"--margin", "los=1"}, "did you mean 'loss'?");
+  for (const char* margin : {"x", "-1", "=1", "nan", "inf", "loss=", ""})
+    refused({"--margin", margin}, "no number of zero or more");
+  refused({"--margin", "loss=1", "--margin", "loss=2"}, "another one for the same");
+  refused({"--margin", "1", "--require", "bitwise"}, "--require asks for a rung");
+}
+
+TEST_CASE("cli: an accepted baseline of ten seeds says what counts as equal") {
+  const Sabath sabath;
+  const std::string recipe =
+      sabath.shell_recipe("loose",
+                          R"(echo "{{\"step\": 1, \"loss\": 1.0{seed}}}" >> $SABATH_METRICS)",
+                          R"({"parameters": {"rate": {"type": "int", "default": 1}},
+                              "metrics": {"loss": {"unit": "1", "better": "lower"}}})");
+  const auto done = [&](const std::vector<std::string>& words) {
+    const Answer answer = sabath(words);
+    INFO(answer.output + answer.errors);
+    REQUIRE(answer.status == 0);
+  };
+  const auto made = [&](const std::string& tag, const std::vector<std::string>& further) {
+    std::vector<std::string> words{"run", recipe, "--tag", tag};
+    words.insert(words.end(), further.begin(), further.end());
+    done(words);
+  };
+  const auto accepted = [&](const std::string& selection, const std::string& name) {
+    const std::string file = (sabath.folder() / name).string();
+    done({"baseline", "propose", selection, "-o", file});
+    done({"baseline", "accept", file, "--by", "anna"});
+    return file;
+  };
+  made("x", {"--seeds", "11..15"});
+  made("y", {"--seeds", "16..20"});
+  const auto held = [&](const std::string& file, const std::string& a, const std::string& b) {
+    const Answer answer = sabath({"compare", a, b, "--baseline", file, "--json"});
+    INFO(answer.output + answer.errors);
+    json result = json::parse(answer.output);
+    result["status"] = answer.status;
+    return result;
+  };
+  CHECK(sabath({"compare", "tag=x", "tag=y"}).status == 3);
+  made("few", {"--seeds", "1..5", "--repeat", "2"});
+  const json few = held(accepted("tag=few", "few.json"), "tag=x", "tag=y");
+  CHECK(few["status"] == 3);
+  CHECK_THAT(few["notes"].dump(), Contains("is of 5 seeds, and counts from 10 on"));
+  made("good", {"--seeds", "1..10"});
+  const std::string file = accepted("tag=good", "good.json");
+  const json good = held(file, "tag=x", "tag=y");
+  CHECK(good["status"] == 0);
+  CHECK_THAT(good["reason"].get<std::string>(), Contains("the margin is that of the baseline"));
+  CHECK(good["metrics"][0]["statistics"]["tost_margin"].get<double>() < 0.1);
+  made("p", {"--seeds", "11..15", "--set", "rate=2"});
+  made("q", {"--seeds", "16..20", "--set", "rate=2"});
+  const json other = held(file, "tag=p", "tag=q");
+  CHECK(other["status"] == 3);
+  CHECK_THAT(other["notes"].dump(),
+             Contains("no accepted entry for these runs") && Contains("rate is 2"));
+  CHECK(sabath({"compare", "tag=x", "tag=y", "--baseline", "nowhere.json"}).status == 10);
+}
+
+TEST_CASE("cli: what is of two sides or of groups is refused of others") {
+  const Sabath sabath;
+  run(sabath, {"--seeds", "1..3"});
+  const auto refused = [&](const std::vector<std::string>& further, const std::string& why) {
+    std::vector<std::string> words{"compare"};
+    words.insert(words.end(), further.begin(), further.end());
+    const Answer answer = sabath(words);
+    INFO(answer.output + answer.errors);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains(why));
+  };
+  refused({"@last", "@last"}, "is on both sides");
+  refused({"@last", "@last~0"}, "is on both sides");
+  for (const std::vector<std::string>& one :
+       {std::vector<std::string>{"recipe=noisy"}, {"recipe=noisy", "--by", "seed"}}) {
+    const auto with = [&](std::vector<std::string> further) {
+      further.insert(further.begin(), one.begin(), one.end());
+      return further;
+    };
+    refused(with({"--reference", "a"}), "--reference: is of two sides");
+    refused(with({"--statistics"}), "--statistics: is of two sides");
+    refused(with({"--rcp", "code"}), "--rcp: is of two sides");
+    refused(with({"--envelope", "recipe=noisy"}), "--envelope: is of two sides");
+  }
+  refused({"@last", "@last~1", "--statistics"}, "--statistics: is of groups");
+  refused({"@last", "@last~1", "--margin", "1"}, "--margin: is of groups");
+  refused({"@last", "@last~1", "--baseline", "b.json"}, "--baseline: is of groups");
+}

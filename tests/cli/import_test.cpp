@@ -144,9 +144,10 @@ TEST_CASE("cli: imported runs are never taken for runs of our own") {
   INFO(shown.errors);
   CHECK(shown.status == 0);
   CHECK_THAT(shown.output, Contains("imported"));
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"repro", id},
-                                                {"collect", id},
-                                                {"compare", "tag=paper,host=n1", id}}) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"repro", id},
+        {"collect", id},
+        {"compare", "tag=paper,host=n1", "tag=paper,host=n2"}}) {
     const Answer refused = sabath(words);
     CHECK(refused.status == 2);
     CHECK_THAT(refused.errors, Contains("was imported from a table"));
@@ -182,4 +183,22 @@ TEST_CASE("cli: missing cells and NaN of a table are neither values nor a PASS")
   CHECK(metric["rows"][1]["missing"] == 1);
   CHECK(metric["rows"][0]["values"][2] == "NaN");
   CHECK_THAT(metric["reason"].get<std::string>(), Contains("2 of 6 runs have no finite value"));
+}
+
+TEST_CASE("cli: a noisy table passes or fails by a margin that is asked for") {
+  const Sabath sabath;
+  std::string table = "host,acc\n";
+  for (const char* value : {"0.50", "0.51", "0.52", "0.49", "0.50", "0.51"}) {
+    table += "n1," + std::string(value) + "\n";
+    table += "n2," + std::string(value) + "5\n";
+  }
+  REQUIRE(import_text(sabath, table).status == 0);
+  CHECK(sabath({"compare", "recipe=t", "--by", "host"}).status == 3);
+  CHECK(sabath({"compare", "recipe=t", "--by", "host", "--margin", "acc=0.05"}).status == 0);
+  const Answer sides =
+      sabath({"compare", "recipe=t,host=n1", "recipe=t,host=n2", "--margin", "0.05"});
+  CHECK(sides.status == 0);
+  CHECK_THAT(sides.output, Contains("the margin is that of --margin"));
+  REQUIRE(import_text(sabath, "host,acc\nn3,0.71\nn3,0.72\nn3,0.70\n").status == 0);
+  CHECK(sabath({"compare", "recipe=t", "--by", "host", "--margin", "acc=0.05"}).status == 1);
 }
