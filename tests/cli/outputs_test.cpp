@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -244,4 +245,28 @@ TEST_CASE("cli: a program that a cached stage makes can be run where the stage i
   write_text(runs[1] / "outputs/make/tool", "spoilt");
   CHECK_THAT(text_of(runs[2] / "outputs/make/tool"), Contains("it runs"));
   CHECK(sabath({"verify"}).status == 0);
+}
+
+TEST_CASE("cli: of predictions the churn is told beside what their values hold") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "classifier",
+      R"(printf 'label,cat,dog\n1,0.2,0.8\n0,0.9,0.1\n{param.last},0.4{param.last},0.46\n' > {output}/p.csv)",
+      R"({"parameters": {"last": {"type": "int", "default": 0, "affects": "execution"}},
+          "compare": {"p.csv": {"tolerance": {"absolute": 2}, "predictions": {"label": "labels"}}}})",
+      R"({"outputs": ["p.csv"]})");
+  done(sabath, {"run", recipe, "--seed", "1"});
+  done(sabath, {"run", recipe, "--seed", "1", "--set", "last=1"});
+  const Answer answer = done(sabath, {"compare", "@last~1", "@last"});
+  CHECK_THAT(answer.output,
+             Contains("churn of go/p.csv:/label: 33.33 % of 3 predictions are others in B"));
+  const json comparison =
+      json::parse(done(sabath, {"compare", "@last", "@last~1", "--json"}).output);
+  const auto label = std::find_if(
+      comparison["outputs"].begin(), comparison["outputs"].end(), [](const json& item) {
+        return item["name"] == "go/p.csv:/label";
+      });
+  REQUIRE(label != comparison["outputs"].end());
+  CHECK((*label)["predictions"] == 3);
+  CHECK((*label)["churn"].get<double>() == Approx(1.0 / 3));
 }
