@@ -26,27 +26,6 @@ struct ReproOptions {
   std::string on{};
 };
 
-/// Nothing where a scheduler has the new run, and the user does not wait for it.
-std::optional<app::RunOutcome> run_again(const std::filesystem::path& original,
-                                         const ReproOptions& options,
-                                         Workspace& workspace) {
-  const auto folder = workspace.folders().state() / "repro";
-  base::make_directories(folder);
-  base::TempDir code(folder);
-  app::RunRequest request = app::repeat_run(
-      original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
-  request.offline = options.offline;
-  if (options.offline) workspace.stay_offline();
-  if (options.on.empty())
-    return workspace.runner().run(request, workspace.observer(), workspace.stop());
-  request.place.reset();  // the scheduler's to give
-  auto outcome = run_once_at_site(request, options.on, workspace);
-  if (!outcome) {
-    workspace.observer().note("its code stays until you remove it: " + code.release().string());
-  }
-  return outcome;
-}
-
 /// Another machine is another host, which may be why it comes out otherwise.
 void tell_site(const std::filesystem::path& original,
                const ReproOptions& options,
@@ -59,9 +38,30 @@ void tell_site(const std::filesystem::path& original,
                             " does it there");
 }
 
+/// Nothing where a scheduler has the new run, and the user does not wait for it.
+std::optional<app::RunOutcome> run_again(const std::filesystem::path& original,
+                                         const ReproOptions& options,
+                                         Workspace& workspace) {
+  const auto folder = workspace.folders().state() / "repro";
+  base::make_directories(folder);
+  base::TempDir code(folder);
+  app::RunRequest request = app::repeat_run(
+      original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
+  tell_site(original, options, workspace);  // of a run that can be done again
+  request.offline = options.offline;
+  if (options.offline) workspace.stay_offline();
+  if (options.on.empty())
+    return workspace.runner().run(request, workspace.observer(), workspace.stop());
+  request.place.reset();  // the scheduler's to give
+  auto outcome = run_once_at_site(request, options.on, workspace);
+  if (!outcome) {
+    workspace.observer().note("its code stays until you remove it: " + code.release().string());
+  }
+  return outcome;
+}
+
 int run_repro(const ReproOptions& options, Workspace& workspace) {
   const auto original = workspace.one_run(options.run).directory;
-  tell_site(original, options, workspace);
   const std::optional<app::RunOutcome> again = run_again(original, options, workspace);
   if (!again) return exit_interrupted;
   const app::RunOutcome& outcome = *again;
