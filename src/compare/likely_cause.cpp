@@ -154,10 +154,10 @@ std::string conclusion(const std::vector<Group>& groups,
   }
   if (has(groups, "code")) return "the changed code is the likely cause";
   if (has(groups, "environment")) return "the changed environment is the likely cause";
-  if (has(groups, "seed")) return seed_text(cascade, from_start);
   if (std::any_of(differences.begin(), differences.end(), is_of_program)) {
     return "a program that was built anew is the likely cause";
   }
+  if (has(groups, "seed")) return seed_text(cascade, from_start);
   if (has_item(groups, "determinism", "sample_order")) {
     return "the order of the data is the likely cause";
   }

@@ -196,6 +196,9 @@ Bearing bearing_of(const spec::FacetDifference& difference,
     return execution ? Bearing::environment : Bearing::result;
   }
   if (facet == "code") return Bearing::code;
+  // Nothing else says of which build a program of the host's is.
+  if (facet == "libraries" && difference.item.starts_with(spec::program_item))
+    return Bearing::environment;
   if (facet == "host" || facet == "launch" || facet == "libraries") return Bearing::host;
   if (facet == "determinism") {
     const bool is_seed = difference.item == "sample_order" || difference.item.starts_with("seed.");

@@ -58,6 +58,11 @@ TEST_CASE("cause: a program of the host that was built again is named") {
   b.facet("libraries") = {{"program.mysim", "/opt/bin/mysim=bb"}};
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
              Contains("libraries (program.mysim)") && Contains("a program that was built anew"));
+  CHECK(compare_two(a, b, judging({"loss"})).repetition == spec::Repetition::replicate);
+  b.facet("seed")["seed"] = "2";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("a program that was built anew"));
+  b.facet("seed") = a.facet("seed");
   b.facet("libraries") = {{"program.mysim", "/opt/bin/mysim=aa"}};
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("not recorded"));
 }
