@@ -146,15 +146,11 @@ std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_t
     observer_.note("hashing " + base::printable(file.string()) + ", which a cached stage names");
   std::string digest;
   try {
-    digest = base::digest_file(file,
-                               base::DigestAlgorithm::sha256,
-                               [&](std::uint64_t) {
-                                 if (stop.stop_requested())
-                                   throw Error(ErrorKind::interrupted,
-                                               "interrupted while " + file.string() +
-                                                   " was hashed");
-                               })
-                 .text();
+    digest = base::digest_file(file, base::DigestAlgorithm::sha256, [&](std::uint64_t) {
+               if (stop.stop_requested())
+                 throw Error(ErrorKind::interrupted,
+                             "interrupted while " + file.string() + " was hashed");
+             }).text();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     return "unreadable " + stamp->text();  // for the command, too; or only to be executed

@@ -4,6 +4,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+#include <thread>
+
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
@@ -65,9 +68,9 @@ TEST_CASE("reuse: a file that the command names by its path is part of what was 
   write_program(script, "cat \"${2#--from=}\" > \"$1\"; echo one >> \"$1\"\n");
   const std::string input = (sabath.folder() / "input").string();
   write_text(input, "a\n");
-  const json run =
-      GENERATE_COPY(json{"sh", script, "{output}/x", "--from=" + input},
-                    json{{"shell", "cd / && sh '" + script + "' {output}/x --from=" + input}});
+  const bool is_line = GENERATE(false, true);
+  json run = {"sh", script, "{output}/x", "--from=" + input};
+  if (is_line) run = {{"shell", "cd / && sh '" + script + "' {output}/x --from=" + input}};
   const std::string folder = recipe(sabath, run);
   CHECK(made_by(sabath, folder) == Made{"ok", "a\none\n"});
   CHECK(made_by(sabath, folder) == Made{"reused", "a\none\n"});
@@ -130,4 +133,21 @@ TEST_CASE("reuse: what a command writes to is no part of what it depends on") {
   CHECK(made_by(sabath, folder) == Made{"ok", "1\n"});
   CHECK(made_by(sabath, folder) == Made{"reused", "1\n"});
   CHECK(text_of(log) == "made\n");
+}
+
+TEST_CASE("reuse: a file that is touched is read again, and one that is not is known") {
+  Sabath sabath;
+  const fs::path input = sabath.folder() / "input";
+  write_text(input, "a\n");
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(input, old);
+  const std::string folder = recipe(sabath, {"cp", input.string(), "{output}/x"});
+  CHECK(made_by(sabath, folder) == Made{"ok", "a\n"});
+  // By now the change of its time is long enough ago for its digest to be kept.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  CHECK(made_by(sabath, folder) == Made{"reused", "a\n"});
+  CHECK_THAT(text_of(sabath.home() / "state/named-files"), Contains(":" + input.string()));
+  write_text(input, "b\n");
+  fs::last_write_time(input, old);  // as large and as old as before
+  CHECK(made_by(sabath, folder) == Made{"ok", "b\n"});
 }
