@@ -2,8 +2,12 @@
 
 #include "determinism.hpp"
 #include "library_questions.hpp"
+#include "named_files.hpp"
 
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
 #include <sabath/probe/library_versions.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 
@@ -24,12 +28,6 @@ constexpr std::size_t digest_digits = 16;
 constexpr std::size_t most_notes = 50;
 /// What is hashed in less than half a second need not be told.
 constexpr std::uint64_t told_bytes = std::uint64_t{256} << 20U;
-
-bool is_beneath(const std::string& path, const fs::path& folder) {
-  if (folder.empty()) return false;
-  const std::string head = folder.string() + "/";
-  return path.starts_with(head);
-}
 
 /// Of all variants that the stages run in.
 std::vector<spec::BuiltLayer> layers_of(const spec::RunPlan& plan) {
@@ -116,7 +114,9 @@ base::ProcessResult RunSoftware::run(const std::string& stage,
                                      std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
-    environments_[stage] = command.environment.value_or(base::current_environment());
+    auto& environment = environments_[stage];
+    environment = command.environment.value_or(base::current_environment());
+    note_program(stage, environment);
   }
   command.on_start = [&, then = command.on_start](int pid) {
     watch_.begin(stage, pid);
@@ -129,6 +129,65 @@ base::ProcessResult RunSoftware::run(const std::string& stage,
   };
   const Ending ending{watch_, stage};
   return processes.run(command, std::move(stop));
+}
+
+void RunSoftware::note_program(const std::string& stage, const base::Environment& environment) {
+  const auto planned =
+      std::find_if(plan_.stages.begin(), plan_.stages.end(), [&](const spec::PlannedStage& one) {
+        return one.name == stage;
+      });
+  if (planned == plan_.stages.end() || planned->argv.empty()) return;
+  if (env::container_of(plan_.environment_of(*planned)) != nullptr) return;  // not of this machine
+  const auto path = environment.find("PATH");
+  const auto found = base::find_program(planned->argv.front(),
+                                        path == environment.end() ? "/bin:/usr/bin" : path->second);
+  std::error_code code;
+  if (!found || !found->is_absolute()) return;
+  const std::string file = fs::canonical(*found, code).string();
+  if (code || only_starts_others(fs::path(file).filename().string())) return;
+  if (is_own_code(file, plan_, run_directory_) || is_of_environment(file, plan_)) return;
+  const auto stamp = probe::stamp_of(file);
+  if (!stamp) return;
+  probe::MappedFile& program =
+      programs_.emplace(file, probe::MappedFile{file, *stamp, true, true}).first->second;
+  program.stages.insert(stage);
+}
+
+/// What ended before it could be looked at.
+void RunSoftware::add_unseen(std::vector<probe::MappedFile>& files) const {
+  for (const auto& [path, program] : programs_) {
+    const bool is_seen = std::any_of(
+        files.begin(), files.end(), [&](const auto& file) { return file.path == program.path; });
+    if (!is_seen) files.push_back(program);
+  }
+  std::sort(
+      files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+}
+
+/// What is no ELF file, and is executed all the same.
+void RunSoftware::add_scripts(std::vector<probe::IdentifiedFile>& files) const {
+  for (const auto& [path, program] : programs_) {
+    const bool is_known = std::any_of(files.begin(), files.end(), [&](const auto& file) {
+      return file.library.path == program.path;
+    });
+    if (is_known || interpreter_of(path).empty() || probe::stamp_of(path) != program.stamp)
+      continue;
+    try {
+      const base::Digest digest = base::digest_file(path);
+      files.push_back({{path,
+                        program.stamp.size_bytes,
+                        digest,
+                        "",
+                        {program.stages.begin(), program.stages.end()}},
+                       true,
+                       true});
+    } catch (const base::Error&) {
+      continue;  // it may only be executed
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return a.library.path < b.library.path;
+  });
 }
 
 probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
@@ -151,8 +210,10 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
                                   const spec::CpuFacts& cpu,
                                   base::Observer& observer,
                                   std::stop_token stop) {
-  const probe::SeenFiles seen = watch_.finish();
+  probe::SeenFiles seen = watch_.finish();
+  add_unseen(seen.files);
   probe::IdentifiedFiles identified = identify(seen, observer, stop);
+  add_scripts(identified.files);
   FoundSoftware found;
   found.cpu_s = seen.cpu_s;
   found.software.notes = seen.notes;

@@ -29,7 +29,8 @@ class RunSoftware {
   /// `plan` must outlive this.
   RunSoftware(const spec::RunPlan& plan, std::filesystem::path run_directory);
 
-  /// Runs a stage's command, and has its processes looked at meanwhile.
+  /// Runs a stage's command, and has its processes looked at meanwhile. The program that it names
+  /// first counts as seen, however soon it ends, and a script does, too.
   base::ProcessResult run(const std::string& stage,
                           base::Command command,
                           base::ProcessRunner& processes,
@@ -43,6 +44,9 @@ class RunSoftware {
                        std::stop_token stop);
 
  private:
+  void note_program(const std::string& stage, const base::Environment& environment);
+  void add_unseen(std::vector<probe::MappedFile>& files) const;
+  void add_scripts(std::vector<probe::IdentifiedFile>& files) const;
   probe::IdentifiedFiles identify(const probe::SeenFiles& seen,
                                   base::Observer& observer,
                                   const std::stop_token& stop) const;
@@ -51,6 +55,7 @@ class RunSoftware {
   std::filesystem::path run_directory_;
   std::mutex mutex_;
   std::map<std::string, base::Environment> environments_{};  ///< by stage
+  std::map<std::string, probe::MappedFile> programs_{};      ///< that stages began with, by path
   probe::LibraryWatch watch_{};
 };
 
