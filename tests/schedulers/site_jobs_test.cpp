@@ -82,17 +82,16 @@ TEST_CASE("site: ranks on two nodes have facts, samples and metrics of their own
   for (const std::string& host : hosts) {
     INFO(host);
     CHECK(fs::exists(run / "attempts/1" / ("host-" + host + ".json")));
-    CHECK(names_in(run / "attempts/1", "samples-" + host).size() == 1);
+    // That of the node of exec is the run's, that of the other its stage's.
+    CHECK(names_in(run / "attempts/1", "samples-" + host).size() +
+              names_in(run / "attempts/1/go", "samples-" + host).size() ==
+          1);
   }
   const std::string said = text_of(run / "attempts/1/go/stdout.log");
   for (const std::string& host : hosts)
     CHECK_THAT(said, Contains(host + "\n"));
   CHECK(record["stages"][0]["prefix"][0] == "srun");
-  std::set<std::string> streams;
-  for (const json& metric : record["metrics"]) {
-    if (metric["name"] == "loss") streams.insert(metric["stream"].get<std::string>());
-  }
-  CHECK(streams.size() == 4);
+  CHECK(record["metrics"][0]["points"] == 4);
 }
 
 TEST_CASE("site: where the first step of one run fails the others go on") {
@@ -131,7 +130,8 @@ TEST_CASE("site: one run of an array is cancelled, and the others go on") {
 
 TEST_CASE("site: of runs that share a job one alone is not cancelled") {
   Waiting waiting({"--seeds", "1..2", "--pack", "2"});
-  REQUIRE(waiting.all_run());
+  REQUIRE(eventually([&] { return fs::exists(waiting.runs[0] / "attempts/1/go/stdout.log"); },
+                     std::chrono::seconds(40)));
   const Answer answer = waiting.user.sabath({"cancel", waiting.runs[0].filename().string()});
   CHECK(answer.status == 2);
   CHECK_THAT(answer.errors,
@@ -183,9 +183,13 @@ TEST_CASE("site: layers are built and data fetched by the job that makes everyth
          {{{"kind", "source"},
            {"path", "{recipe}/code"},
            {"build", "steps"},
-           {"steps", json::array({json::array({"sh", "-c", "hostname > {prefix}/where"})})}}}}}},
-      {"stages",
-       {{{"name", "go"}, {"run", {{"shell", "cat {prefix}/where {dataset.list}/words"}}}}}}};
+           {"steps",
+            json::array(
+                {json::array({"sh",
+                              "-c",
+                              "mkdir {prefix}/bin && printf '#!/bin/sh\necho %s\n' $(hostname) > "
+                              "{prefix}/bin/where && chmod +x {prefix}/bin/where"})})}}}}}},
+      {"stages", {{{"name", "go"}, {"run", {{"shell", "where; cat {dataset.list}/words"}}}}}}};
   const std::string folder = user.sabath.recipe("ready", recipe.dump());
   fs::create_directories(fs::path(folder) / "code");
   write_text(fs::path(folder) / "code/own", "mine\n");
