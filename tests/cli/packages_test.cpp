@@ -246,6 +246,12 @@ TEST_CASE("cli: why two environments differ is said in words") {
   CHECK(orchard.done({"env", "show", "--why", key, orchard.fruit}).output == words);
   CHECK(orchard.done({"env", "show", "--why", "@last", orchard.fruit}).output == words);
   CHECK(orchard.sabath({"env", "show", "--why", orchard.fruit}).status == 2);
+  // As compare tells it of two runs.
+  orchard.done({"run", orchard.fruit});
+  const std::string compared = orchard.sabath({"compare", "@last~1", "@last"}).output;
+  CHECK(contains(compared, "layer 'python': package changed: apple is 1.0 in A, 2.0 in B"));
+  CHECK_FALSE(contains(compared, "python.key"));
+  CHECK_FALSE(contains(compared, "/envs/"));
 }
 
 TEST_CASE("cli: why two variants of a recipe differ is said, too") {
