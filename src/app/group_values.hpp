@@ -27,8 +27,8 @@ void tell_what_varies(const std::vector<catalog::RunRow>& runs,
                       spec::GroupComparison& comparison);
 
 /// Last values are not all of a run: where all hold `rung`, each run that has more is compared as a
-/// pair with the first, steps and outputs too, up to `most_whole_pairs`. The worst counts; where
-/// not all could be, it is INCONCLUSIVE.
+/// pair with the first, steps and outputs too, up to `most_whole_pairs`. The worst counts, of
+/// `comparison` too; where not all could be, it is INCONCLUSIVE. Nothing for fewer than two groups.
 void compare_whole_runs(const std::vector<catalog::RunRow>& runs,
                         const GroupsRequest& request,
                         spec::Rung rung,

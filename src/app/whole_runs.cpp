@@ -52,7 +52,9 @@ void compare_whole_runs(const std::vector<RunRow>& runs,
                         const GroupsRequest& request,
                         spec::Rung rung,
                         spec::GroupComparison& comparison) {
-  if (comparison.result != Verdict::pass) return;
+  const bool is_open =
+      comparison.result == Verdict::pass || comparison.result == Verdict::inconclusive;
+  if (!is_open || comparison.groups.size() < 2) return;
   std::vector<const RunRow*> whole;
   for (const RunRow& run : runs) {
     if (run.state == spec::RunState::ok) whole.push_back(&run);
@@ -72,6 +74,7 @@ void compare_whole_runs(const std::vector<RunRow>& runs,
     }
     if (pair.verdict != Verdict::pass && undecided.empty()) undecided = text;
   }
+  if (comparison.result == Verdict::inconclusive) return;
   if (!undecided.empty()) {
     comparison.result = Verdict::inconclusive;
     comparison.reason = undecided;

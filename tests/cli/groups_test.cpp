@@ -127,6 +127,11 @@ TEST_CASE("cli: runs of one seed hold a rung in all steps and outputs or they do
   // What is gone is not known to agree.
   std::filesystem::remove_all(sabath.run_directories().back());
   CHECK(sabath({"compare", equal, "--by", "threads", "--require", "bitwise"}).status != 0);
+  // A metric that is missing does not hide outputs that differ.
+  const std::string missing =
+      made("missing",
+           R"([ {param.threads} = 2 ] || )" + last + "echo w{param.threads} > {output}/w.txt");
+  CHECK(sabath({"compare", missing, "--by", "threads"}).status == 1);
 }
 
 TEST_CASE("cli: of recipes that say other things of one definition the strictest counts") {
