@@ -1,3 +1,5 @@
+#include "determinism.hpp"
+
 #include <sabath/app/compare_pair.hpp>
 #include <sabath/app/explain_pair.hpp>
 #include <sabath/app/run_files.hpp>
@@ -121,6 +123,14 @@ void take_environment(RunRequest& request, const RunRequest& from) {
   request.recipe.environment = from.recipe.environment;
 }
 
+/// A variable that chooses among ways to compute.
+void take_variable(RunRequest& request, const RunRequest& from, const std::string& name) {
+  if (!request.knobs || !from.knobs) return;
+  const auto value = from.knobs->find(name);
+  request.knobs->erase(name);
+  if (value != from.knobs->end()) request.knobs->insert(*value);
+}
+
 /// Gathers what differs, each thing once.
 class Parts {
  public:
@@ -143,6 +153,12 @@ class Parts {
       return add_code(difference);
     }
     if (difference.facet == "environment") return add_environment(difference);
+    if (difference.facet == "determinism" && is_of_determinism(difference.item)) {
+      const std::string name = difference.item;
+      return add_part("variable " + name, difference, [&from, name](RunRequest& request) {
+        take_variable(request, from, name);
+      });
+    }
     if (difference.facet == "launch" && (difference.item == "cpus" || difference.item == "gpus")) {
       return add_part(
           "cores", difference, [&from](RunRequest& request) { request.place = from.place; });
