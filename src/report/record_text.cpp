@@ -209,8 +209,10 @@ std::string head_text(const RunRecord& record, std::size_t columns) {
   lines.add("model", record.model);
   if (record.repeats) lines.add("repeats", *record.repeats);
   lines.add("study", record.study_id);
+  // When one that was lost ended nobody knows.
+  const bool is_known = record.state != spec::RunState::lost;
   lines.add("started",
-            record.started + ", took " + duration_text(record.wall_s) +
+            record.started + (is_known ? ", took " + duration_text(record.wall_s) : "") +
                 (record.user.empty() ? "" : ", by " + record.user));
   for (const std::string& tag : record.tags)
     lines.add("tag", tag);
