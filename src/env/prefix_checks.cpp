@@ -61,8 +61,10 @@ std::optional<fs::path> PrefixChecks::writable() const {
 
 std::optional<CheckRecord> PrefixChecks::find(const Expectations& expectations) const {
   const std::string name = name_of(expectations) + ".json";
-  if (auto record = read_check_record(beside() / name)) return record;
-  return own_.empty() ? std::nullopt : read_check_record(own_ / name);
+  auto record = read_check_record(beside() / name);
+  if (own_.empty() || (record && record->has_passed())) return record;
+  auto own = read_check_record(own_ / name);
+  return own ? own : record;
 }
 
 std::vector<CheckRecord> PrefixChecks::all() const {

@@ -40,6 +40,8 @@ class PrefixChecks {
   /// `state_directory`, else nowhere.
   PrefixChecks(AttemptFolder attempt, const std::filesystem::path& state_directory);
 
+  /// What passed beside the prefix passed for all; a failure there may have been another machine's,
+  /// so that the user's own later check goes before it.
   std::optional<CheckRecord> find(const Expectations& expectations) const;
   /// All that can be read, in no order.
   std::vector<CheckRecord> all() const;
