@@ -20,13 +20,16 @@ grep -q 'RESULT *PASS' "$work/out"
 # NumPy's wheel brings its own OpenBLAS, whose functions have other names.
 "$sabath" show @last | tee "$work/shown"
 grep -q '^BLAS\( in stage time\)*  *OpenBLAS [0-9.]* ([A-Za-z0-9]*)' "$work/shown"
-"$sabath" show --libraries @last | grep -q 'libscipy_openblas64_.*\.so'
+"$sabath" show --libraries @last >"$work/libraries"
+grep -q 'libscipy_openblas64_.*\.so' "$work/libraries"
 "$sabath" env exec digits -- python -c 'import sklearn; print(sklearn.__version__)'
-"$sabath" env show --why digits @last | grep -q 'nothing differs'
+"$sabath" env show --why digits @last | tee "$work/differs"
+grep -q 'nothing differs' "$work/differs"
 # Everything again from what the run kept, the cached stage too, whose output is not taken for granted.
 "${without_network[@]}" "$sabath" repro @last --require bitwise | tee "$work/repeated"
 grep -q 'RESULT *PASS' "$work/repeated"
-if "$sabath" show @last | grep -q 'reused'; then
+"$sabath" show @last >"$work/shown"
+if grep -q 'reused' "$work/shown"; then
   echo "story: the repetition reused a stage" >&2
   exit 1
 fi
