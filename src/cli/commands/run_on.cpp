@@ -106,7 +106,7 @@ std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
   const app::PreparedRecipe prepared =
       workspace.runner().prepare(request, workspace.observer(), workspace.stop());
   const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
-  workspace.index_runs();
+  workspace.refresh_catalog();  // which was opened to find what is done again
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
   const auto seen = watch(runs_to_watch({id}, workspace), workspace);
   if (!follow(*seen, id, false, workspace)) return std::nullopt;
