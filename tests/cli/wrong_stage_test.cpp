@@ -156,15 +156,6 @@ TEST_CASE("cli: much output is kept on disk, not in memory") {
 #endif
 }
 
-TEST_CASE("cli: output beyond the limit ends the command") {
-  Sabath sabath;
-  // Sparse, so that it costs no disk.
-  const json record = failed_run(
-      sabath,
-      sabath.shell_recipe("flood", "truncate -s 5G {run}/attempts/1/go/stdout.log; sleep 60"));
-  CHECK_THAT(record["message"].get<std::string>(), Contains("more than") && Contains("was ended"));
-}
-
 TEST_CASE("cli: escape sequences in a stage's last words do not reach the terminal") {
   Sabath sabath;
   const Answer answer =

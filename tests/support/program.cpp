@@ -89,10 +89,13 @@ Answer Running::wait() {
 }
 
 Sabath::Sabath() : environment_(base::current_environment()) {
-  std::erase_if(environment_, [](const auto& variable) {
-    return variable.first.starts_with("SABATH_") || variable.first == "SLURM_JOB_ID" ||
-           variable.first.ends_with("_proxy") || variable.first.ends_with("_PROXY");
-  });
+  // Of whoever runs the tests, and told by runs: how libraries compute.
+  const auto is_of_caller = [](const std::string& name) {
+    return name.starts_with("SABATH_") || name == "SLURM_JOB_ID" || name.ends_with("_proxy") ||
+           name.ends_with("_PROXY") || name.starts_with("OPENBLAS_") || name.starts_with("OMP_") ||
+           name.starts_with("MKL_") || name.starts_with("NVPL_");
+  };
+  std::erase_if(environment_, [&](const auto& variable) { return is_of_caller(variable.first); });
   environment_["SABATH_HOME"] = home().string();
   environment_["SABATH_CONFIG"] = (folder_ / "config").string();
   environment_["HOME"] = (folder_ / "user").string();
