@@ -2,7 +2,7 @@
 #include "env/modules_layer.hpp"
 
 #include "conformance/layer_conformance.hpp"
-#include "env_workshop.hpp"
+#include "pip_workshop.hpp"
 #include "support/fake_clock.hpp"
 
 #include <catch2/catch.hpp>
@@ -122,6 +122,36 @@ TEST_CASE("modules layer: a module's PYTHONPATH does not come before packages th
   CHECK(env::run_variables(built, {{"PATH", "/bin"}}).at("PYTHONPATH") == "/opt/tool/py");
   built.layers.push_back({{spec::LayerKind::pip, "python", {}, {}}, "", {}});
   CHECK_FALSE(env::run_variables(built, {{"PATH", "/bin"}}).contains("PYTHONPATH"));
+}
+
+TEST_CASE("modules layer: before packages it does not shadow them, after them it comes first") {
+  test::PipWorkshop shop;
+  const fs::path site = shop.home / "site";
+  base::make_directories(site);
+  base::write_file_atomically(site / "apple.py", "grown = 'elsewhere'\n");
+  base::make_directories(shop.home / "modulefiles/site");
+  base::write_file_atomically(
+      shop.home / "modulefiles/site/1",
+      "#%Module1.0\nsetenv SITE_HOME /opt/site\nprepend-path PYTHONPATH " + site.string() + "\n");
+  shop.options.environment["MODULESHOME"] = any_system();
+  shop.options.environment["MODULEPATH"] = (shop.home / "modulefiles").string();
+  shop.package("apple", "1.0", {"--code", "import os\ngrown = os.environ['SITE_HOME']"});
+  auto spec = test::PipWorkshop::asks_for({"apple"});
+  spec.layers.insert(spec.layers.begin(), ModuleWorkshop::layer({"site"}));
+  shop.lock(spec);
+  const std::string line = "import apple; print(apple.grown)";
+  CHECK(shop.python(shop.build(spec), line) == "/opt/site\n");
+  CHECK(test::any_contains(shop.observer.warnings, "PYTHONPATH=" + site.string()));
+
+  shop.package("apple", "1.0", {"--code", "grown = 'here'"});
+  std::swap(spec.layers[0], spec.layers[1]);
+  shop.lock(spec);
+  shop.observer.warnings.clear();
+  const auto built = shop.build(spec);
+  CHECK(shop.python(built, line) == "elsewhere\n");
+  CHECK(shop.observer.warnings.empty());
+  spec.layers.pop_back();
+  CHECK(shop.python(shop.build(spec), line) == "here\n");
 }
 
 TEST_CASE("modules layer: the text of a modulefile is what identifies it") {

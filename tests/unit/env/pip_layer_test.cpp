@@ -352,6 +352,49 @@ TEST_CASE("pip: what earlier layers say of Python's paths does not shadow what i
   CHECK(contains(error_of([&] { shop.build(spec); }).what(), "shadowed"));
 }
 
+TEST_CASE(
+    "pip: a build before it sees the earlier layers' Python path, one after it the packages") {
+  PipWorkshop shop;
+  const fs::path site = shop.home / "site";
+  base::make_directories(site);
+  base::write_file_atomically(site / "apple.py", "grown = 'elsewhere'\n");
+  shop.package("apple", "1.0", {"--code", "grown = 'here'", "--command", "bite"});
+  shop.write("code/Makefile",
+             "all:\n"
+             "install:\n"
+             "\tmkdir -p $(PREFIX)/bin\n"
+             "\t$(PYTHON) -c 'import apple; print(apple.grown)' > $(PREFIX)/grown\n"
+             "\tprintf '#!/bin/sh\\necho code\\n' > $(PREFIX)/bin/bite\n"
+             "\tchmod 755 $(PREFIX)/bin/bite\n");
+  auto spec = PipWorkshop::asks_for({"apple"});
+  auto host = test::host_layer({"sh"});
+  host.variables = {{"PYTHONPATH", site.string()}};
+  auto code = test::source_layer("make");
+  base::Command which;
+  which.argv = {"python3", "-c", "import sys; print(sys.executable, end='')"};
+  code.options["PYTHON"] = shop.processes.run(which).output;
+  spec.layers.insert(spec.layers.begin(), {host, code});
+  code.name = "after";
+  code.options["PYTHON"] = "python3";
+  spec.layers.push_back(code);
+  shop.lock(spec);
+  const auto built = shop.build(spec);
+  CHECK(base::read_file(*built.prefix("code") + "/grown") == "elsewhere\n");
+  CHECK(base::read_file(*built.prefix("after") + "/grown") == "here\n");
+
+  // Of programs with one name the last layer's is the one.
+  const auto first_of = [](const spec::BuiltEnvironment& environment) {
+    return env::run_variables(environment, {{"PATH", "/bin"}}).at("PATH");
+  };
+  const std::string packages = *built.prefix("python");
+  CHECK(fs::exists(packages + "/bin/bite"));
+  CHECK(first_of(built).starts_with(*built.prefix("after") + "/bin:" + packages + "/bin:"));
+  spec.layers.pop_back();
+  const auto shorter = shop.find(spec);
+  REQUIRE(shorter);
+  CHECK(first_of(*shorter).starts_with(packages + "/bin:" + *built.prefix("code") + "/bin:"));
+}
+
 TEST_CASE("pip: two builders at once make one environment") {
   PipWorkshop shop;
   shop.package("apple", "1.0");
