@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using base::ErrorKind;
 
 constexpr std::size_t most_files = 200;
 constexpr std::size_t most_lines = 300;         ///< of a file's diff

@@ -16,8 +16,6 @@ namespace sabath::app {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
 using Set = std::set<std::size_t>;
 
 // ---- the search

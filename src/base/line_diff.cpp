@@ -168,15 +168,16 @@ std::vector<Hunk> hunks_of(const std::vector<Step>& steps) {
   return hunks;
 }
 
-}  // namespace
+std::string head_of(const Step& begin, const Step& last) {
+  const std::size_t count_a = last.a + (last.edit == Edit::add ? 0 : 1) - begin.a;
+  const std::size_t count_b = last.b + (last.edit == Edit::remove ? 0 : 1) - begin.b;
+  return "@@ -" + range_text(begin.a, count_a) + " +" + range_text(begin.b, count_b) + " @@\n";
+}
 
-LineDiff line_diff(std::string_view a, std::string_view b, std::size_t most_lines) {
-  const std::vector<std::string_view> of_a = lines_of(a);
-  const std::vector<std::string_view> of_b = lines_of(b);
-  LineDiff diff;
+std::vector<Step> steps_of(const std::vector<Edit>& edits, LineDiff& diff) {
   std::vector<Step> steps;
   Step at;
-  for (const Edit edit : edits_between(of_a, of_b)) {
+  for (const Edit edit : edits) {
     at.edit = edit;
     steps.push_back(at);
     if (edit != Edit::add) ++at.a;
@@ -184,26 +185,30 @@ LineDiff line_diff(std::string_view a, std::string_view b, std::size_t most_line
     diff.added += edit == Edit::add ? 1 : 0;
     diff.removed += edit == Edit::remove ? 1 : 0;
   }
-  std::size_t lines = 0;
+  return steps;
+}
+
+}  // namespace
+
+LineDiff line_diff(std::string_view a, std::string_view b, std::size_t most_lines) {
+  const std::vector<std::string_view> of_a = lines_of(a);
+  const std::vector<std::string_view> of_b = lines_of(b);
+  LineDiff diff;
+  const std::vector<Step> steps = steps_of(edits_between(of_a, of_b), diff);
+  std::size_t room = most_lines;
   for (const Hunk& hunk : hunks_of(steps)) {
-    if (lines + 2 > most_lines) diff.is_cut = true;
-    if (diff.is_cut) break;
-    const Step& begin = steps[hunk.begin];
-    const Step& last = steps[hunk.end - 1];
-    const std::size_t count_a = last.a + (last.edit == Edit::add ? 0 : 1) - begin.a;
-    const std::size_t count_b = last.b + (last.edit == Edit::remove ? 0 : 1) - begin.b;
-    diff.text +=
-        "@@ -" + range_text(begin.a, count_a) + " +" + range_text(begin.b, count_b) + " @@\n";
-    ++lines;
-    for (std::size_t i = hunk.begin; i < hunk.end; ++i) {
-      if (lines == most_lines) {
-        diff.is_cut = true;
-        break;
-      }
+    if (room < 2) {
+      diff.is_cut = true;
+      break;
+    }
+    diff.text += head_of(steps[hunk.begin], steps[hunk.end - 1]);
+    const std::size_t end = std::min(hunk.end, hunk.begin + --room);
+    diff.is_cut = end < hunk.end;
+    for (std::size_t i = hunk.begin; i < end; ++i) {
       const Step& step = steps[i];
       diff.text += line_text(step.edit, step.edit == Edit::add ? of_b[step.b] : of_a[step.a]);
-      ++lines;
     }
+    room -= end - hunk.begin;
   }
   return diff;
 }
