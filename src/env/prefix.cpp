@@ -11,11 +11,11 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -63,24 +63,28 @@ bool read_folder(std::string path,
     return false;
   };
   const int links = is_root ? 0 : O_NOFOLLOW;
-  base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | links));
+  const base::UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | links));
   if (!folder) return fail();
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(folder.get()), ::closedir);
-  if (!entries) return fail();
-  const int fd = folder.release();
   const std::size_t length = path.size();
+  // Without fdopendir, which asks the kernel three times more: a prefix has thousands of folders.
+  alignas(dirent64) std::array<char, 32768> buffer;
   while (true) {
     path.resize(length);
-    errno = 0;
-    const dirent* const entry = ::readdir(entries.get());
-    if (entry == nullptr) return errno == 0 || fail();
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    path.append("/").append(name);
-    struct stat status {};
-    if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return fail();
-    if (!visit(path, status)) return false;
-    if (S_ISDIR(status.st_mode)) inner.push_back(path);
+    const ssize_t filled = ::getdents64(folder.get(), buffer.data(), buffer.size());
+    if (filled <= 0) return filled == 0 || fail();
+    for (std::size_t at = 0; at < static_cast<std::size_t>(filled);) {
+      const auto* const entry =
+          static_cast<const dirent64*>(static_cast<const void*>(buffer.data() + at));
+      at += entry->d_reclen;
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      path.resize(length);
+      path.append("/").append(name);
+      struct stat status {};
+      if (::fstatat(folder.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return fail();
+      if (!visit(path, status)) return false;
+      if (S_ISDIR(status.st_mode)) inner.push_back(path);
+    }
   }
 }
 
