@@ -1,6 +1,6 @@
 // `sabath explain`: hybrids of everything that a run can be made with, each beside something that
 // differs and changes nothing; and what is told where there is no cause to be found.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -13,22 +13,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-Answer done(const Sabath& sabath, const std::vector<std::string>& words) {
-  Answer answer = sabath(words);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer;
-}
-
-json answered(const Sabath& sabath, std::vector<std::string> words) {
-  words.push_back("--json");
-  const Answer answer = sabath(words);
-  INFO(answer.output + answer.errors);
-  json result = json::parse(answer.output);
-  result["status"] = answer.status;
-  return result;
-}
 
 /// Explains the two runs that have these tags.
 json explained(const Sabath& sabath, const std::vector<std::string>& further = {}) {

@@ -1,5 +1,5 @@
 // `sabath compare SELECTION --by`: runs of our own in groups.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -29,13 +29,9 @@ void run(const Sabath& sabath, const std::vector<std::string>& further) {
 }
 
 json compared(const Sabath& sabath, const std::vector<std::string>& further) {
-  std::vector<std::string> words{"compare", "recipe=noisy", "--json"};
+  std::vector<std::string> words{"compare", "recipe=noisy"};
   words.insert(words.end(), further.begin(), further.end());
-  const Answer answer = sabath(words);
-  INFO(answer.output + answer.errors);
-  json result = json::parse(answer.output);
-  result["status"] = answer.status;
-  return result;
+  return answered(sabath, words);
 }
 
 }  // namespace

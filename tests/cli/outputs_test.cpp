@@ -1,5 +1,5 @@
 // Outputs of runs: hashed, and on the disk once.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -19,13 +19,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
-  Answer answer = sabath(arguments);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer;
-}
 
 json newest(const Sabath& sabath) {
   return json::parse(sabath.newest());

@@ -1,5 +1,5 @@
 // A repetition has the code that the run had, or there is none.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <sabath/probe/host_probe.hpp>
 
@@ -14,13 +14,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t too_large = 5U << 20U;
-
-Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
-  Answer answer = sabath(arguments);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer;
-}
 
 void git(const Sabath& sabath, const fs::path& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(),

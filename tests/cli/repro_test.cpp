@@ -1,5 +1,5 @@
 // A run is done again from what it kept, and what it kept says which code it was.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <sabath/base/digest.hpp>
 
@@ -29,13 +29,6 @@ std::string recipe_with_code(const Sabath& sabath) {
   write_text(fs::path(folder) / "code/train.sh",
              "echo \"{\\\"step\\\": 1, \\\"loss\\\": $1.$2}\" >> $SABATH_METRICS\necho $1 > $3\n");
   return folder;
-}
-
-Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
-  Answer answer = sabath(arguments);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer;
 }
 
 json newest_record(const Sabath& sabath) {

@@ -1,5 +1,5 @@
 // What a data set's own scripts make of it: `fetch --apply`.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -28,13 +28,6 @@ std::string words_of(const Sabath& sabath, const std::string& further = "") {
       {"name": "long", "command": ["sh", "-c", "touch {output}/begun; exec sleep 600"]},
       {"name": "bad", "command": ["sh", "-c", "echo broken >&2; exit 3"]})" +
          further + "]}";
-}
-
-Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
-  Answer answer = sabath(arguments);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer;
 }
 
 json newest(const Sabath& sabath) {

@@ -1,5 +1,5 @@
 // Tasks of a recipe: the same code and model, and something else that is done with them.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -21,13 +21,6 @@ constexpr const char* model = R"({"schema": 1, "name": "model", "environment": {
     {"name": "predict", "task": "infer", "needs": ["train"], "outputs": ["answer.txt"],
      "run": {"shell": "cat {stage.train}/weights.txt > {output}/answer.txt; echo '{{\"latency\": 0.5, \"right\": 1}}' >> $SABATH_METRICS"}}],
   "metrics": {"right": {"from": {"kind": "jsonl", "stage": "predict"}, "better": "higher"}, "latency": {"from": {"kind": "jsonl", "stage": "predict"}, "unit": "s", "better": "lower", "kind": "performance"}}})";
-
-Answer done(const Sabath& sabath, const std::vector<std::string>& arguments) {
-  Answer answer = sabath(arguments);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer;
-}
 
 std::vector<std::string> stages_of(const json& record) {
   std::vector<std::string> stages;

@@ -1,5 +1,5 @@
 // `sabath compare` of two selections, perturbed runs and their envelope, and `sabath explain`.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -29,15 +29,6 @@ void run(const Sabath& sabath, const std::vector<std::string>& further) {
   const Answer answer = sabath(words);
   INFO(answer.output + answer.errors);
   REQUIRE(answer.status == 0);
-}
-
-json answered(const Sabath& sabath, std::vector<std::string> words) {
-  words.push_back("--json");
-  const Answer answer = sabath(words);
-  INFO(answer.output + answer.errors);
-  json result = json::parse(answer.output);
-  result["status"] = answer.status;
-  return result;
 }
 
 }  // namespace
