@@ -131,7 +131,12 @@ std::string Toolchain::digest_of(const Tool& tool) {
   const fs::path program = tool.command.front();
   const std::string key = memo_key("digest", {program.string()}, {});
   if (auto known = memo_->find(key)) return *known;
-  std::string digest = base::digest_file(program).text();
+  std::string digest;
+  try {
+    digest = base::digest_file(program).text();
+  } catch (const base::Error&) {
+    return "unreadable";  // it may only be executed
+  }
   memo_->remember(key, digest, {program});
   return digest;
 }

@@ -28,7 +28,8 @@ class Toolchain {
   /// without one. Nothing when it is not on the PATH of `environment`. Throws Error{environment}
   /// for one that does not end within a minute, where a slow file system would look the same.
   std::optional<Tool> tool(const std::string& name, const base::Environment& environment);
-  /// Of the program's bytes, which change where a version line does not. Throws Error{storage}.
+  /// Of the program's bytes, which change where a version line does not; "unreadable" where they
+  /// may only be executed.
   std::string digest_of(const Tool& tool);
   /// A compiler: its version line, the machine that it compiles for, and the options that always
   /// follow it. `command` is split at blanks.
