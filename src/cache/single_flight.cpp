@@ -70,7 +70,7 @@ std::string holder_text(const ClaimRecord& holder) {
          (holder.job.empty() ? "" : " (job " + holder.job + ")");
 }
 
-/// Waits for another holder, until its claim is gone.
+/// Waits for another holder, until its claim is gone, or somebody else's.
 class Wait {
  public:
   Wait(const fs::path& claim,
@@ -93,7 +93,10 @@ class Wait {
       if (*text != seen_) {
         seen_ = *text;
         changed = clock_.steady();
+        const auto before = holder_;
         look();
+        // Another has begun since: whether it is done is asked again between two holders, too.
+        if (before && holder_ && before->nonce != holder_->nonce) return;
       }
       const bool is_silent = clock_.steady() - changed >= flight_.silence;
       if (is_silent || (holder_ && is_provably_gone(holder_->process, self_))) {
