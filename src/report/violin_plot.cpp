@@ -226,7 +226,9 @@ std::string violin_plot(const Groups& groups, const std::string& id) {
   double count_width = 0;
   for (const auto& row : values)
     count_width = std::max(count_width, text_width(count_text(row)));
-  const Place place{label_width(groups) + count_width + 26, width - 24};
+  const double last_mark = text_width(axis.ticks.empty() ? "" : axis.ticks.back().text);
+  const Place place{label_width(groups) + count_width + 26,
+                    width - std::max(24.0, last_mark / 2 + 4)};
   for (const Tick& tick : axis.ticks) {
     const double x = place.x(axis.share(tick.value));
     svg.line(x, top, x, bottom, "grid");

@@ -290,6 +290,22 @@ TEST_CASE("report: values that differ by little, or hardly are there, are told a
   CHECK(all_matches(page, "[ML ,\"](-?[0-9]{6,}\\.?[0-9]*)[ ,LZ\"]").empty());
 }
 
+TEST_CASE("report: marks with many digits are not beyond the picture") {
+  Report report = test::full_report(2, "plain");
+  report.runs[0].values[0] = 0.26176572197482638;
+  report.runs[1].values[0] = 0.26176572197563180;
+  const std::string page = written("a.html", report);
+  const std::regex mark("<text x=\"([0-9.]+)\" y=\"[0-9.]+\" text-anchor=\"middle\">([^<]*)<");
+  int long_marks = 0;
+  for (auto at = std::sregex_iterator(page.begin(), page.end(), mark); at != std::sregex_iterator();
+       ++at) {
+    const auto digits = static_cast<double>((*at)[2].length());
+    if (digits > 12) ++long_marks;
+    CHECK(std::stod((*at)[1]) + 3.2 * digits <= 960);
+  }
+  CHECK(long_marks > 0);
+}
+
 TEST_CASE("report: what figures show Markdown shows in letters") {
   Report report = test::full_report(9, "plain");
   const std::string text = written("a.md", report);
