@@ -6,8 +6,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/redact.hpp>
-#include <sabath/base/tree_digest.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/tree_digest.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -170,7 +170,8 @@ void keep_diff(spec::GitState& state,
     const base::ProcessResult result = diff_of(tree, "", file);
     if (!result.ok()) throw Error(ErrorKind::launch, "git diff " + result.describe());
     if (result.output_bytes > max_diff_bytes)
-      throw Error(ErrorKind::launch, "git diff is larger than " + base::format_bytes(max_diff_bytes));
+      throw Error(ErrorKind::launch,
+                  "git diff is larger than " + base::format_bytes(max_diff_bytes));
     add_submodules(state, tree.folder(), processes, stop, file);
     state.diff = file.filename().string();
     return;

@@ -121,7 +121,8 @@ TEST_CASE("compare: an output of a reused stage has the digests of its values, t
   const Answer answer =
       sabath({"compare", runs[1].filename().string(), runs[2].filename().string()});
   CHECK(answer.status == 3);
-  CHECK_THAT(answer.output, Contains("1 of 15 chunks differ, the first of them [73728] to [81919]"));
+  CHECK_THAT(answer.output,
+             Contains("1 of 15 chunks differ, the first of them [73728] to [81919]"));
 }
 
 TEST_CASE("compare: outputs that were removed are compared by what is left of them") {
