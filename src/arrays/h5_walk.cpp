@@ -2,6 +2,7 @@
 
 #include "h5_error.hpp"
 #include "h5_type.hpp"
+#include "name_budget.hpp"
 
 #include <sabath/base/text_table.hpp>
 
@@ -23,6 +24,9 @@ using ObjectInfo = H5O_info_t;
 #endif
 
 constexpr std::size_t longest_element = std::size_t{1} << 30U;
+/// A million data sets have their names, and a file of 40 MB in which one name of 60 KB stands
+/// before all others does not have 20 GB of them.
+constexpr std::uint64_t most_name_bytes = std::uint64_t{256} << 20U;
 constexpr const char* inside_only = ", and only what is in the file itself is compared";
 /// Of NetCDF-4: it names the libraries that wrote the file, and is no content.
 constexpr const char* netcdf_provenance = "_NCProperties";
@@ -62,7 +66,8 @@ herr_t collect_attribute(hid_t, const char* name, const H5A_info_t*, void* data)
 
 class Walk {
  public:
-  Walk(hid_t file, const std::string& place) : file_(file), place_(place) {}
+  Walk(hid_t file, const std::string& place)
+      : file_(file), place_(place), names_(place, most_name_bytes) {}
 
   std::vector<Entry> run() {
     const H5Id root = checked(H5Oopen(file_, "/", H5P_DEFAULT), H5Oclose, place_, "cannot read");
@@ -100,6 +105,7 @@ class Walk {
     if (status < 0) throw_hdf5(at(path), "cannot list the group");
     for (const Link& link : links.items) {
       const std::string child = path.empty() ? link.name : path + "/" + link.name;
+      names_.charge(child.size());
       if (link.type == H5L_TYPE_HARD) {
         visit_object(group.get(), link.name, child);
       } else {
@@ -317,6 +323,7 @@ class Walk {
       entry.info.shape = outer;
       entry.info.shape.insert(
           entry.info.shape.end(), leaves[i].inner.begin(), leaves[i].inner.end());
+      names_.charge(entry.info.path.size() + entry.object.size());
       refuse_too_large(entry.info);
       if (entry.info.unreadable.empty()) entry.info.unreadable = too_long(leaves[i].memory.get());
       entries_.push_back(std::move(entry));
@@ -366,6 +373,7 @@ class Walk {
 
   hid_t file_;
   const std::string& place_;
+  NameBudget names_;
   std::vector<Entry> entries_{};
   std::vector<std::string> pending_{};             ///< paths of groups still to visit
   std::map<haddr_t, std::string> groups_{};        ///< seen, with the name under which it was first

@@ -276,7 +276,9 @@ class Hdf5File final : public base::ArraySource {
     std::uint64_t length = 0;
     for (std::uint64_t from = first / per_element;
          from < last && (texts.empty() || length < texts_at_once_bytes);) {
-      const std::uint64_t most = is_fixed ? room : std::min(room, array.texts_at_once);
+      // Attributes are read whole each time.
+      const bool is_known = is_fixed || !array.entry->attribute.empty();
+      const std::uint64_t most = is_known ? room : std::min(room, array.texts_at_once);
       const std::uint64_t elements = std::min(most, last - from);
       const std::uint64_t before = length;
       for (std::string& text : texts_of_elements(array, from, elements, first, end)) {

@@ -12,20 +12,23 @@ namespace sabath::arrays {
 /// once and belongs to many arrays let a small file ask for any amount of memory.
 class NameBudget {
  public:
-  explicit NameBudget(std::string place) : place_(std::move(place)) {}
+  explicit NameBudget(std::string place, std::uint64_t most = std::uint64_t{64} << 20U)
+      : place_(std::move(place)), most_(most), left_(most) {}
 
   /// Throws Error{integrity} where it is spent.
   void charge(std::uint64_t bytes) {
     if (bytes > left_) {
       throw base::Error(base::ErrorKind::integrity,
-                        place_ + ": cannot read: the names of its arrays take more than 64 MiB");
+                        place_ + ": cannot read: the names of its arrays take more than " +
+                            std::to_string(most_ >> 20U) + " MiB");
     }
     left_ -= bytes;
   }
 
  private:
   std::string place_;
-  std::uint64_t left_ = 64U << 20U;
+  std::uint64_t most_;
+  std::uint64_t left_;
 };
 
 }  // namespace sabath::arrays

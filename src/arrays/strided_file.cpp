@@ -199,7 +199,7 @@ class StridedFile final : public base::ArraySource {
     return hasher.finish().text();
   }
 
-  void check(const StridedArray& array) const {
+  void check(const StridedArray& array) {
     const auto same = [&](const StridedArray& other) {
       return &other != &array && key_of(other.info) == key_of(array.info);
     };
@@ -226,12 +226,14 @@ class StridedFile final : public base::ArraySource {
   }
 
   /// Elements without bytes cost a file nothing, and whoever looks at them time.
-  void require_few(const StridedArray& array) const {
+  void require_few(const StridedArray& array) {
+    if (array.info.shape.empty()) return;
     std::uint64_t count = 1;
     bool is_few = true;
     for (const std::uint64_t extent : array.info.shape)
       is_few = is_few && (extent == 0 || !__builtin_mul_overflow(count, extent, &count));
-    if (is_few && count <= most_without_bytes) return;
+    is_few = is_few && !__builtin_add_overflow(without_bytes_, count, &without_bytes_);
+    if (is_few && without_bytes_ <= most_without_bytes) return;
     throw Error(ErrorKind::integrity,
                 at(array.info) + ": has more elements without bytes than can be meant");
   }
@@ -370,6 +372,7 @@ class StridedFile final : public base::ArraySource {
 
   std::string place_;
   std::vector<StridedArray> arrays_;
+  std::uint64_t without_bytes_ = 0;  ///< elements of all arrays that cost the file nothing
   std::vector<std::unique_ptr<ByteSource>> sources_;
   std::vector<std::uint64_t> offsets_{};
   std::vector<std::byte> stretch_{};

@@ -100,13 +100,19 @@ class ArrayPair {
   Finding texts(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
     Finding finding;
     finding.item.compared = of_a.elements();
+    // Either side may give fewer than it was asked for. What the other gave besides is kept: some
+    // formats would have to begin anew for it.
+    std::vector<std::string> from_a;
+    std::vector<std::string> from_b;
     for (std::uint64_t first = 0; first < finding.item.compared;) {
       const std::uint64_t count = std::min(texts_in_block, finding.item.compared - first);
-      const std::vector<std::string> from_a = a_.read_texts(of_a, first, count);
-      const std::vector<std::string> from_b = b_.read_texts(of_b, first, count);
+      if (from_a.empty()) from_a = a_.read_texts(of_a, first, count);
+      if (from_b.empty()) from_b = b_.read_texts(of_b, first, count);
       const std::size_t both = std::min(from_a.size(), from_b.size());
       if (both == 0) throw base::Error(base::ErrorKind::internal, of_a.path + ": has no texts");
       add_texts(finding.item, of_a, first, std::span(from_a).first(both), from_b);
+      from_a.erase(from_a.begin(), from_a.begin() + static_cast<std::ptrdiff_t>(both));
+      from_b.erase(from_b.begin(), from_b.begin() + static_cast<std::ptrdiff_t>(both));
       first += both;
     }
     finding.item.strongest = strongest_rung(finding.item);

@@ -74,7 +74,7 @@ bool differs(const Finding& finding) {
 }
 
 std::string title_of(const Finding& finding) {
-  return finding.item.name + (finding.item.judged ? "" : ", not declared");
+  return finding.item.name + (finding.item.judged || finding.in_conflict ? "" : ", not declared");
 }
 
 /// One that differs goes before one that is equal.
@@ -135,7 +135,8 @@ const Finding* earlier_sign(const std::vector<Finding>& metrics,
   };
   const Finding* earliest = nullptr;
   for (const Finding& metric : metrics) {
-    if (metric.item.judged || !metric.item.first_bitwise || tells_of_speed(metric)) continue;
+    if (metric.item.judged || metric.in_conflict) continue;
+    if (!metric.item.first_bitwise || tells_of_speed(metric)) continue;
     if (earliest == nullptr || place(metric) < place(*earliest)) earliest = &metric;
   }
   if (earliest == nullptr || first == nullptr) return earliest;

@@ -23,7 +23,8 @@ struct Finding {
   std::string stage{};
   /// Why it cannot be said whether the rungs below bitwise hold; empty: it can.
   std::string undecided{};
-  bool from_start = false;  ///< the very first pair of a series differs already
+  bool in_conflict = false;  ///< the two recipes say what cannot both hold: it is not judged
+  bool from_start = false;   ///< the very first pair of a series differs already
   PartsAt parts_at{};
   bool counts_anew = false;  ///< a series with the same steps in each epoch
   /// The last step of each epoch in which a series has some, unless it counts them anew.

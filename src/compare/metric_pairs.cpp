@@ -67,15 +67,17 @@ Findings compare_metrics(const Side& a,
   std::set<std::string> reported;
   for (const auto& [order, pair] : pairs_of(a, b, rules, stages)) {
     const auto& [place, declared, name, stage] = order;
-    const bool judged = declared < rules.metrics.size();
-    const spec::Tolerance recipe = judged ? rules.metrics[declared].tolerance : spec::Tolerance{};
+    const bool is_declared = declared < rules.metrics.size();
+    const spec::Tolerance recipe =
+        is_declared ? rules.metrics[declared].tolerance : spec::Tolerance{};
     Finding finding = compare_series(
         pair.a, pair.b, applied_tolerance(base::ArrayType::float64, recipe, options.tolerance));
     finding.stage = stage;
     finding.item.name = stage + "/" + name;
-    finding.item.judged = judged;
+    finding.in_conflict = rules.conflicts.contains(name);
+    finding.item.judged = is_declared && !finding.in_conflict;
     reported.insert(name);
-    if (judged && is_all_nan(finding.item)) {
+    if (is_declared && is_all_nan(finding.item)) {
       findings.not_evaluated.push_back(all_nan_text(finding.item));
     }
     findings.items.push_back(std::move(finding));

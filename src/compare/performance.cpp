@@ -267,7 +267,7 @@ namespace {
 PerformanceRow row_in_conflict(PerformanceRow row, const std::string& conflict) {
   row.better = spec::Better::none;
   row.ratio = row.ratio_low = row.ratio_high = row.margin = std::nullopt;
-  row.verdict = spec::Verdict::inconclusive;
+  if (row.verdict) row.verdict = spec::Verdict::inconclusive;
   row.reason = conflict;
   return row;
 }

@@ -57,8 +57,8 @@ bool is_older(const fs::path& path, base::WallTime cut) {
          base::WallTime(std::chrono::seconds(status.st_mtim.tv_sec)) < cut;
 }
 
-std::optional<std::string> missing_library(const AttemptRecord& record) {
-  for (const auto& [name, path] : record.present) {
+std::optional<std::string> missing_library(const std::map<std::string, std::string>& present) {
+  for (const auto& [name, path] : present) {
     const bool is_program = name == "python.executable";
     const bool is_needed = is_program || name.starts_with("library.");
     if (!is_needed || !path.starts_with('/')) continue;
@@ -80,7 +80,7 @@ std::optional<FoundAttempt> KeyFolder::ready() const {
   add_checked(folder, record->present);
   // Prefixes know their own path: one that was moved, or is seen from elsewhere, is not this one.
   if (record->layer.prefix != folder.prefix().string()) return std::nullopt;
-  if (!fs::is_directory(folder.prefix(), code) || missing_library(*record)) return std::nullopt;
+  if (!fs::is_directory(folder.prefix(), code) || missing_library(record->present)) return std::nullopt;
   return FoundAttempt{folder, *record};
 }
 

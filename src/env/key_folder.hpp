@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,7 +39,7 @@ struct FoundAttempt {
 
 /// A shared library that the layer is linked with, or the Python that it was made of, where that is
 /// not there any more, or not for this user.
-std::optional<std::string> missing_library(const AttemptRecord& record);
+std::optional<std::string> missing_library(const std::map<std::string, std::string>& present);
 
 /// Was it changed last before `cut`? False for what is not there.
 bool is_older(const std::filesystem::path& path, base::WallTime cut);

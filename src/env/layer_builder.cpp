@@ -50,6 +50,11 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
       "when the cause is mended: sabath env build RECIPE --retry");
 }
 
+/// What a check found may have gone since.
+bool still_holds(const CheckRecord& check) {
+  return check.has_passed() && !missing_library(check.present);
+}
+
 std::string first_line(const std::string& message) {
   return message.substr(0, message.find('\n'));
 }
@@ -118,7 +123,7 @@ std::optional<std::string> LayerBuilder::find_checked(const ResolvedLayer& wante
   const Expectations expected(wanted.layer.expectations(wanted.context));
   if (!expected.lines.empty()) {
     const auto check = PrefixChecks(ready->folder, options_.state_directory).find(expected);
-    if (!check || !check->has_passed()) return std::nullopt;
+    if (!check || !still_holds(*check)) return std::nullopt;
   }
   return ready->folder.prefix().string();
 }
@@ -133,8 +138,8 @@ void LayerBuilder::require_expected(const FoundAttempt& ready,
   const std::string place = place_of(wanted.lock.name);
   const PrefixChecks checks(ready.folder, options_.state_directory);
   if (const auto before = checks.find(expected)) {
-    if (before->has_passed()) return;
-    if (after == AfterFailure::refuse) refuse_unmet(*before, place);
+    if (still_holds(*before)) return;
+    if (!before->has_passed() && after == AfterFailure::refuse) refuse_unmet(*before, place);
   }
   observer.note(place + ": is ready, and is checked for what this recipe expects of it");
   require_trusted(ready.folder.prefix(), options_.trust, wanted.lock.name);
@@ -151,7 +156,12 @@ void LayerBuilder::require_expected(const FoundAttempt& ready,
                             observer,
                             std::move(stop),
                             options_.bring});
-  if (unmet) throw base::Error(*unmet);
+  if (!unmet) return;
+  throw base::Error(
+      unmet->kind(),
+      unmet->what(),
+      "where its packages are wrong themselves, they are made anew after: sabath env rm " +
+          KeyFolder::name_of(wanted.lock.key));
 }
 
 std::optional<base::Error> LayerBuilder::check(const AttemptFolder& attempt,

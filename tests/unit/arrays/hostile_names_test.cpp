@@ -228,3 +228,24 @@ TEST_CASE("safetensors: 8-bit floats are numbers, those that share a byte are eq
   CHECK(info_of(*packed, "a(F4)").type == ArrayType::opaque);
   CHECK(read_texts(*packed, "a(F4)") == Texts{"12345678"});
 }
+
+TEST_CASE("hdf5: one long name before many does not take their product of memory") {
+  const TempHome home;
+  {
+    const H5Id file = make_file(home / "long.h5");
+    const H5Id group = make_group(file.get(), std::string(60'000, 'n'));
+    const double value = 1;
+    for (int i = 0; i < 3'000; ++i)
+      put(group.get(), std::to_string(i), H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {}, &value);
+  }
+  CHECK(std::filesystem::file_size(home / "long.h5") < 10'000'000);
+  CHECK_THAT(refusal(home / "long.h5"), Contains("take more than 256 MiB"));
+}
+
+TEST_CASE("npy: arrays whose elements have no bytes are few in all of a file") {
+  const TempHome home;
+  std::string bytes;
+  for (int i = 0; i < 3; ++i)
+    bytes += npy_of("'|S0'", "(500000,)", "");
+  CHECK_THAT(refusal(written(home, "empty.npy", bytes)), Contains("more elements without bytes"));
+}

@@ -124,6 +124,14 @@ TEST_CASE("rules: metrics whose declarations contradict each other are told and 
   CHECK(units.result == Verdict::inconclusive);
   CHECK(units.reason == "loss is not judged: the recipes have different units of it: 'h' and 's'");
   CHECK(both_ways(run, run, declaring(seconds), declaring(metric("loss"))).result == Verdict::pass);
+  // 3600 s and 1 h are no difference that anybody could judge.
+  const auto apart = both_ways(Run().report("train", "loss", {3600}),
+                               Run().report("train", "loss", {1}),
+                               declaring(seconds),
+                               declaring(hours));
+  CHECK(apart.result == Verdict::inconclusive);
+  CHECK_FALSE(apart.metrics.at(0).judged);
+  CHECK_THAT(apart.likely_cause, !Contains("not declared"));
 }
 
 TEST_CASE("rules: items are in one order from either side") {

@@ -156,7 +156,7 @@ TEST_CASE("remains: a prefix whose Python this user may not execute is not ready
   // Nobody's, not even root's.
   fs::permissions(python, fs::perms::owner_read | fs::perms::others_read);
   CHECK_FALSE(key.ready());
-  CHECK(env::missing_library(record) == python.string());
+  CHECK(env::missing_library(record.present) == python.string());
   fs::permissions(python, fs::perms(0755));
   CHECK(key.ready());
   fs::remove(python);
