@@ -57,8 +57,16 @@ base::ProcessResult GitTree::run(std::vector<std::string> arguments,
 }
 
 void GitTree::switch_off_filter(std::string_view key) {
-  const std::string value = key.ends_with(".required") ? "=false" : "=";
-  without_filters_.insert(without_filters_.end(), {"-c", std::string(key) + value});
+  const std::string value = key.ends_with(".required") ? "false" : "";
+  if (key.find('=') == key.npos) {
+    without_filters_.insert(without_filters_.end(), {"-c", std::string(key) + "=" + value});
+    return;
+  }
+  // git takes what is before the first '=' of an option for the name, and would start the filter.
+  const std::string number = std::to_string(set_by_variables_++);
+  variables_["GIT_CONFIG_KEY_" + number] = key;
+  variables_["GIT_CONFIG_VALUE_" + number] = value;
+  variables_["GIT_CONFIG_COUNT"] = std::to_string(set_by_variables_);
 }
 
 void GitTree::switch_off_filters() {

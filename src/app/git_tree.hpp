@@ -38,6 +38,7 @@ class GitTree {
   std::string must(std::vector<std::string> arguments);
 
  private:
+  int set_by_variables_ = 0;  ///< settings that cannot be options
   std::filesystem::path folder_;
   base::ProcessRunner& processes_;
   const std::stop_token& stop_;

@@ -25,6 +25,17 @@ bool is_of_system(const fs::path& file) {
   });
 }
 
+/// Not what a command may as well write: a log, a table of results.
+bool is_script(const fs::path& file) {
+  static constexpr std::array<std::string_view, 10> endings{
+      ".bash", ".f90", ".jl", ".lua", ".m", ".pl", ".py", ".R", ".rb", ".sh"};
+  std::error_code code;
+  const auto runs = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+  if ((fs::status(file, code).permissions() & runs) != fs::perms::none) return true;
+  return std::find(endings.begin(), endings.end(), file.extension().string()) != endings.end() ||
+         !interpreter_of(file).empty();
+}
+
 bool is_program(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::array<char, 4> head{};
@@ -124,6 +135,7 @@ std::map<std::string, std::string> outer_files(const spec::Recipe& recipe) {
     std::error_code code;
     if (is_of_system(path) || !fs::is_regular_file(path, code)) continue;
     if (fs::file_size(path, code) > largest_code || is_program(path)) continue;
+    if (word.starts_with('/') && !is_script(path)) continue;
     try {
       items[std::string(outer_file_prefix) + word] = base::digest_file(path).text();
     } catch (const base::Error&) {

@@ -1,5 +1,6 @@
 #include "run_executors.hpp"
 
+#include "lost_record.hpp"
 #include "signs_of_life.hpp"
 
 #include <sabath/app/run_files.hpp>
@@ -8,6 +9,7 @@
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/process_table.hpp>
 
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -71,6 +73,11 @@ void close_as_lost(const RunFiles& files,
   status.state = spec::RunState::lost;
   status.message = "it was given up: on " + status.node + " nobody had written to it for " +
                    base::format_duration(silence);
+  try {
+    write_lost_record(files, status);
+  } catch (const std::exception&) {
+    // What it left cannot be read: it is lost all the same.
+  }
   files.write_status(status);
 }
 

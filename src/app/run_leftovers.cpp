@@ -21,6 +21,7 @@ namespace {
 
 constexpr auto grace = std::chrono::seconds(2);
 constexpr auto longest_wait = std::chrono::seconds(5);
+constexpr int most_rounds = 3;
 constexpr auto look_again = std::chrono::milliseconds(20);
 
 /// The folder of the stage that a process was started for; empty for others and those of others.
@@ -80,12 +81,12 @@ std::size_t end_leftovers(const std::string& run_id) {
   const std::vector<int> found = processes_of(run_id);
   if (found.empty()) return 0;
   send(found, run_id, SIGTERM);
-  // A process that was started meanwhile is found, too.
-  for (auto left = wait_for_end(run_id, grace); !left.empty();) {
+  // A process that was started meanwhile is found, too; one that is started again and again is
+  // left.
+  std::vector<int> left = wait_for_end(run_id, grace);
+  for (int round = 0; !left.empty() && round < most_rounds; ++round) {
     send(left, run_id, SIGKILL);
-    const std::vector<int> now = wait_for_end(run_id, longest_wait);
-    if (now == left) break;
-    left = now;
+    left = wait_for_end(run_id, longest_wait);
   }
   return found.size();
 }

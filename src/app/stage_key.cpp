@@ -28,14 +28,19 @@ using base::ErrorKind;
 constexpr std::uintmax_t long_bytes = std::uintmax_t{256} << 20U;
 
 /// What a terminal, a desktop or a login leaves in the environment, and is other in the next one.
-constexpr std::array<std::string_view, 26> session_names{"_",
+constexpr std::array<std::string_view, 34> session_names{"_",
                                                          "COLORTERM",
                                                          "COLUMNS",
                                                          "DBUS_SESSION_BUS_ADDRESS",
                                                          "DISPLAY",
+                                                         "GNOME_TERMINAL_SCREEN",
+                                                         "GNOME_TERMINAL_SERVICE",
                                                          "GPG_TTY",
                                                          "INVOCATION_ID",
+                                                         "ITERM_SESSION_ID",
                                                          "JOURNAL_STREAM",
+                                                         "KITTY_PID",
+                                                         "KITTY_WINDOW_ID",
                                                          "LESS",
                                                          "LESSOPEN",
                                                          "LINES",
@@ -48,45 +53,37 @@ constexpr std::array<std::string_view, 26> session_names{"_",
                                                          "PAGER",
                                                          "PS1",
                                                          "PWD",
+                                                         "SESSION_MANAGER",
                                                          "SHLVL",
                                                          "STY",
+                                                         "SYSTEMD_EXEC_PID",
                                                          "TERM",
                                                          "TERM_PROGRAM",
                                                          "WAYLAND_DISPLAY",
-                                                         "WINDOWID"};
-constexpr std::array<std::string_view, 9> session_heads{
-    "SSH_C", "SSH_TTY", "TERM_SESSION", "TMUX", "VSCODE_", "VTE_", "XAUTH", "XDG_SE", "XDG_VTNR"};
+                                                         "WINDOWID",
+                                                         "WT_SESSION"};
+constexpr std::array<std::string_view, 10> session_heads{"KONSOLE_",
+                                                         "SSH_C",
+                                                         "SSH_TTY",
+                                                         "TERM_SESSION",
+                                                         "TMUX",
+                                                         "VSCODE_",
+                                                         "VTE_",
+                                                         "XAUTH",
+                                                         "XDG_SE",
+                                                         "XDG_VTNR"};
 /// Whose a process is, and where: needed to work at all, other for each job, and no input.
-constexpr std::array<std::string_view, 11> place_names{"HOME",
-                                                       "HOSTNAME",
-                                                       "KRB5CCNAME",
-                                                       "LOGNAME",
-                                                       "SSH_AGENT_PID",
-                                                       "SSH_AUTH_SOCK",
-                                                       "TEMP",
-                                                       "TMP",
-                                                       "TMPDIR",
-                                                       "USER",
-                                                       "XDG_RUNTIME_DIR"};
+constexpr std::array<std::string_view, 20> place_names{
+    "HOME",          "HOSTNAME",       "JOB_ID",  "JOB_NAME",    "JOB_SCRIPT", "KRB5CCNAME",
+    "LOGNAME",       "NSLOTS",         "PE",      "PE_HOSTFILE", "QUEUE",      "REQUEST",
+    "SSH_AGENT_PID", "SSH_AUTH_SOCK",  "TASK_ID", "TEMP",        "TMP",        "TMPDIR",
+    "USER",          "XDG_RUNTIME_DIR"};
 /// Of schedulers, of what starts ranks, and of CI services; which GPUs a stage has.
-constexpr std::array<std::string_view, 18> place_heads{"BUILDKITE_",
-                                                       "CI_",
-                                                       "CUDA_VISIBLE_",
-                                                       "GITHUB_",
-                                                       "HIP_VISIBLE_",
-                                                       "LSB_",
-                                                       "LS_JOB",
-                                                       "LSF_",
-                                                       "PALS_",
-                                                       "PBS_",
-                                                       "PMIX_",
-                                                       "PMI_",
-                                                       "PRTE_",
-                                                       "ROCR_",
-                                                       "RUNNER_",
-                                                       "SGE_",
-                                                       "SLURM",
-                                                       "_CONDOR_"};
+constexpr std::array<std::string_view, 22> place_heads{
+    "BUILDKITE_",   "CI_",   "CUDA_VISIBLE_", "FLUX_",   "GITHUB_", "GPU_DEVICE_ORD",
+    "HIP_VISIBLE_", "LSB_",  "LS_JOB",        "LSF_",    "OAR_",    "PALS_",
+    "PBS_",         "PMIX_", "PMI_",          "PRTE_",   "ROCR_",   "RUNNER_",
+    "SGE_",         "SLURM", "ZE_AFFINITY_",  "_CONDOR_"};
 
 template <class List>
 bool has(const List& list, std::string_view name) {
@@ -131,6 +128,12 @@ bool StageSurroundings::is_named_elsewhere(const fs::path& file,
   if (is_beneath(file, run_directory_) || is_beneath(file, plan_.cache_directory) ||
       is_beneath(file, plan_.state_directory))
     return true;
+  // Wherever they lie: in a cache beneath this one, on the disk of the node.
+  const bool is_of_data =
+      std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const spec::PlannedInput& input) {
+        return stage.key_items.contains("dataset." + input.role) && is_beneath(file, input.path);
+      });
+  if (is_of_data) return true;
   const auto& layers = plan_.environment_of(stage).layers;
   return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
     return !layer.prefix.empty() && is_beneath(file, layer.prefix);

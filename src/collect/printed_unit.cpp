@@ -115,6 +115,8 @@ std::optional<double> moved(std::string_view number, int power) {
     int exponent = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc{})
       return std::nullopt;
+    constexpr int most = 100'000;  // far beyond what any number has
+    if (exponent > most || exponent < -most) return std::nullopt;
     power += exponent;
   }
   const std::string text = std::string(number.substr(0, mark)) + "e" + std::to_string(power);

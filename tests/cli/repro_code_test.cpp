@@ -146,6 +146,25 @@ TEST_CASE("repro: code beside the recipe's folder is told apart, and comes with 
   CHECK_THAT(compared.output, Contains("train.sh") && Contains("the changed code"));
 }
 
+TEST_CASE("repro: a log that the command names by its path is no code, a script is") {
+  Sabath sabath;
+  const std::string log = (sabath.folder() / "train.log").string();
+  const std::string script = (sabath.folder() / "more.sh").string();
+  write_text(script, "echo more\n");
+  write_text(log, "");
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh | tee -a " + log + "; sh " + script);
+  done(sabath, {"run", folder.string()});
+  done(sabath, {"run", folder.string()});
+  CHECK(done(sabath, {"compare", "@last~1", "@last"}).output.find("train.log") ==
+        std::string::npos);
+  CHECK_THAT(done(sabath, {"repro", "@last", "--require", "bitwise"}).output, Contains("PASS"));
+  write_text(script, "echo other\n");
+  done(sabath, {"run", folder.string()});
+  const Answer compared = sabath({"compare", "@last~2", "@last"});
+  CHECK(compared.status == 1);
+  CHECK_THAT(compared.output, Contains("more.sh") && Contains("the changed code"));
+}
+
 TEST_CASE(
     "repro: code that is nowhere any more is refused, and that of today is used only unchanged") {
   Sabath sabath;

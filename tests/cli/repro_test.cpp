@@ -217,7 +217,14 @@ TEST_CASE("cli: a repository cannot make a run start what it names, and a broken
     git(sabath, folder, {"config", "filter.bad.required", "true"});
     write_text(fs::path(folder) / ".git/hooks/post-index-change", "#!/bin/sh\n" + touch + "\n");
     fs::permissions(fs::path(folder) / ".git/hooks/post-index-change", fs::perms::all);
-    write_text(fs::path(folder) / ".gitattributes", "* diff=bad filter=bad\n");
+    // As an option the name of the second would end at its '='.
+    const fs::path settings = fs::path(folder) / ".git/config";
+    for (const char* name : {"bad", "x=y"})
+      write_text(settings,
+                 text_of(settings) + "[filter \"" + name + "\"]\n\tclean = " + "\"touch " + marker +
+                     "; cat\"\n");
+    write_text(fs::path(folder) / ".gitattributes",
+               "* diff=bad filter=bad\ncode/* diff=bad filter=x=y\n");
     write_text(fs::path(folder) / "code/train.sh",
                text_of(fs::path(folder) / "code/train.sh") + "# x\n");
     done(sabath, {"run", folder});
