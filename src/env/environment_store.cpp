@@ -283,7 +283,8 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
   if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
     entry.state = "failed";
     entry.problem = "the process that built it ended without a word";
-  } else if (const auto library = missing_library(record.present); record.state == "ready" && library) {
+  } else if (const auto library = missing_library(record.present);
+             record.state == "ready" && library) {
     entry.state = "failed";
     entry.problem =
         "it needs " + *library + ", which is gone or not for you to use; it will be built again";

@@ -80,7 +80,8 @@ std::optional<FoundAttempt> KeyFolder::ready() const {
   add_checked(folder, record->present);
   // Prefixes know their own path: one that was moved, or is seen from elsewhere, is not this one.
   if (record->layer.prefix != folder.prefix().string()) return std::nullopt;
-  if (!fs::is_directory(folder.prefix(), code) || missing_library(record->present)) return std::nullopt;
+  if (!fs::is_directory(folder.prefix(), code) || missing_library(record->present))
+    return std::nullopt;
   return FoundAttempt{folder, *record};
 }
 
