@@ -213,7 +213,7 @@ TEST_CASE("recipe: of one with nothing but tasks a task must be chosen") {
 TEST_CASE("recipe: predictions of an output are named by path, with or without the leading slash") {
   auto document = small_recipe();
   document["compare"]["x.h5"] = {{"predictions", {{"/g/scores", "argmax"}, {"labels", "labels"}}}};
-  const auto& rule = parsed(document).compare.at("x.h5");
+  const spec::OutputRule rule = parsed(document).compare.at("x.h5");
   CHECK(rule.as.empty());
   CHECK(rule.predictions ==
         std::map<std::string, spec::Prediction>{{"g/scores", spec::Prediction::argmax},
