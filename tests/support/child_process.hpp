@@ -7,17 +7,21 @@
 
 namespace sabath::test {
 
-/// Runs `body` in a forked copy of this process, which ends with what it returns. Returns the
-/// status as of wait(2). Checks of Catch have no effect in there.
-inline int status_in_child(const std::function<int()>& body) {
+/// Runs `body` in a forked copy of this process, which ends with what it returns. Checks of Catch
+/// have no effect in there. Not beside other threads: what they have locked stays so in the copy.
+inline int start_child(const std::function<int()>& body) {
   const int pid = ::fork();
-  if (pid == 0) {
-    try {
-      ::_exit(body());
-    } catch (...) {
-      ::_exit(99);
-    }
+  if (pid != 0) return pid;
+  try {
+    ::_exit(body());
+  } catch (...) {
+    ::_exit(99);
   }
+}
+
+/// The status as of wait(2).
+inline int status_in_child(const std::function<int()>& body) {
+  const int pid = start_child(body);
   int status = -1;
   ::waitpid(pid, &status, 0);
   return status;

@@ -32,20 +32,18 @@ TEST_CASE("catalog: threads that make and fill one file at once all succeed") {
 
 TEST_CASE("catalog: processes that write the same runs at once all succeed") {
   const CatalogHome home;
-  std::vector<int> statuses(2, -1);
-  std::vector<std::thread> waiters;
-  for (int& status : statuses) {
-    waiters.emplace_back([&] {
-      status = test::status_in_child([&] {
-        put_many(home.file(), "tiny");
-        return 7;
-      });
-    });
+  std::vector<int> writers;
+  for (int n = 0; n < 2; ++n) {
+    writers.push_back(test::start_child([&] {
+      put_many(home.file(), "tiny");
+      return 7;
+    }));
   }
-  for (std::thread& waiter : waiters)
-    waiter.join();
-  for (const int status : statuses)
+  for (const int writer : writers) {
+    int status = -1;
+    REQUIRE(::waitpid(writer, &status, 0) == writer);
     CHECK(WEXITSTATUS(status) == 7);
+  }
   const Catalog catalog(home.file());
   CHECK(catalog.stats().runs == 25);
   CHECK(catalog.search("tiny").size() == 25);
