@@ -85,7 +85,7 @@ for folder in (home / "runs").glob("soak-*"):
     states[state] += 1
     if state == "ok":
         ok[plan["study_id"], plan["study_point"]] += 1
-    if said not in (state, "running") or (state in ("ok", "failed", "interrupted")) != record.exists():
+    if said not in (state, "running") or (state in ("ok", "failed", "interrupted", "lost")) != record.exists():
         print(f"PROBLEM: {folder.name} is {said}, with a record that says {state}: {record.exists()}")
         bad = 1
 for study in (home / "studies").iterdir():
