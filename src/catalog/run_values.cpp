@@ -27,47 +27,57 @@ void choose(Database& database, const std::vector<RunRow>& runs, std::vector<std
     chosen.push_back(run.id);
 }
 
-/// A key's SQL, which gives k and a text.
+/// A key's SQL, which gives k and a text. The joins are crossed so that SQLite begins with the
+/// chosen runs: from the other end it would search all of these for each row.
 struct Key {
   std::string_view name;
   std::string_view sql;
 };
 constexpr std::array<Key, 16> keys{{
-    {"host", "select k, run.node from temp.chosen join run using (id)"},
-    {"node", "select k, run.node from temp.chosen join run using (id)"},
-    {"seed", "select k, run.seed from temp.chosen join run using (id)"},
-    {"study", "select k, run.study from temp.chosen join run using (id)"},
-    {"user", "select k, run.user from temp.chosen join run using (id)"},
-    {"state", "select k, run.state from temp.chosen join run using (id)"},
-    {"recipe", "select k, run.recipe from temp.chosen join run using (id)"},
-    {"recipe_digest", "select k, run.recipe_digest from temp.chosen join run using (id)"},
+    {"host", "select k, run.node from temp.chosen cross join run using (id)"},
+    {"node", "select k, run.node from temp.chosen cross join run using (id)"},
+    {"seed", "select k, run.seed from temp.chosen cross join run using (id)"},
+    {"study", "select k, run.study from temp.chosen cross join run using (id)"},
+    {"user", "select k, run.user from temp.chosen cross join run using (id)"},
+    {"state", "select k, run.state from temp.chosen cross join run using (id)"},
+    {"recipe", "select k, run.recipe from temp.chosen cross join run using (id)"},
+    {"recipe_digest", "select k, run.recipe_digest from temp.chosen cross join run using (id)"},
     {"tag",
-     "select k, group_concat(tag, '+') from (select k, tag from temp.chosen join run using (id) "
-     "join run_tag on run_tag.run = run.n order by k, tag) group by k"},
+     "select k, group_concat(tag, '+') from (select k, tag from temp.chosen cross join run using "
+     "(id) "
+     "cross join run_tag on run_tag.run = run.n order by k, tag) group by k"},
     {"cpu",
-     "select k, group_concat(cpu, '+') from (select k, cpu from temp.chosen join run using (id) "
-     "join run_host on run_host.run = run.n order by k, cpu) group by k"},
+     "select k, group_concat(cpu, '+') from (select k, cpu from temp.chosen cross join run using "
+     "(id) "
+     "cross join run_host on run_host.run = run.n order by k, cpu) group by k"},
     {"gpu",
-     "select k, group_concat(gpus, '+') from (select k, gpus from temp.chosen join run using (id) "
-     "join run_host on run_host.run = run.n order by k, gpus) group by k"},
+     "select k, group_concat(gpus, '+') from (select k, gpus from temp.chosen cross join run using "
+     "(id) "
+     "cross join run_host on run_host.run = run.n order by k, gpus) group by k"},
     {"os",
-     "select k, min(os) from temp.chosen join run using (id) join run_host on run_host.run = run.n "
+     "select k, min(os) from temp.chosen cross join run using (id) cross join run_host on "
+     "run_host.run = run.n "
      "group by k"},
     {"kernel",
-     "select k, min(kernel) from temp.chosen join run using (id) join run_host on run_host.run = "
+     "select k, min(kernel) from temp.chosen cross join run using (id) cross join run_host on "
+     "run_host.run = "
      "run.n group by k"},
     {"code",
-     "select k, digest from temp.chosen join run using (id) join run_facet on run_facet.run = "
+     "select k, digest from temp.chosen cross join run using (id) cross join run_facet on "
+     "run_facet.run = "
      "run.n and name = 'code'"},
     {"data",
-     "select k, digest from temp.chosen join run using (id) join run_facet on run_facet.run = "
+     "select k, digest from temp.chosen cross join run using (id) cross join run_facet on "
+     "run_facet.run = "
      "run.n and name = 'data'"},
     {"environment",
-     "select k, digest from temp.chosen join run using (id) join run_facet on run_facet.run = "
+     "select k, digest from temp.chosen cross join run using (id) cross join run_facet on "
+     "run_facet.run = "
      "run.n and name = 'environment'"},
 }};
 constexpr std::string_view named_value =
-    "select k, value from temp.chosen join run using (id) join run_parameter on run_parameter.run "
+    "select k, value from temp.chosen cross join run using (id) cross join run_parameter on "
+    "run_parameter.run "
     "= run.n and name = ?";
 
 const Key* find_key(std::string_view name) {
@@ -106,8 +116,9 @@ std::vector<RunMetric> Catalog::metrics_of(const std::vector<RunRow>& runs) cons
   return database.guarded([&] {
     choose(database, runs, state_->chosen);
     auto& statement = database.statement(
-        "select k, stream, name, unit, better, performance, last, median from temp.chosen join run "
-        "using (id) join "
+        "select k, stream, name, unit, better, performance, last, median from temp.chosen cross "
+        "join run "
+        "using (id) cross join "
         "run_metric on run_metric.run = run.n where points > 0 order by k, stream, name");
     std::vector<RunMetric> metrics;
     while (statement.executeStep()) {
@@ -160,7 +171,8 @@ std::vector<std::string> Catalog::keys_of(const std::vector<RunRow>& runs) const
     for (const Key& key : keys)
       names.emplace_back(key.name);
     auto& statement = database.statement(
-        "select distinct name from temp.chosen join run using (id) join run_parameter on "
+        "select distinct name from temp.chosen cross join run using (id) cross join run_parameter "
+        "on "
         "run_parameter.run = run.n order by name");
     while (statement.executeStep())
       names.push_back(statement.getColumn(0).getString());
