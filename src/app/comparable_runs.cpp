@@ -1,10 +1,9 @@
 #include "comparable_runs.hpp"
 
-#include "stricter_tolerance.hpp"
-
 #include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/compare/rules.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <fmt/format.h>
@@ -109,14 +108,16 @@ void note_margins(const std::string& metric, const std::set<double>& margins, Co
 
 void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& terms) {
   if (known.tolerance != other.tolerance) {
-    const auto strict = stricter_of(as_applied(known.tolerance), as_applied(other.tolerance));
-    if (as_applied(known.tolerance) != as_applied(other.tolerance)) {
+    const auto smaller = compare::smaller_tolerance(known.tolerance, other.tolerance);
+    const bool are_other = compare::smaller_tolerance(known.tolerance, known.tolerance) !=
+                           compare::smaller_tolerance(other.tolerance, other.tolerance);
+    if (are_other) {
       const std::string note = fmt::format(
           "the recipe's documents have other tolerances of {}: the smallest counts", known.name);
       if (std::find(terms.notes.begin(), terms.notes.end(), note) == terms.notes.end())
         terms.notes.push_back(note);
     }
-    known.tolerance = strict;
+    known.tolerance = smaller;
   }
   if (other.margin) known.margin = std::min(known.margin.value_or(*other.margin), *other.margin);
   known.performance = known.performance && other.performance;

@@ -56,10 +56,8 @@ void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, st
     told[spec::seconds_to_target(metric.name)] =
         differ("targets", text(metric.target), text(other.target));
   }
-  if (metric.tolerance != other.tolerance) {
-    const SaidTolerance said{metric.tolerance, other.tolerance};
-    metric.tolerance = applied_tolerance(base::ArrayType::float64, said, {});
-  }
+  if (metric.tolerance != other.tolerance)
+    metric.tolerance = smaller_tolerance(metric.tolerance, other.tolerance);
   metric.performance = metric.performance && other.performance;
   if (metric.unit.empty()) metric.unit = other.unit;
   metric.better = std::max(metric.better, other.better);
@@ -69,6 +67,10 @@ void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, st
 }
 
 }  // namespace
+
+spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Tolerance& b) {
+  return applied_tolerance(base::ArrayType::float64, SaidTolerance{a, b}, {});
+}
 
 Rules merged_rules(const Rules& a, const Rules& b) {
   // The order of the metrics is that of the items: the same from either side.

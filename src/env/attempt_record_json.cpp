@@ -1,8 +1,7 @@
 #include "attempt_record.hpp"
+#include "own_record.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -56,17 +55,7 @@ void write_attempt_record(const std::filesystem::path& path, const AttemptRecord
 }
 
 std::optional<AttemptRecord> read_attempt_record(const std::filesystem::path& path) {
-  try {
-    const auto text = base::read_file_if_exists(path);
-    if (!text) return std::nullopt;
-    auto document = base::JsonDocument::parse(*text, path.string());
-    AttemptRecord record = read_record(document.root());
-    document.finish();
-    return record;
-  } catch (const base::Error& error) {
-    if (error.kind() == base::ErrorKind::usage) return std::nullopt;
-    throw;
-  }
+  return read_own_record(path, read_record);
 }
 
 }  // namespace sabath::env

@@ -1,8 +1,7 @@
+#include "own_record.hpp"
 #include "prefix_checks.hpp"
 
-#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -39,17 +38,7 @@ void write_check_record(const std::filesystem::path& path, const CheckRecord& re
 }
 
 std::optional<CheckRecord> read_check_record(const std::filesystem::path& path) {
-  try {
-    const auto text = base::read_file_if_exists(path);
-    if (!text) return std::nullopt;
-    auto document = base::JsonDocument::parse(*text, path.string());
-    CheckRecord record = read_record(document.root());
-    document.finish();
-    return record;
-  } catch (const base::Error& error) {
-    if (error.kind() == base::ErrorKind::usage) return std::nullopt;
-    throw;
-  }
+  return read_own_record(path, read_record);
 }
 
 }  // namespace sabath::env

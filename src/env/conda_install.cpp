@@ -56,13 +56,7 @@ void keep_activation(const CondaInstall& install, base::ProcessRunner& processes
   const LayerBuild& build = install.build;
   base::Command shell;
   base::Environment variables = variables_inside(build);
-  shell.argv = {"bash",
-                "--noprofile",
-                "--norc",
-                "-c",
-                script,
-                "sabath",
-                find_env(build.context.variables, place_of(build.lock.name))};
+  shell.argv = bash_with_env(script, build.context.variables, place_of(build.lock.name));
   shell.working_directory = build.work;
   variables["HOME"] = (build.work / "home").string();
   variables["TMPDIR"] = (build.work / "tmp").string();

@@ -102,14 +102,8 @@ ModuleSession run_module_session(base::ProcessRunner& processes,
                                  const ModuleRequest& request,
                                  const std::string& place) {
   base::Command shell;
-  shell.argv = {"bash",
-                "--noprofile",
-                "--norc",
-                "-c",
-                script,
-                "sabath",
-                find_env(request.variables, place),
-                request.init.string()};
+  shell.argv = bash_with_env(script, request.variables, place);
+  shell.argv.push_back(request.init.string());
   shell.argv.insert(shell.argv.end(), request.folders.begin(), request.folders.end());
   shell.argv.emplace_back("--");
   shell.argv.insert(shell.argv.end(), request.modules.begin(), request.modules.end());

@@ -16,10 +16,12 @@ std::optional<std::vector<std::string>> take_section(std::string_view& text) {
   }
 }
 
-std::string find_env(const base::Environment& variables, const std::string& place) {
+std::vector<std::string> bash_with_env(const std::string& script,
+                                       const base::Environment& variables,
+                                       const std::string& place) {
   const auto path = variables.find("PATH");
   const auto program = base::find_program("env", path == variables.end() ? "" : path->second);
-  if (program) return program->string();
+  if (program) return {"bash", "--noprofile", "--norc", "-c", script, "sabath", program->string()};
   throw base::Error(base::ErrorKind::environment,
                     place + ": no program 'env' on PATH",
                     "it is part of coreutils; what a shell script sets is asked with it");

@@ -348,6 +348,18 @@ TEST_CASE("job: a signal when the job's time is nearly over ends the run, others
   }
 }
 
+/// All tasks of a batch, started without waiting for one.
+std::vector<std::unique_ptr<Running>> at_once(Sabath& sabath,
+                                              PlannedBatch& batch,
+                                              std::size_t tasks) {
+  std::vector<std::unique_ptr<Running>> all;
+  for (std::size_t task = 1; task <= tasks; ++task) {
+    batch.be_job(std::to_string(task));
+    all.emplace_back(new Running(sabath.start(batch.command(task))));
+  }
+  return all;
+}
+
 TEST_CASE("herd: of 64 tasks that come at once to a cached stage one executes it") {
   Sabath sabath;
   const fs::path log = sabath.folder() / "executions";
@@ -358,11 +370,7 @@ TEST_CASE("herd: of 64 tasks that come at once to a cached stage one executes it
                        {{"name", "use"}, {"needs", {"make"}}, {"line", "cat {stage.make}/x"}}};
   constexpr std::size_t tasks = 64;
   PlannedBatch batch(sabath, recipe_of(sabath, stages), tasks);
-  std::vector<std::unique_ptr<Running>> all;
-  for (std::size_t task = 1; task <= tasks; ++task) {
-    batch.be_job(std::to_string(task));
-    all.emplace_back(new Running(sabath.start(batch.command(task))));
-  }
+  const auto all = at_once(sabath, batch, tasks);
   for (const auto& one : all) {
     const Answer answer = one->wait();
     INFO(answer.errors);
@@ -384,20 +392,16 @@ TEST_CASE("herd: a cached stage that fails does not make the others wait for eac
                         {"outputs", {"x"}}}};
   constexpr std::size_t tasks = 12;
   PlannedBatch batch(sabath, recipe_of(sabath, stages), tasks);
-  std::vector<std::unique_ptr<Running>> all;
-  for (std::size_t task = 1; task <= tasks; ++task) {
-    batch.be_job(std::to_string(task));
-    all.emplace_back(new Running(sabath.start(batch.command(task))));
-  }
+  const auto all = at_once(sabath, batch, tasks);
   for (const auto& one : all)
     CHECK(one->wait().status == 1);
-  int at_once = 0;
+  int running = 0;
   int most = 0;
   for (const char c : text_of(log)) {
-    if (c == '+') most = std::max(most, ++at_once);
-    if (c == '-') --at_once;
+    if (c == '+') most = std::max(most, ++running);
+    if (c == '-') --running;
   }
-  CHECK(at_once == 0);
+  CHECK(running == 0);
   CHECK(most > 1);
 }
 

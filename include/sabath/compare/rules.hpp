@@ -21,6 +21,9 @@ struct Rules {
   std::map<std::string, std::string> conflicts{};
 };
 
+/// What both say of a float64, with every part filled in: where they differ, the smaller counts.
+spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Tolerance& b);
+
 /// The rules of two runs, whose recipes may say different things. What either declares is judged,
 /// by the smaller tolerance and the stronger rung; what one does not say is what it is by default.
 /// Symmetric but for which of the two `outputs_of_b` are of.
