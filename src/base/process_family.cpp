@@ -185,6 +185,12 @@ ProcessFamily::~ProcessFamily() {
   }
 }
 
+bool ProcessFamily::leader_has_ended() const noexcept {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(leader_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
 void ProcessFamily::send(int signal) const noexcept {
   ::kill(-leader_, signal);
   if (signal == SIGKILL) return;  // kill_others() finds, counts and kills those that left the group

@@ -32,6 +32,7 @@ class ProcessFamily {
   ProcessFamily& operator=(const ProcessFamily&) = delete;
 
   int leader() const noexcept { return leader_; }
+  bool leader_has_ended() const noexcept;
   /// Sends `signal` to the leader's process group.
   void send(int signal) const noexcept;
   /// Once the leader has ended: is anybody else of the family still running?

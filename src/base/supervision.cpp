@@ -72,7 +72,9 @@ std::optional<ProcessEnd> Supervision::wait(const std::stop_token& stop) {
     const SteadyTime now = now_steady();
     if (is_over(now)) return asked_;
     if (leader_ended_ || asked_) continue;
-    if (const auto reason = passed_limit(now)) ask_to_end(*reason, now);
+    const auto reason = passed_limit(now);
+    // Its last words may reach us before the news of its end does: then nothing is left to end.
+    if (reason && !family_.leader_has_ended()) ask_to_end(*reason, now);
   }
 }
 
