@@ -120,18 +120,30 @@ demo() {
   step sabath compare @last~1 @last
 }
 
+# run_tests PRESET FILTER...: what fails beside other tests is run once more, alone. What fails then too
+# is broken; what does not depends on time, and both listings say its name.
+run_tests() {
+  local preset=$1
+  shift
+  ctest --preset "$preset" -j "$(nproc)" "$@" && return
+  say "what failed, once more and alone"
+  ctest --preset "$preset" -j 1 --rerun-failed
+}
+
 # Everything with the sanitizers; then the program as it is installed, alone, with what takes long: the recipe and a short soak.
 test_all() {
+  local failed=0
   install_packages test
   use_ccache
   say "building and testing with sanitizers (build/dev)"
   cmake --preset dev "${launcher[@]}"
   cmake --build --preset dev
-  ctest --preset dev -j "$(nproc)" -LE 'soak|program'
+  run_tests dev -LE 'soak|program' || failed=1
   say "building and testing as it is installed (build/release)"
   cmake --preset release "${launcher[@]}"
   cmake --build --preset release --target sabath sabath_shell program_tests
-  ctest --preset release -j "$(nproc)" -R '^(test_cli|test_slurm|test_gridengine|test_sites|integration|soak)'
+  run_tests release -R '^(test_cli|test_slurm|test_gridengine|test_sites|integration|soak)' || failed=1
+  return $failed
 }
 
 mkdir -p build
