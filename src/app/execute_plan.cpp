@@ -506,20 +506,22 @@ class Execution {
                   "this one, which was given up for lost, is not recorded");
     }
     if (!ends_run()) return leave_step();
+    const bool comes_back = may_come_back();
     if (node_.batch) tell_out_of_time(*node_.batch, plan_.run_id, clock_.now(), record_);
     tell_full_disk();
     keep_earlier();
     if (node_.batch) complete_stages(plan_, record_);
     fill_record();
-    if (may_come_back()) {
-      // As long as nobody has closed it, the same job may go on.
+    if (comes_back) {
+      // As long as nobody has closed it, the same job may go on: also one whose time was over, which
+      // code that continues itself puts back into the queue.
       const fs::path file = RunFiles(files_.attempt(status_.attempt)).record();
       base::write_file_atomically(file, record_text(record_));
     } else {
       write_record();
     }
     status_.message = record_.message;
-    set_state(record_.state);
+    set_state(comes_back ? spec::RunState::interrupted : record_.state);
     announce(files_.directory().parent_path(), plan_.run_id, RunEvent::finished);
     if (node_.batch) BatchFiles(node_.batch->folder).tell_ended(plan_.run_id);
   }

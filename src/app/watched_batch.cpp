@@ -226,6 +226,8 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
   run.detail = said(at->view) + "; " + problem;
   if (!is_patience_over(at->since)) return;
   if (phase == JobPhase::unknown) {
+    // A job that the scheduler has forgotten does not come back.
+    if (take_outcome(seen, true)) return;
     run.state = RunState::unknown;
     run.detail = "the scheduler knows no job " + tasks_of(seen).back() +
                  " (any more), and the run's files say nothing of an end";

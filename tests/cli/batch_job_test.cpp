@@ -333,10 +333,25 @@ TEST_CASE("job: a signal when the job's time is nearly over ends the run, others
   };
   SECTION("it is nearly over") {
     CHECK(signalled(65) == 1);
+    CHECK(batch.run().read_record()->state == spec::RunState::failed);
+    CHECK_THAT(batch.run().read_record()->message, Contains("the job's time was nearly over"));
+    CHECK_FALSE(fs::exists(batch.run().record()));
+    CHECK_THAT(batch.exec().errors, Contains("finished already"));
+    REQUIRE(app::close_interrupted(batch.run()));
     CHECK(batch.record()["state"] == "failed");
-    CHECK_THAT(batch.record()["message"].get<std::string>(),
-               Contains("the job's time was nearly over"));
-    CHECK(batch.exec().status == 1);
+  }
+  SECTION("it is nearly over, and the job is put back into the queue") {
+    CHECK(signalled(65) == 1);
+    batch.be_job("7", 1);
+    sabath.environment().erase("SABATH_JOB_END");
+    Running again = sabath.start(batch.command());
+    REQUIRE(eventually([&] {
+      const spec::RunStatus status = batch.run().read_status();
+      return status.stage == "go" && status.attempt == 2;
+    }));
+    again.signal(SIGTERM);
+    CHECK(again.wait().status == 130);
+    CHECK_FALSE(fs::exists(batch.run().record()));
   }
   SECTION("there is time left") {
     CHECK(signalled(3000) == 130);

@@ -256,6 +256,34 @@ TEST_CASE("run watch: a job that vanished is unknown and never done, until its r
   CHECK(watch.runs()[0].state == RunState::ok);
 }
 
+TEST_CASE("run watch: an attempt out of time is the end of its run once its job is over") {
+  const std::string said = GENERATE("TIMEOUT|TimeLimit", "");  // the other one has been forgotten
+  Batch batch(1);
+  std::string state = "PENDING|BeginTime";
+  batch.queue.state_of = [&](const std::string&) { return state; };
+  const app::RunFiles files = batch.run(batch.id(0));
+  spec::RunRecord record = test::full_record();
+  record.run_id = batch.id(0);
+  record.state = RunState::failed;
+  fs::create_directories(files.attempt(1));
+  std::ofstream(app::RunFiles(files.attempt(1)).record()) << app::record_text(record);
+  spec::RunStatus status;
+  status.state = RunState::interrupted;
+  status.attempt = 1;
+  files.write_status(status);
+  batch.files->tell_ended(batch.id(0));
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  CHECK(watch.runs()[0].goes_on());
+  state = said;
+  batch.clock.move(seconds(11));
+  watch.look({});
+  batch.clock.move(seconds(21));
+  watch.look({});
+  CHECK(watch.runs()[0].state == RunState::failed);
+  CHECK(fs::exists(files.record()));
+}
+
 TEST_CASE("run watch: the scheduler is asked one question for all, at most twelve times a minute") {
   Batch batch(100);
   app::RunWatch first = batch.watch();
