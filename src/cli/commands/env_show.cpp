@@ -194,9 +194,10 @@ std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe,
   const auto built = workspace.environments().find(
       workspace.runner().environment_of(recipe, variant), recipe.directory);
   if (!built) {
-    throw base::Error(base::ErrorKind::environment,
-                      "environment of '" + recipe.name + "': not built yet",
-                      "sabath env build " + recipe.name);
+    throw base::Error(
+        base::ErrorKind::environment,
+        "environment of '" + recipe.name + "': not built yet, or not checked for this recipe",
+        "sabath env build " + recipe.name);
   }
   std::vector<env::EnvironmentEntry> entries;
   for (const spec::BuiltLayer& layer : built->layers) {
