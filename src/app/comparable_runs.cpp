@@ -107,6 +107,7 @@ void note_margins(const std::string& metric, const std::set<double>& margins, Co
 }
 
 void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& terms) {
+  terms.conflicts.merge(compare::conflicts_of(known, other));
   if (known.tolerance != other.tolerance) {
     const auto smaller = compare::smaller_tolerance(known.tolerance, other.tolerance);
     const bool are_other = compare::smaller_tolerance(known.tolerance, known.tolerance) !=
@@ -121,6 +122,8 @@ void merge(spec::MetricSpec& known, const spec::MetricSpec& other, CommonTerms& 
   }
   if (other.margin) known.margin = std::min(known.margin.value_or(*other.margin), *other.margin);
   known.performance = known.performance && other.performance;
+  if (known.unit.empty()) known.unit = other.unit;
+  known.better = std::max(known.better, other.better);
 }
 
 /// Is it of a stage that the run never had (another task's), or that was not due?

@@ -20,6 +20,8 @@ struct CommonTerms {
   std::set<std::string> execution{};  ///< parameters that all say affect the execution only
   std::set<std::string> elsewhere{};  ///< metrics of stages that none of the runs had
   std::vector<std::string> notes{};   ///< where the documents say other things
+  /// Metrics of which they say what cannot both hold, and what.
+  std::map<std::string, std::string> conflicts{};
 };
 
 /// The runs that can be judged; the others are told.

@@ -102,15 +102,17 @@ void add_spent(const std::vector<RunRow>& runs,
                std::vector<compare::RunValues>& metrics) {
   compare::RunValues times = spent_values(compare::total_time_name, "s");
   compare::RunValues energies = spent_values(compare::energy_name, "J");
+  bool has_time = false;
   bool has_energy = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const bool is_known = runs[i].state == spec::RunState::ok && !spent[i].reuses;
     times.values.push_back(is_known && runs[i].wall_s > 0 ? std::optional(runs[i].wall_s)
                                                           : std::nullopt);
+    has_time = has_time || times.values.back();
     energies.values.push_back(is_known ? spent[i].joules : std::nullopt);
     has_energy = has_energy || energies.values.back();
   }
-  metrics.push_back(std::move(times));
+  if (has_time) metrics.push_back(std::move(times));
   if (has_energy) metrics.push_back(std::move(energies));
 }
 

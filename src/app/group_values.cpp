@@ -5,6 +5,7 @@
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/compare/rules.hpp>
 #include <sabath/spec/derived_metric.hpp>
 
 #include <fmt/format.h>
@@ -41,6 +42,25 @@ void check_sources(const std::vector<RunRow>& runs, const std::vector<spec::Metr
   }
 }
 
+/// Numbers of two units are no values of one thing, and a table of them has none.
+void tell_conflict(const catalog::RunMetric& found,
+                   const CommonTerms& terms,
+                   compare::RunValues& metric) {
+  if (const auto known = terms.conflicts.find(found.name); known != terms.conflicts.end()) {
+    metric.conflict = known->second;
+  } else {
+    spec::MetricSpec one;
+    spec::MetricSpec other;
+    one.unit = metric.unit;
+    other.unit = found.unit;
+    for (const auto& [name, conflict] : compare::conflicts_of(one, other))
+      metric.conflict = conflict;
+  }
+  if (metric.conflict.empty()) return;
+  metric.unit.clear();
+  metric.better = spec::Better::none;
+}
+
 /// The metrics that runs have, and those that are declared and none has.
 std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
                                            const CommonTerms& terms,
@@ -59,7 +79,7 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
       seen.insert(found.name);
       metric.name = found.stream + "/" + found.name;
       metric.unit = found.unit;
-      metric.better = found.better;
+      metric.better = spec == declared.end() ? found.better : spec->better;
       // As the pair has it: of performance is what all say is.
       metric.performance = found.performance && (spec == declared.end() || spec->performance);
       const bool is_imported = runs[found.run].state == spec::RunState::imported;
@@ -70,6 +90,7 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
       }
       metric.values.resize(runs.size());
     }
+    if (metric.conflict.empty()) tell_conflict(found, terms, metric);
     const bool is_median = metric.performance && found.performance;
     metric.values[found.run] = is_median ? found.median : found.last;
   }

@@ -61,7 +61,7 @@ void summarise(spec::BaselineMetric& metric) {
   const Moments found = moments(finite);
   metric.n = found.n;
   metric.mean = found.mean;
-  metric.sd = found.sd();
+  metric.sd = found.sd;
   metric.min = found.min;
   metric.max = found.max;
   metric.median = finite.empty() ? 0 : median(finite);

@@ -282,7 +282,7 @@ std::optional<Interval> pooled_ratio(const std::vector<double>& values,
   const auto m = static_cast<double>(b.n);
   const double freedom = n + m - 2;
   if (freedom < 1) return std::nullopt;
-  const double variance = ((n - 1) * a.variance + (m - 1) * b.variance) / freedom;
+  const double variance = ((n - 1) * a.sd * a.sd + (m - 1) * b.sd * b.sd) / freedom;
   const double t =
       boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), 0.025));
   const double half = t * std::sqrt(variance * (1 / n + 1 / m));

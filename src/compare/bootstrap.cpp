@@ -47,8 +47,7 @@ std::vector<double> resampled_values(const Groups& groups,
 /// sum U^3 / n^3 over (sum U^2 / n^2)^1.5 / 6, where U = (n - 1) * (mean of those left - each);
 /// over all groups (B. Efron, R. Tibshirani, "An Introduction to the Bootstrap", 1993, 14.15).
 double acceleration_of(const Groups& groups, const GroupStatistic& statistic) {
-  double cubes = 0;
-  double squares = 0;
+  std::vector<double> influences;
   Groups left = groups;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto n = static_cast<double>(groups[g].size());
@@ -60,11 +59,19 @@ double acceleration_of(const Groups& groups, const GroupStatistic& statistic) {
     }
     left[g] = groups[g];
     const double mean = moments(values).mean;
-    for (const double value : values) {
-      const double influence = (n - 1) * (mean - value);
-      squares += influence * influence / (n * n);
-      cubes += influence * influence * influence / (n * n * n);
-    }
+    for (const double value : values)
+      influences.push_back((n - 1) / n * (mean - value));
+  }
+  double largest = 0;
+  for (const double influence : influences)
+    largest = std::max(largest, std::abs(influence));
+  const double unit = unit_of(largest);  // so that no cube is none, or infinite
+  double cubes = 0;
+  double squares = 0;
+  for (const double influence : influences) {
+    const double scaled = influence / unit;
+    squares += scaled * scaled;
+    cubes += scaled * scaled * scaled;
   }
   return squares > 0 ? cubes / std::pow(squares, 1.5) / 6 : 0;
 }

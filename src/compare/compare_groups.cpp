@@ -1,7 +1,7 @@
+#include "group_performance.hpp"
 #include "group_statistics.hpp"
 #include "holds_rung.hpp"
 #include "mean_by_sample.hpp"
-#include "performance.hpp"
 #include "tolerance.hpp"
 
 #include <sabath/compare/compare_groups.hpp>
@@ -15,6 +15,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 namespace sabath::compare {
 namespace {
@@ -113,7 +114,7 @@ void summarise(spec::GroupRow& row) {
   const Moments found = moments(finite);
   row.finite = found.n;
   row.mean = found.mean;
-  row.sd = found.sd();
+  if (found.n > 1) row.sd = found.sd;
   row.min = found.min;
   row.max = found.max;
   row.distinct = count_distinct(row.values);
@@ -189,7 +190,7 @@ spec::MetricGroups describe(const GroupsToCompare& request,
                             std::all_of(result.rows.begin(), result.rows.end(), is_uniform) &&
                             std::any_of(result.rows.begin(), result.rows.end(), is_repeated);
   result.identical_across = result.distinct == 1 && all.size() > 1 && !finite.empty();
-  result.split = split_variance(finite, factors_for(request, runs));
+  if (metric.conflict.empty()) result.split = split_variance(finite, factors_for(request, runs));
   return result;
 }
 
@@ -206,53 +207,83 @@ void set(spec::MetricGroups& metric, Verdict verdict, std::string reason) {
   metric.reason = std::move(reason);
 }
 
+/// Values are of all bits there are where these must be equal, else of the finite ones.
 void judge_rung(const GroupsToCompare& request,
                 const RunValues& values,
                 spec::MetricGroups& metric) {
+  std::uint64_t count = 0;
   double least = HUGE_VAL;
   double most = -HUGE_VAL;
+  const bool is_bitwise = *request.require == spec::Rung::bitwise;
   for (const spec::GroupRow& row : metric.rows) {
+    count += is_bitwise ? row.values.size() : row.finite;
     if (row.finite == 0) continue;
     least = std::min(least, row.min);
     most = std::max(most, row.max);
   }
+  if (is_bitwise && least == most && !metric.classes.empty()) {  // zeros of two signs, or NaN
+    least = metric.classes.front().value;
+    most = metric.classes.back().value;
+  }
   const auto tolerance =
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
-  const bool good = *request.require == spec::Rung::bitwise
-                        ? metric.identical_across
-                        : holds_rung(least, most, *request.require, tolerance);
+  const bool good =
+      is_bitwise ? metric.distinct == 1 : holds_rung(least, most, *request.require, tolerance);
   set(metric,
       good ? Verdict::pass : Verdict::fail,
       fmt::format("of {} runs the values that lie furthest apart, {} and {}, {} {}",
-                  request.runs,
+                  count,
                   least,
                   most,
                   good ? "are equal:" : "are not equal:",
                   spec::to_string(*request.require)));
 }
 
-/// Two groups of one metric, tested.
+/// Two groups of one metric, tested. There may be millions: the words for one are found when they
+/// are wanted.
 struct TestedPair {
   std::size_t metric = 0;
   std::size_t a = 0;
   std::size_t b = 0;
-  GroupVerdict verdict{};
+  Verdict verdict = Verdict::inconclusive;
+  std::optional<double> p{};  ///< Welch's
+  double apart = 0;           ///< the means
+  bool uses_margin = false;
+  std::optional<AmongTests> among{};  ///< where it was not the only test
 };
 
-/// All pairs of groups; the verdict of each is for that pair alone.
-std::vector<TestedPair> test_pairs(std::size_t index,
-                                   const Samples& samples,
-                                   const std::optional<double>& margin,
-                                   double alpha) {
+GroupVerdict verdict_of(const TestedPair& pair,
+                        const GroupsToCompare& request,
+                        const Samples& samples,
+                        bool find_runs_needed = false,
+                        const std::optional<AmongTests>& among = {}) {
+  return judge_groups(moments(samples[pair.a]),
+                      moments(samples[pair.b]),
+                      request.metrics[pair.metric].margin,
+                      request.alpha,
+                      find_runs_needed,
+                      among);
+}
+
+/// Adds all pairs of groups; the verdict of each is for that pair alone.
+void test_pairs(std::size_t index,
+                const Samples& samples,
+                const std::optional<double>& margin,
+                double alpha,
+                std::vector<TestedPair>& pairs) {
   std::vector<Moments> groups;
   for (const std::vector<double>& values : samples)
     groups.push_back(moments(values));
-  std::vector<TestedPair> pairs;
   for (std::size_t a = 0; a < groups.size(); ++a) {
-    for (std::size_t b = a + 1; b < groups.size(); ++b)
-      pairs.push_back({index, a, b, judge_groups(groups[a], groups[b], margin, alpha, false)});
+    for (std::size_t b = a + 1; b < groups.size(); ++b) {
+      const GroupVerdict found = judge_groups(groups[a], groups[b], margin, alpha, false);
+      TestedPair& pair = pairs.emplace_back(TestedPair{index, a, b, found.verdict});
+      pair.uses_margin = found.has_margin && found.equivalence;
+      if (!found.welch) continue;
+      pair.p = found.welch->p;
+      pair.apart = std::abs(found.welch->difference);
+    }
   }
-  return pairs;
 }
 
 std::string label(const spec::RunGroup& group) {
@@ -263,52 +294,57 @@ std::string label(const spec::RunGroup& group) {
 }
 
 /// That all pairs pass: the one whose means lie furthest apart says how closely.
-std::string equivalent_text(const Grouping& grouping, const std::vector<TestedPair>& pairs) {
-  if (pairs.size() == 1) return pairs.front().verdict.reason;
-  const auto apart = [](const TestedPair& pair) {
-    return pair.verdict.welch ? std::abs(pair.verdict.welch->difference) : 0;
-  };
-  const auto widest =
-      std::max_element(pairs.begin(), pairs.end(), [&](const TestedPair& a, const TestedPair& b) {
-        return apart(a) < apart(b);
-      });
+std::string equivalent_text(const GroupsToCompare& request,
+                            const Grouping& grouping,
+                            std::span<const TestedPair> pairs,
+                            const Samples& samples) {
+  const auto widest = std::max_element(
+      pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.apart < b.apart; });
+  const std::string reason = verdict_of(*widest, request, samples).reason;
+  if (pairs.size() == 1) return reason;
   return fmt::format(
       "all {} pairs of groups are equivalent within the margin, the furthest apart {} and {}: {}",
       pairs.size(),
       label(grouping.groups[widest->a]),
       label(grouping.groups[widest->b]),
-      widest->verdict.reason);
+      reason);
 }
 
 /// From the tests of its pairs: the first that fails, else the first that does not pass.
 void judge_equivalence(const GroupsToCompare& request,
                        const Grouping& grouping,
-                       const std::vector<TestedPair>& pairs,
+                       std::span<const TestedPair> pairs,
                        const Samples& samples,
                        spec::MetricGroups& metric) {
   const auto first = [&](Verdict verdict) {
     return std::find_if(pairs.begin(), pairs.end(), [&](const TestedPair& pair) {
-      return pair.verdict.verdict == verdict;
+      return pair.verdict == verdict;
     });
   };
+  const std::string& from = request.metrics[pairs.front().metric].margin_from;
+  const std::string margin_text = from.empty() ? "" : "; the margin is that of " + from;
   auto telling = first(Verdict::fail);
   if (telling == pairs.end()) telling = first(Verdict::inconclusive);
   if (telling == pairs.end()) {
-    set(metric, Verdict::pass, equivalent_text(grouping, pairs));
+    const bool is_used =
+        std::any_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.uses_margin; });
+    const std::string text = equivalent_text(request, grouping, pairs, samples);
+    set(metric, Verdict::pass, text + (is_used ? margin_text : ""));
     return;
   }
-  std::string reason = telling->verdict.reason;
-  if (telling->verdict.verdict == Verdict::inconclusive && telling->verdict.has_margin &&
-      telling->verdict.equivalence) {
-    const GroupVerdict whole = judge_groups(moments(samples[telling->a]),
-                                            moments(samples[telling->b]),
-                                            telling->verdict.equivalence->margin,
-                                            request.alpha);
+  std::string reason;
+  if (telling->verdict == Verdict::inconclusive && telling->uses_margin) {
+    // More runs do not make up for one without a value.
+    const bool is_complete = without_value(metric, request.runs) == 0;
+    const GroupVerdict whole = verdict_of(*telling, request, samples, is_complete, telling->among);
     metric.runs_needed = whole.runs_needed;
-    if (whole.verdict == Verdict::inconclusive) reason = whole.reason;
+    reason = whole.reason;
+  } else {
+    reason = verdict_of(*telling, request, samples).reason;
   }
+  if (telling->uses_margin) reason += margin_text;
   set(metric,
-      telling->verdict.verdict,
+      telling->verdict,
       fmt::format("{} and {}: {}",
                   label(grouping.groups[telling->a]),
                   label(grouping.groups[telling->b]),
@@ -345,7 +381,7 @@ std::optional<double> judge_single(const GroupsToCompare& request,
   const spec::GroupRow& references = metric.rows[1 - single];
   if (samples[single].empty() ||
       references.finite < references.values.size() + references.missing) {
-    set(metric, Verdict::inconclusive, "a run has no finite value");
+    set(metric, Verdict::inconclusive, "a prediction interval wants a value of every run");
     return std::nullopt;
   }
   const PredictionVerdict found =
@@ -379,7 +415,9 @@ bool judge_plainly(const GroupsToCompare& request,
                    const Grouping& grouping,
                    spec::MetricGroups& metric) {
   const std::uint64_t without = without_value(metric, request.runs);
-  if (without == request.runs) {
+  if (!values.conflict.empty()) {
+    set(metric, Verdict::inconclusive, values.conflict);
+  } else if (without == request.runs) {
     const bool none = std::all_of(
         metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.values.empty(); });
     set(metric,
@@ -392,7 +430,7 @@ bool judge_plainly(const GroupsToCompare& request,
   } else if (request.require) {
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
-    set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs));
+    set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
   } else if (grouping.groups.size() > most_tested_groups) {
     set(metric,
         Verdict::inconclusive,
@@ -409,13 +447,15 @@ bool judge_plainly(const GroupsToCompare& request,
 void adjust(std::vector<TestedPair>& pairs, double alpha) {
   std::vector<double> p;
   for (const TestedPair& pair : pairs)
-    p.push_back(pair.verdict.welch ? pair.verdict.welch->p : 0);
+    p.push_back(pair.p.value_or(0));
   const std::vector<double> adjusted = holm(p);
+  const auto tests = static_cast<std::size_t>(
+      std::count_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.p; }));
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    GroupVerdict& verdict = pairs[i].verdict;
-    if (verdict.verdict != Verdict::fail || !verdict.welch || adjusted[i] < alpha) continue;
-    verdict.verdict = Verdict::inconclusive;
-    verdict.reason += fmt::format("; among {} pairs p is {:.3g}", pairs.size(), adjusted[i]);
+    TestedPair& pair = pairs[i];
+    if (!pair.p) continue;
+    if (tests > 1) pair.among = AmongTests{tests, adjusted[i]};
+    if (pair.verdict == Verdict::fail && adjusted[i] >= alpha) pair.verdict = Verdict::inconclusive;
   }
 }
 
@@ -435,21 +475,17 @@ void judge_by_tests(const GroupsToCompare& request,
         singles.push_back({i, *p});
       continue;
     }
-    for (TestedPair& pair : test_pairs(i, own, request.metrics[i].margin, request.alpha))
-      pairs.push_back(std::move(pair));
+    test_pairs(i, own, request.metrics[i].margin, request.alpha, pairs);
   }
   adjust(singles, metrics);
   adjust(pairs, request.alpha);
+  std::span<const TestedPair> rest(pairs);  // in the order of `tested`
   for (const std::size_t i : tested) {
-    std::vector<TestedPair> own;
-    std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(own), [&](const TestedPair& pair) {
-      return pair.metric == i;
-    });
-    if (!own.empty()) {
-      judge_equivalence(request, grouping, own, samples[i], metrics[i]);
-      if (const std::string& from = request.metrics[i].margin_from; !from.empty())
-        metrics[i].reason += "; the margin is that of " + from;
-    }
+    const auto end = std::find_if(
+        rest.begin(), rest.end(), [&](const TestedPair& pair) { return pair.metric != i; });
+    const auto own = rest.first(static_cast<std::size_t>(end - rest.begin()));
+    rest = rest.subspan(own.size());
+    if (!own.empty()) judge_equivalence(request, grouping, own, samples[i], metrics[i]);
     if (grouping.has_repeats()) metrics[i].reason += "; runs of one seed count once";
   }
 }
@@ -465,13 +501,14 @@ void judge(const GroupsToCompare& request,
   judge_by_tests(request, grouping, tested, metrics);
   for (spec::MetricGroups& metric : metrics) {
     const std::uint64_t without = without_value(metric, request.runs);
-    if (!metric.judged || metric.verdict != Verdict::pass || without == 0) continue;
-    set(metric,
-        Verdict::inconclusive,
-        fmt::format("{} of {} runs have no finite value; of the others: {}",
-                    without,
-                    request.runs,
-                    metric.reason));
+    if (!metric.judged || without == 0 || without == request.runs) continue;
+    const std::string note = fmt::format(
+        "{} of {} runs {} no finite value", without, request.runs, without == 1 ? "has" : "have");
+    if (metric.verdict == Verdict::pass) {
+      set(metric, Verdict::inconclusive, note + "; of the others: " + metric.reason);
+    } else {
+      metric.reason += "; " + note;
+    }
   }
 }
 
@@ -485,7 +522,8 @@ void add_statistics(const GroupsToCompare& request,
   std::vector<spec::GroupStatistics*> tested;
   for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
     spec::MetricGroups& metric = comparison.metrics[i];
-    if (metric.performance || metric.rows.size() != 2) continue;
+    const bool is_one_thing = request.metrics[i].conflict.empty();
+    if (metric.performance || metric.rows.size() != 2 || !is_one_thing) continue;
     const Samples samples = samples_of(request, grouping, request.metrics[i]);
     metric.statistics =
         group_statistics(samples[0], samples[1], request.metrics[i].margin, request.alpha);
@@ -496,31 +534,6 @@ void add_statistics(const GroupsToCompare& request,
   const std::vector<double> adjusted = holm(p);
   for (std::size_t i = 0; i < tested.size(); ++i)
     tested[i]->welch_p_adjusted = adjusted[i];
-}
-
-spec::PerformanceRow row_of(const GroupsToCompare& request, const spec::MetricGroups& metric) {
-  const std::vector<double> a = finite_of(metric.rows[0].values);
-  const std::vector<double> b = finite_of(metric.rows[1].values);
-  const bool is_told = !metric.performance || metric.name == energy_name;
-  if (is_told) return told_row(metric.name, metric.unit, metric.better, a, b);
-  return performance_row(
-      metric.name, metric.unit, metric.better, a, b, request.speed_margin, request.reference);
-}
-
-void add_performance(const GroupsToCompare& request, spec::GroupComparison& comparison) {
-  for (const spec::MetricGroups& metric : comparison.metrics) {
-    const std::string name = metric.name.substr(metric.name.find('/') + 1);
-    const bool is_quality = metric.judged && is_validation_loss(name);
-    if ((metric.performance || is_quality) && metric.rows.size() == 2)
-      comparison.performance.push_back(row_of(request, metric));
-  }
-  sort_rows(comparison.performance);
-  std::stable_partition(comparison.performance.begin(),
-                        comparison.performance.end(),
-                        [](const auto& row) { return row.name != energy_name; });
-  Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
-  comparison.performance_verdict = judgement.verdict;
-  comparison.performance_reason = std::move(judgement.reason);
 }
 
 /// Of runs that agree to the bit in all judged metrics.

@@ -27,15 +27,15 @@ void add_means(spec::GroupStatistics& all,
   const auto welch = welch_test(a, b);
   if (!welch) {
     all.notes.emplace_back(
-        "no test of means: each side wants two runs, and not all may be of one value");
+        "no test of means: each side wants two runs, not all of one value, and a spread that a "
+        "double can hold");
     return;
   }
   all.welch_t = welch->t;
   all.welch_freedom = welch->freedom;
   all.welch_p = welch->p;
   all.hedges_g = hedges_g(a, b);
-  const double pooled = std::sqrt((a.variance + b.variance) / 2);
-  const auto tost = equivalence_test(a, b, margin.value_or(2 * pooled), alpha);
+  const auto tost = equivalence_test(a, b, margin.value_or(2 * mean_sd(a, b)), alpha);
   if (!tost) return;
   all.tost_margin = tost->margin;
   all.tost_p = tost->p;

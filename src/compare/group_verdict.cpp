@@ -18,7 +18,7 @@ GroupVerdict decided(spec::Verdict verdict, std::string reason) {
 }
 
 std::string counts(const Moments& a, const Moments& b) {
-  return fmt::format("n = {} and {}", std::min(a.n, b.n), std::max(a.n, b.n));
+  return fmt::format("n = {} and {}", a.n, b.n);
 }
 
 /// How far apart, told the same from both sides: the greater mean less the other.
@@ -40,12 +40,19 @@ std::string needed_text(const std::optional<std::uint64_t>& runs) {
   return fmt::format("about {} runs a side would decide", *runs);
 }
 
-std::string undecided_text(const Moments& a, const Moments& b, const GroupVerdict& verdict) {
-  return fmt::format("neither equivalent within {} (p = {:.3g}) nor different (p = {:.3g}) with {}",
-                     verdict.equivalence->margin,
-                     verdict.equivalence->p,
-                     verdict.welch->p,
-                     counts(a, b));
+std::string undecided_text(const Moments& a,
+                           const Moments& b,
+                           const GroupVerdict& verdict,
+                           const std::optional<AmongTests>& among) {
+  const std::string adjusted =
+      among ? fmt::format(", {:.3g} as one of {} tests", among->p, among->tests) : "";
+  return fmt::format(
+      "neither equivalent within {} (p = {:.3g}) nor different (p = {:.3g}{}) with {}",
+      verdict.equivalence->margin,
+      verdict.equivalence->p,
+      verdict.welch->p,
+      adjusted,
+      counts(a, b));
 }
 
 /// Of groups that each have one value: there is no spread to measure a difference by.
@@ -57,20 +64,21 @@ GroupVerdict judge_constant(const Moments& a, const Moments& b) {
   return decided(spec::Verdict::fail,
                  fmt::format("each group has one value, and they differ: {} and {}, {:.4g} apart "
                              "without any spread ({})",
-                             std::min(a.mean, b.mean),
-                             std::max(a.mean, b.mean),
+                             a.mean,
+                             b.mean,
                              std::abs(a.mean - b.mean),
                              counts(a, b)));
 }
 
 /// Of t = (value - mean) / (s sqrt(1 + 1/n)).
 double prediction_p(double value, const Moments& reference) {
-  const double apart = std::abs(value - reference.mean);
-  if (apart == 0) return 1;
-  if (reference.variance == 0 || !std::isfinite(apart)) return 0;
+  if (value == reference.mean) return 1;
+  if (reference.sd == 0 || !std::isfinite(value)) return 0;
   const auto n = static_cast<double>(reference.n);
   const boost::math::students_t distribution(n - 1);
-  const double t = apart / (reference.sd() * std::sqrt(1 + 1 / n));
+  const double unit = unit_of(reference.sd);
+  const double apart = std::abs(value / unit - reference.mean / unit);
+  const double t = apart / (reference.sd / unit * std::sqrt(1 + 1 / n));
   return 2 * boost::math::cdf(boost::math::complement(distribution, t));
 }
 
@@ -80,7 +88,8 @@ GroupVerdict judge_groups(const Moments& a,
                           const Moments& b,
                           std::optional<double> margin,
                           double alpha,
-                          bool find_runs_needed) {
+                          bool find_runs_needed,
+                          std::optional<AmongTests> among) {
   if (a.n == 0 || b.n == 0) {
     return decided(spec::Verdict::inconclusive,
                    fmt::format("a group has no finite value ({})", counts(a, b)));
@@ -89,22 +98,23 @@ GroupVerdict judge_groups(const Moments& a,
     return decided(spec::Verdict::inconclusive,
                    fmt::format("a group of one run shows no spread ({})", counts(a, b)));
   }
-  if (!std::isfinite(a.mean) || !std::isfinite(b.mean) || !std::isfinite(a.variance) ||
-      !std::isfinite(b.variance)) {
+  if (!std::isfinite(a.mean) || !std::isfinite(b.mean))
     return decided(spec::Verdict::inconclusive, "a value is not finite");
-  }
-  if (a.variance == 0 && b.variance == 0) return judge_constant(a, b);
+  if (a.sd == 0 && b.sd == 0) return judge_constant(a, b);
   GroupVerdict result;
   result.has_margin = margin.has_value();
   result.welch = welch_test(a, b);
+  if (!result.welch) {
+    result.reason = "a standard deviation, or the means' difference, is too large for a double";
+    return result;
+  }
   result.hedges_g = hedges_g(a, b);
-  const double pooled = std::sqrt((a.variance + b.variance) / 2);
-  result.equivalence = equivalence_test(a, b, margin.value_or(2 * pooled), alpha);
-  if (!result.welch || !result.equivalence) {
+  result.equivalence = equivalence_test(a, b, margin.value_or(2 * mean_sd(a, b)), alpha);
+  if (!result.equivalence) {
     result.reason = "the margin is no number of zero or more";
     return result;
   }
-  const bool differ = result.welch->p < alpha;
+  const bool differ = (among ? among->p : result.welch->p) < alpha;
   const std::string effect = effect_text(result, alpha);
   if (!margin) {
     result.reason = fmt::format(
@@ -130,10 +140,12 @@ GroupVerdict judge_groups(const Moments& a,
                                 counts(a, b),
                                 effect);
   } else {
-    result.reason = undecided_text(a, b, result) + ": " + effect;
+    result.reason = undecided_text(a, b, result, among) + ": " + effect;
     if (*margin == 0) result.reason += "; values that vary are never within a margin of zero";
     if (!find_runs_needed) return result;
-    result.runs_needed = runs_to_decide({result.welch->difference, *margin, a.sd(), b.sd()}, alpha);
+    const std::size_t tests = among ? among->tests : 1;
+    result.runs_needed =
+        runs_to_decide({result.welch->difference, *margin, a.sd, b.sd, tests}, alpha);
     result.reason += "; " + needed_text(result.runs_needed);
   }
   return result;
@@ -148,8 +160,11 @@ PredictionVerdict judge_prediction(double value, const Moments& reference, doubl
     return result;
   }
   result.interval = prediction_interval(reference, alpha);
-  if (!result.interval || !std::isfinite(reference.variance)) {
-    result.reason = "a reference is not finite";
+  if (!result.interval || !std::isfinite(reference.sd)) {
+    result.interval.reset();
+    result.reason = std::isfinite(reference.mean)
+                        ? "the references' standard deviation is too large for a double"
+                        : "a reference is not finite";
     return result;
   }
   const bool inside = result.interval->contains(value);
@@ -162,9 +177,9 @@ PredictionVerdict judge_prediction(double value, const Moments& reference, doubl
                               result.interval->high,
                               100 * (1 - alpha),
                               reference.n);
-  if (reference.variance > 0 && std::isfinite(value)) {
+  if (reference.sd > 0 && std::isfinite(value)) {
     result.reason += fmt::format(", {:.3g} standard deviations from the mean {:.6g}",
-                                 std::abs(value - reference.mean) / reference.sd(),
+                                 std::abs(value - reference.mean) / reference.sd,
                                  reference.mean);
   }
   return result;

@@ -22,6 +22,10 @@ double critical(double tail, double freedom) {
   return boost::math::quantile(boost::math::complement(StudentsT(freedom), tail));
 }
 
+double square(double value) {
+  return value * value;
+}
+
 Interval around(double middle, double half_width) {
   return {middle - half_width, middle + half_width};
 }
@@ -30,16 +34,18 @@ Interval around(double middle, double half_width) {
 
 std::optional<Welch> welch_test(const Moments& a, const Moments& b) {
   if (a.n < 2 || b.n < 2) return std::nullopt;
-  const double of_a = a.variance / static_cast<double>(a.n);
-  const double of_b = b.variance / static_cast<double>(b.n);
+  const double unit = unit_of(std::max(a.sd, b.sd));  // so that no square is none, or infinite
+  const double of_a = square(a.sd / unit) / static_cast<double>(a.n);
+  const double of_b = square(b.sd / unit) / static_cast<double>(b.n);
   const double total = of_a + of_b;
   const double difference = a.mean - b.mean;
   if (!(total > 0) || !std::isfinite(total) || !std::isfinite(difference)) return std::nullopt;
-  const double share_a = of_a / total;  // so that no square of a small variance vanishes
+  const double share_a = of_a / total;
   const double share_b = of_b / total;
   Welch welch;
   welch.difference = difference;
-  welch.standard_error = std::sqrt(total);
+  welch.standard_error =
+      std::max(std::sqrt(total) * unit, std::numeric_limits<double>::denorm_min());
   welch.t = difference / welch.standard_error;
   welch.freedom = 1 / (share_a * share_a / static_cast<double>(a.n - 1) +
                        share_b * share_b / static_cast<double>(b.n - 1));
@@ -67,11 +73,10 @@ std::optional<Equivalence> equivalence_test(const Moments& a,
 std::optional<double> hedges_g(const Moments& a, const Moments& b) {
   if (a.n < 1 || b.n < 1 || a.n + b.n < 4) return std::nullopt;
   const auto freedom = static_cast<double>(a.n + b.n - 2);
-  const double pooled = std::sqrt(
-      (static_cast<double>(a.n - 1) * a.variance + static_cast<double>(b.n - 1) * b.variance) /
-      freedom);
+  const double pooled = std::hypot(std::sqrt(static_cast<double>(a.n - 1) / freedom) * a.sd,
+                                   std::sqrt(static_cast<double>(b.n - 1) / freedom) * b.sd);
   const double difference = a.mean - b.mean;
-  if (!(pooled > 0) || !std::isfinite(difference)) return std::nullopt;
+  if (!(pooled > 0) || !std::isfinite(pooled) || !std::isfinite(difference)) return std::nullopt;
   // Gamma(f/2 - 1/2) / Gamma(f/2), without the overflow of either.
   const double ratio = boost::math::tgamma_delta_ratio(freedom / 2 - 0.5, 0.5);
   return difference / pooled / (std::sqrt(freedom / 2) * ratio);
@@ -80,13 +85,17 @@ std::optional<double> hedges_g(const Moments& a, const Moments& b) {
 std::optional<Interval> prediction_interval(const Moments& reference, double alpha) {
   if (reference.n < 2 || !std::isfinite(reference.mean)) return std::nullopt;
   const auto n = static_cast<double>(reference.n);
-  return around(reference.mean, critical(alpha / 2, n - 1) * reference.sd() * std::sqrt(1 + 1 / n));
+  return around(reference.mean, critical(alpha / 2, n - 1) * reference.sd * std::sqrt(1 + 1 / n));
 }
 
 std::optional<Interval> mean_interval(const Moments& group, double alpha) {
   if (group.n < 2 || !std::isfinite(group.mean)) return std::nullopt;
   const auto n = static_cast<double>(group.n);
-  return around(group.mean, critical(alpha / 2, n - 1) * group.sd() / std::sqrt(n));
+  return around(group.mean, critical(alpha / 2, n - 1) * group.sd / std::sqrt(n));
+}
+
+double mean_sd(const Moments& a, const Moments& b) {
+  return std::hypot(a.sd * std::sqrt(0.5), b.sd * std::sqrt(0.5));
 }
 
 std::vector<double> holm(std::span<const double> p) {

@@ -91,7 +91,9 @@ std::optional<double> variation(const std::vector<double>& values) {
   return moments(values).variation();
 }
 
+/// Nothing unless both are above zero: of others a ratio does not say which is better.
 std::optional<double> turned_ratio(double a, double b, spec::Better better) {
+  if (!(a > 0) || !(b > 0)) return std::nullopt;
   const double ratio = better == spec::Better::higher ? a / b : b / a;
   if (!std::isfinite(ratio)) return std::nullopt;
   return ratio;
@@ -261,18 +263,12 @@ void sort_rows(std::vector<PerformanceRow>& rows) {
   });
 }
 
-namespace {
-
-/// A row of which the recipes say what cannot both hold: told, and not judged.
-PerformanceRow row_in_conflict(PerformanceRow row, const std::string& conflict) {
+void put_in_conflict(PerformanceRow& row, const std::string& conflict) {
   row.better = spec::Better::none;
   row.ratio = row.ratio_low = row.ratio_high = row.margin = std::nullopt;
   if (row.verdict) row.verdict = spec::Verdict::inconclusive;
   row.reason = conflict;
-  return row;
 }
-
-}  // namespace
 
 std::vector<PerformanceRow> performance_rows(const Side& a,
                                              const Side& b,
@@ -299,8 +295,7 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
                                        values_of(b, stream, metric),
                                        margin,
                                        options.reference));
-        if (conflict != rules.conflicts.end())
-          rows.back() = row_in_conflict(std::move(rows.back()), conflict->second);
+        if (conflict != rules.conflicts.end()) put_in_conflict(rows.back(), conflict->second);
         continue;
       }
       rows.push_back(row_of(name,

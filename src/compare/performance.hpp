@@ -42,6 +42,9 @@ spec::PerformanceRow told_row(const std::string& name,
                               const std::vector<double>& a,
                               const std::vector<double>& b);
 
+/// Of a row the recipes say what cannot both hold: it is told, and not judged.
+void put_in_conflict(spec::PerformanceRow& row, const std::string& conflict);
+
 /// Of a metric's name, without the stage.
 bool is_validation_loss(std::string name);
 

@@ -1,4 +1,5 @@
 #include <sabath/compare/power.hpp>
+#include <sabath/compare/sample.hpp>
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
@@ -83,13 +84,19 @@ double equivalence_power(int runs, double margin_in_sigma, double alpha) {
 /// takes for none.
 double decision_power(std::uint64_t runs, const TruePair& pair, double alpha) {
   if (runs < 2) return 0;
-  const double error = true_error(runs, pair.sd_a, pair.sd_b);
-  if (!(error > 0)) return 1;
-  return averaged(runs, pair.sd_a, pair.sd_b, 24, [&](const Shown& shown) {
-    const double room = pair.margin - shown.critical(alpha) * shown.error;
-    const double same = shown.critical(alpha / 2) * shown.error;
+  const double unit = unit_of(std::max(pair.sd_a, pair.sd_b));  // squares stay numbers
+  const double sd_a = pair.sd_a / unit;
+  const double sd_b = pair.sd_b / unit;
+  const double margin = pair.margin / unit;
+  const double difference = pair.difference / unit;
+  const double error = true_error(runs, sd_a, sd_b);
+  if (!(error > 0) || !std::isfinite(difference)) return 1;
+  const double tests = static_cast<double>(pair.tests);
+  return averaged(runs, sd_a, sd_b, 24, [&](const Shown& shown) {
+    const double room = margin - shown.critical(alpha) * shown.error;
+    const double same = shown.critical(alpha / 2 / tests) * shown.error;
     if (room >= same) return 1.0;
-    return 1 - within(same, pair.difference, error) + within(room, pair.difference, error);
+    return 1 - within(same, difference, error) + within(room, difference, error);
   });
 }
 

@@ -25,7 +25,7 @@ std::string differ(const char* what, std::string a, std::string b) {
   return fmt::format("the recipes have different {} of it: '{}' and '{}'", what, a, b);
 }
 
-/// What two declarations of a metric say that cannot both hold, of what its judgement goes by.
+/// Of the metric itself.
 std::string conflict_of(const MetricSpec& a, const MetricSpec& b) {
   if (!a.unit.empty() && !b.unit.empty() && a.unit != b.unit)
     return differ("units", a.unit, b.unit);
@@ -47,15 +47,8 @@ std::optional<T> smaller(const std::optional<T>& a, const std::optional<T>& b) {
 }
 
 void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, std::string>& told) {
-  const std::string conflict = conflict_of(metric, other);
-  if (!conflict.empty()) told[metric.name] = conflict;
-  if (metric.target != other.target) {
-    const auto text = [](const std::optional<double>& target) {
-      return target ? fmt::format("{}", *target) : std::string("none");
-    };
-    told[spec::seconds_to_target(metric.name)] =
-        differ("targets", text(metric.target), text(other.target));
-  }
+  for (const auto& [name, conflict] : conflicts_of(metric, other))
+    told[name] = conflict;
   if (metric.tolerance != other.tolerance)
     metric.tolerance = smaller_tolerance(metric.tolerance, other.tolerance);
   metric.performance = metric.performance && other.performance;
@@ -67,6 +60,19 @@ void merge(MetricSpec& metric, const MetricSpec& other, std::map<std::string, st
 }
 
 }  // namespace
+
+std::map<std::string, std::string> conflicts_of(const MetricSpec& a, const MetricSpec& b) {
+  std::map<std::string, std::string> told;
+  const std::string conflict = conflict_of(a, b);
+  if (!conflict.empty()) told[a.name] = conflict;
+  if (a.target != b.target) {
+    const auto text = [](const std::optional<double>& target) {
+      return target ? fmt::format("{}", *target) : std::string("none");
+    };
+    told[spec::seconds_to_target(a.name)] = differ("targets", text(a.target), text(b.target));
+  }
+  return told;
+}
 
 spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Tolerance& b) {
   return applied_tolerance(base::ArrayType::float64, SaidTolerance{a, b}, {});

@@ -7,12 +7,12 @@
 
 namespace sabath::compare {
 
-double Moments::sd() const {
-  return std::sqrt(variance);
+double Moments::variation() const {
+  return sd / std::abs(mean);
 }
 
-double Moments::variation() const {
-  return sd() / std::abs(mean);
+double unit_of(double value) {
+  return value == 0 || !std::isfinite(value) ? 1 : std::ldexp(1.0, std::ilogb(value));
 }
 
 Moments moments(std::span<const double> values) {
@@ -20,30 +20,34 @@ Moments moments(std::span<const double> values) {
   result.n = values.size();
   if (values.empty()) return result;
   const auto count = static_cast<double>(values.size());
-  const double origin = values.front();
-  result.min = result.max = origin;
-  double shift = 0;
+  result.min = result.max = values.front();
   for (const double value : values) {
-    shift += (value - origin) / count;
     result.min = std::min(result.min, value);
     result.max = std::max(result.max, value);
   }
-  result.mean = origin + shift;
-  if (!std::isfinite(result.mean)) {
-    result.mean = result.variance = std::numeric_limits<double>::quiet_NaN();
+  const double unit = unit_of(std::max(std::abs(result.min), std::abs(result.max)));
+  const double origin = values.front() / unit;
+  double shift = 0;
+  for (const double value : values)
+    shift += (value / unit - origin) / count;
+  const double mean = origin + shift;
+  if (!std::isfinite(mean)) {
+    result.mean = result.sd = std::numeric_limits<double>::quiet_NaN();
     return result;
   }
-  if (values.size() < 2) return result;
+  result.mean = std::clamp(mean * unit, result.min, result.max);
+  if (result.min == result.max) return result;
   // The sum of deviations is zero but for rounding; what is left of it corrects the squares (Chan,
   // Golub, LeVeque, "Algorithms for computing the sample variance", 1983, formula 1.7).
   double squares = 0;
   double rest = 0;
   for (const double value : values) {
-    const double deviation = value - result.mean;
+    const double deviation = value / unit - mean;
     squares += deviation * deviation;
     rest += deviation;
   }
-  result.variance = std::max(0.0, (squares - rest * rest / count) / (count - 1));
+  const double variance = std::max(0.0, (squares - rest * rest / count) / (count - 1));
+  result.sd = std::max(std::sqrt(variance) * unit, std::numeric_limits<double>::denorm_min());
   return result;
 }
 

@@ -60,10 +60,10 @@ Cells cells_of(std::span<const double> values, const std::vector<Factor>& factor
     std::size_t to = from;
     for (; to < order.size() && compare(order[from], order[to]) == 0; ++to)
       group.push_back(values[order[to]]);
-    const Moments found = moments(group);
-    const auto n = static_cast<double>(group.size());
-    result.cells.push_back({n, found.mean});
-    result.within += found.variance * (n - 1);
+    const double mean = moments(group).mean;
+    result.cells.push_back({static_cast<double>(group.size()), mean});
+    for (const double value : group)
+      result.within += (value - mean) * (value - mean);
     for (std::size_t f = 0; f < factors.size(); ++f)
       result.levels[f].push_back(factors[f].levels[order[from]]);
     from = to;
@@ -111,10 +111,10 @@ void set_shares(const spec::VarianceSplit& split, spec::FactorShare& share) {
                         (split.total + error);
   if (share.partial_freedom == 0) return;
   const auto freedom = static_cast<double>(share.partial_freedom);
-  if (error > 0) {
-    share.f = share.partial / freedom / error;
+  if (const double f = share.partial / freedom / error; error > 0 && std::isfinite(f)) {
     const boost::math::fisher_f distribution(freedom, static_cast<double>(split.residual_freedom));
-    share.p = boost::math::cdf(boost::math::complement(distribution, *share.f));
+    share.f = f;
+    share.p = boost::math::cdf(boost::math::complement(distribution, f));
   } else if (share.partial > 0) {
     share.p = 0;
   }
@@ -151,10 +151,31 @@ void split_by_factors(const Cells& cells,
     set_shares(split, share);
 }
 
-}  // namespace
+/// The values in units of the largest: what is divided by sums of their squares is the same, and no
+/// square is none, or infinite.
+std::vector<double> scaled(std::span<const double> values, double unit) {
+  std::vector<double> result;
+  result.reserve(values.size());
+  for (const double value : values)
+    result.push_back(value / unit);
+  return result;
+}
 
-spec::VarianceSplit split_variance(std::span<const double> values,
-                                   const std::vector<Factor>& factors) {
+/// The sums of squares as those of the values themselves.
+void scale_back(spec::VarianceSplit& split, double unit) {
+  const auto scale = [&](double& sum) { sum = sum * unit * unit; };
+  for (double* sum : {&split.total, &split.between, &split.within, &split.residual})
+    scale(*sum);
+  if (split.variance_between) scale(*split.variance_between);
+  if (split.variance_within) scale(*split.variance_within);
+  for (spec::FactorShare& share : split.factors) {
+    scale(share.sequential);
+    scale(share.partial);
+  }
+}
+
+spec::VarianceSplit split_scaled(std::span<const double> values,
+                                 const std::vector<Factor>& factors) {
   spec::VarianceSplit split;
   split.n = values.size();
   if (values.empty()) return split;
@@ -179,6 +200,19 @@ spec::VarianceSplit split_variance(std::span<const double> values,
     return split;
   }
   split_by_factors(cells, factors, split);
+  return split;
+}
+
+}  // namespace
+
+spec::VarianceSplit split_variance(std::span<const double> values,
+                                   const std::vector<Factor>& factors) {
+  double largest = 0;
+  for (const double value : values)
+    largest = std::max(largest, std::abs(value));
+  const double unit = unit_of(largest);
+  spec::VarianceSplit split = split_scaled(scaled(values, unit), factors);
+  scale_back(split, unit);
   return split;
 }
 

@@ -81,8 +81,10 @@ std::string groups_table(const GroupComparison& comparison, const MetricGroups& 
     const auto number = [&](double value) {
       return row.finite == 0 ? std::string() : number_text(value);
     };
-    for (const double value : {row.mean, row.sd, row.min, row.max})
-      cells.push_back(number(value));
+    cells.push_back(number(row.mean));
+    cells.push_back(row.sd ? number_text(*row.sd) : std::string());
+    cells.push_back(number(row.min));
+    cells.push_back(number(row.max));
     cells.push_back(std::to_string(row.distinct));
     if (!metric.classes.empty()) cells.push_back(class_column(metric, row));
     if (has_missing) cells.push_back(std::to_string(row.missing + row.values.size() - row.finite));
@@ -110,13 +112,32 @@ std::string share_text(const spec::FactorShare& share, std::size_t factors) {
   return text;
 }
 
+struct Extremes {
+  double lowest = HUGE_VAL;
+  double highest = -HUGE_VAL;
+};
+
+/// Of the finite values.
+Extremes extremes_of(const MetricGroups& metric) {
+  Extremes found;
+  for (const spec::GroupRow& row : metric.rows) {
+    if (row.finite == 0) continue;
+    found.lowest = std::min(found.lowest, row.min);
+    found.highest = std::max(found.highest, row.max);
+  }
+  return found;
+}
+
 std::string variance_text(const MetricGroups& metric) {
   const spec::VarianceSplit& split = metric.split;
   if (split.n < 2 || split.groups < 2) return {};
-  if (split.total == 0) return "variance    none: all values are equal\n";
-  std::string text = fmt::format("variance    {} of it between groups, {} within",
-                                 percent(split.between / split.total),
-                                 percent(split.within / split.total));
+  const Extremes extremes = extremes_of(metric);
+  if (extremes.lowest == extremes.highest) return "variance    none: all values are equal\n";
+  std::string text = std::isnormal(split.total)
+                         ? fmt::format("variance    {} of it between groups, {} within",
+                                       percent(split.between / split.total),
+                                       percent(split.within / split.total))
+                         : "variance    its sums are beyond what a double can hold";
   if (split.icc) text += fmt::format("; ICC {:.6g}", *split.icc);
   if (split.missing_cells > 0)
     text += fmt::format("; {} combinations have no run", split.missing_cells);
@@ -170,14 +191,8 @@ char cell(const MetricGroups& metric, double value, double lowest, double highes
 }
 
 std::string heat_map(const GroupComparison& comparison, const MetricGroups& metric) {
-  double lowest = HUGE_VAL;
-  double highest = -HUGE_VAL;
+  const auto [lowest, highest] = extremes_of(metric);
   std::size_t width = 0;
-  for (std::size_t g = 0; g < metric.rows.size(); ++g) {
-    if (metric.rows[g].finite == 0) continue;
-    lowest = std::min(lowest, metric.rows[g].min);
-    highest = std::max(highest, metric.rows[g].max);
-  }
   const std::size_t rows = std::min(metric.rows.size(), most_groups);
   for (std::size_t g = 0; g < rows; ++g)
     width = std::max(width, group_label(comparison, g).size());

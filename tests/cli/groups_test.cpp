@@ -175,6 +175,41 @@ TEST_CASE("cli: a parameter affects the result where one of the recipes says so"
   }
 }
 
+TEST_CASE("cli: numbers of two units are told and not compared") {
+  const Sabath sabath;
+  for (const std::string unit : {"s", "ms"}) {
+    const std::string recipe = sabath.shell_recipe(
+        "in-" + unit,
+        R"(echo "{{\"latency\": 1.0{seed}}}" >> $SABATH_METRICS)",
+        R"({"metrics": {"latency": {"unit": ")" + unit + R"(", "margin": 5}}})");
+    const Answer answer = sabath({"run", recipe, "--seeds", "1..3"});
+    INFO(answer.output + answer.errors);
+    REQUIRE(answer.status == 0);
+  }
+  const std::vector<std::string> sides{
+      "compare", "recipe=in-s", "recipe=in-ms", "--across", "recipe"};
+  const std::vector<std::string> by{"compare", "recipe=in-*", "--by", "recipe"};
+  for (const std::vector<std::string>& words : {sides, by}) {
+    const json found = answered(sabath, words);
+    CHECK(found["status"] == 3);
+    CHECK_THAT(found["reason"].get<std::string>(),
+               Contains("the recipes have different units of it: 'ms' and 's'"));
+    CHECK(found["metrics"][0]["unit"] == "");
+  }
+}
+
+TEST_CASE("cli: of imported runs no speed is told") {
+  const Sabath sabath;
+  const auto file = sabath.folder() / "table.csv";
+  write_text(file, "g,m\nA,1\nA,1.5\nB,1\nB,2\n");
+  const Answer imported =
+      sabath({"import", file.string(), "--recipe", "t", "--metrics", "m", "--facets", "g"});
+  REQUIRE(imported.status == 0);
+  const Answer answer = sabath({"compare", "recipe=t,g=A", "recipe=t,g=B"});
+  CHECK(answer.status == 3);
+  CHECK_THAT(answer.output, !Contains("total time") && !Contains("PERFORMANCE"));
+}
+
 TEST_CASE("cli: repeats of a seed count once in groups") {
   const Sabath sabath;
   run(sabath, {"--seeds", "1..3", "--repeat", "3", "--set", "threads=1"});

@@ -27,6 +27,7 @@ struct RunValues {
   spec::Tolerance tolerance{};
   std::optional<double> margin{};
   std::string margin_from{};                    ///< who says so, in the reason; empty: the recipe
+  std::string conflict{};                       ///< why its values are not of one thing, if so
   std::vector<std::optional<double>> values{};  ///< of each run; nothing: it has not the metric
 };
 
@@ -59,15 +60,16 @@ struct GroupsToCompare {
 
 /// Groups, metrics, classes and verdicts; the rest (recipe, notes ...) is the caller's to fill in.
 ///
-/// Of a metric: where a rung is required, PASS if the two values that lie furthest apart hold it.
-/// Else PASS if all runs have one value, or each pair of groups is equivalent (TOST) within the
-/// margin; FAIL if two groups that each have one value have different ones, or a pair is not
-/// equivalent and Welch's test tells it apart, its p adjusted (Holm) over all pairs of all judged
-/// metrics; else INCONCLUSIVE: so too without a margin, for a group of one run, for more than 200
-/// groups, and for a PASS that some run has no finite value for. The whole has the worst of its
-/// judged metrics, and is INCONCLUSIVE for fewer than two groups. A side of one sample is held
-/// against the prediction interval of the other's, its p adjusted (Holm) over the metrics. Tables,
-/// classes and variances are of runs; n of a test is of samples.
+/// Of a metric: INCONCLUSIVE where its values are not of one thing; where a rung is required, PASS
+/// if the two values that lie furthest apart hold it. Else PASS if all runs have one value, or each
+/// pair of groups is equivalent (TOST) within the margin; FAIL if two groups that each have one
+/// value have different ones, or a pair is not equivalent and Welch's test tells it apart, its p
+/// adjusted (Holm) over all pairs of all judged metrics; else INCONCLUSIVE: so too without a
+/// margin, for a group of one run, for more than 200 groups, and for a PASS that some run has no
+/// finite value for. The whole has the worst of its judged metrics, and is INCONCLUSIVE for fewer
+/// than two groups. A side of one sample is held against the prediction interval of the other's,
+/// its p adjusted (Holm) over the metrics. Tables, classes and variances are of runs; n of a test
+/// is of samples.
 spec::GroupComparison compare_groups(const GroupsToCompare& request);
 
 }  // namespace sabath::compare

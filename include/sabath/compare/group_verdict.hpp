@@ -21,20 +21,29 @@ struct GroupVerdict {
   std::optional<std::uint64_t> runs_needed{};  ///< a side; where INCONCLUSIVE and some number would
 };
 
+/// Welch's test as one of many: its p adjusted by Holm.
+struct AmongTests {
+  std::size_t tests = 1;
+  double p = 1;
+};
+
 /// | | TOST passes | TOST fails |
 /// |---|---|---|
 /// | Welch p < alpha  | PASS, different but negligible | FAIL |
 /// | Welch p >= alpha | PASS, equivalent | INCONCLUSIVE, with the runs that would decide |
 ///
 /// Both variances zero: equal means PASS, others FAIL. Without a margin that is INCONCLUSIVE in any
-/// case, and TOST is for twice the pooled standard deviation. A side of fewer than two runs, or of
-/// values that are not finite, is INCONCLUSIVE. Symmetric. To find how many runs would decide takes
-/// far longer than all else: it can be left.
+/// case, and TOST is for twice the pooled standard deviation. A side of fewer than two runs, of
+/// values that are not finite, or of a spread that a double cannot hold, is INCONCLUSIVE. The same
+/// from both sides, but that the reason has n and values in the order of the sides. `among` many
+/// tests its p counts instead of Welch's own. To find how many runs would decide takes far longer
+/// than all else: it can be left.
 GroupVerdict judge_groups(const Moments& a,
                           const Moments& b,
                           std::optional<double> margin,
                           double alpha = 0.05,
-                          bool find_runs_needed = true);
+                          bool find_runs_needed = true,
+                          std::optional<AmongTests> among = {});
 
 /// One run against n >= 5 references: PASS where it lies in their prediction interval, else FAIL;
 /// INCONCLUSIVE for fewer.

@@ -21,7 +21,7 @@ struct Welch {
 
 /// t = d / se, se^2 = va/n + vb/m, freedom = se^4 / ((va/n)^2/(n-1) + (vb/m)^2/(m-1)) (B. L. Welch,
 /// Biometrika 34, 1947). Nothing where a side has fewer than two values, both variances are zero,
-/// or a mean is no number.
+/// or a mean, a standard deviation or the difference is no finite number.
 std::optional<Welch> welch_test(const Moments& a, const Moments& b);
 
 /// Two one-sided tests: do the means differ by less than a margin?
@@ -45,7 +45,7 @@ std::optional<Equivalence> equivalence_test(const Moments& a,
 
 /// Difference of the means in pooled standard deviations, without the bias of small groups:
 /// (mean a - mean b) / s * Gamma(f/2) / (sqrt(f/2) Gamma((f-1)/2)), f = n + m - 2 (L. V. Hedges, J.
-/// Educ. Stat. 6, 1981). Nothing for f < 2, where s is zero, or a mean is no number.
+/// Educ. Stat. 6, 1981). Nothing for f < 2, where s is zero or infinite, or a mean is no number.
 std::optional<double> hedges_g(const Moments& a, const Moments& b);
 
 /// mean +- t(1 - alpha/2, n - 1) * s * sqrt(1 + 1/n): where one more run of the same lies with
@@ -54,6 +54,9 @@ std::optional<Interval> prediction_interval(const Moments& reference, double alp
 
 /// mean +- t * s / sqrt(n). Nothing for fewer than two values.
 std::optional<Interval> mean_interval(const Moments& group, double alpha = 0.05);
+
+/// sqrt((va + vb) / 2).
+double mean_sd(const Moments& a, const Moments& b);
 
 /// The p values of a family of tests, adjusted so that each may be held against alpha (S. Holm,
 /// Scand. J. Stat. 6, 1979). One that is NaN stays so, and counts as a test of the family.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -17,10 +18,12 @@ struct TruePair {
   double margin = 0;
   double sd_a = 0;
   double sd_b = 0;
+  /// How many tests Welch's is one of: its p is held against alpha / tests (Holm never asks more).
+  std::size_t tests = 1;
 };
 
 /// How likely so many runs a side come to a verdict other than INCONCLUSIVE: TOST passes, or Welch
-/// tells the means apart. 0 for fewer than two runs.
+/// tells the means apart. 0 for fewer than two runs; 1 without spread.
 double decision_power(std::uint64_t runs, const TruePair& pair, double alpha = 0.05);
 
 /// The fewest runs a side, up to `most`, for which that is at least `wanted`. Nothing where they

@@ -24,6 +24,11 @@ struct Rules {
 /// What both say of a float64, with every part filled in: where they differ, the smaller counts.
 spec::Tolerance smaller_tolerance(const spec::Tolerance& a, const spec::Tolerance& b);
 
+/// What two declarations of one metric say that cannot both hold, of what a judgement goes by: by
+/// the name of what cannot be judged then, which is the metric or its time to the target.
+std::map<std::string, std::string> conflicts_of(const spec::MetricSpec& a,
+                                                const spec::MetricSpec& b);
+
 /// The rules of two runs, whose recipes may say different things. What either declares is judged,
 /// by the smaller tolerance and the stronger rung; what one does not say is what it is by default.
 /// Symmetric but for which of the two `outputs_of_b` are of.

@@ -27,7 +27,8 @@ struct Factor {
 /// The model's largest factor is eliminated first, so that time grows with the number of values and
 /// with the cube of the number of levels of all others; where those are more than a thousand,
 /// `not_split` says so and there are no factors. Equal values within each group give within = 0
-/// exactly.
+/// exactly. A sum of squares that a double cannot hold is infinite, or zero; what is a ratio of
+/// them is as for any other values.
 spec::VarianceSplit split_variance(std::span<const double> values,
                                    const std::vector<Factor>& factors);
 

@@ -19,14 +19,13 @@ struct RunGroup {
   bool operator==(const RunGroup&) const = default;
 };
 
-/// One group as one metric has it. Moments are over its finite values: 0 for none, and sd is 0 for
-/// one.
+/// One group as one metric has it. Moments are over its finite values: 0 for none.
 struct GroupRow {
   std::vector<double> values{};  ///< of its runs, oldest first; NaN and infinities as they came
   std::uint64_t missing = 0;     ///< runs without the metric
   std::uint64_t finite = 0;
   double mean = 0;
-  double sd = 0;
+  std::optional<double> sd{};  ///< nothing for fewer than two
   double min = 0;
   double max = 0;
   std::uint64_t distinct = 0;  ///< values with different bits

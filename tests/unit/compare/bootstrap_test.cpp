@@ -61,6 +61,31 @@ TEST_CASE("bootstrap: the acceleration of a mean is its skewness / (6 sqrt n)") 
   CHECK(result->acceleration == Approx(skewness / (6 * 5)).epsilon(1e-9));
 }
 
+TEST_CASE("bootstrap: the interval is of the same values in any unit") {
+  NormalValues normal(3);
+  std::vector<std::vector<double>> groups{normal(25, 0, 1), normal(24, 0, 1)};
+  for (auto& group : groups) {
+    for (double& value : group)
+      value = std::exp(3 * value);
+  }
+  const Resampling how{1, 499, 0.05};
+  const auto usual = bca_interval(groups, difference_of_means, how);
+  REQUIRE(usual);
+  CHECK(usual->acceleration != 0);
+  for (const int power : {400, -400}) {
+    auto scaled = groups;
+    for (auto& group : scaled) {
+      for (double& value : group)
+        value = std::ldexp(value, power);
+    }
+    const auto found = bca_interval(scaled, difference_of_means, how);
+    REQUIRE(found);
+    CHECK(found->acceleration == usual->acceleration);
+    CHECK(found->interval.low == std::ldexp(usual->interval.low, power));
+    CHECK(found->interval.high == std::ldexp(usual->interval.high, power));
+  }
+}
+
 TEST_CASE("bootstrap: covers what it says, by simulation") {
   NormalValues normal(9);
   constexpr int trials = 300;

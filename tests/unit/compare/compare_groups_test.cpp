@@ -129,10 +129,84 @@ TEST_CASE("groups: missing and not finite values are never a PASS") {
   CHECK(compare_groups({}).result == Verdict::inconclusive);
 }
 
+TEST_CASE("groups: a run without a value is told with every verdict and counted by none") {
+  CHECK(compared("aaabb", {std::nullopt, 1, 1, 1, 1}).reason ==
+        "train/loss: 1 of 5 runs has no finite value; of the others: all 4 runs have one value");
+  const auto differing = compared("aaabb", {not_a_number, 1, 1, 2, 2}, 0.5);
+  CHECK(differing.result == Verdict::fail);
+  CHECK_THAT(differing.reason, Contains("; 1 of 5 runs has no finite value"));
+  // No number of runs makes a PASS of that.
+  const auto undecided = compared("aaaabbb", {1, 2, 3, std::nullopt, 1.2, 2.2, 3.2}, 1);
+  CHECK(undecided.result == Verdict::inconclusive);
+  CHECK_FALSE(undecided.metrics.front().runs_needed);
+  CHECK_THAT(undecided.reason, !Contains("would decide") && Contains("1 of 7 runs has no finite"));
+}
+
+TEST_CASE("groups: equal to the bit are all values that there are and NaN is one") {
+  GroupsToCompare request = groups("aaabb", {not_a_number, 1, 1, 1, 1});
+  request.require = Rung::bitwise;
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::fail);
+  CHECK_THAT(result.reason,
+             Contains("of 5 runs") && Contains("1 and nan, are not equal: bitwise") &&
+                 Contains("1 of 5 runs has no finite value"));
+  request = groups("ab", {0.0, -0.0});
+  request.require = Rung::bitwise;
+  CHECK_THAT(compare_groups(request).reason, Contains("0 and -0, are not equal"));
+  // One value alone is equal to itself, and what the other run has is not known.
+  request = groups("ab", {1, std::nullopt});
+  request.require = Rung::bitwise;
+  CHECK(compare_groups(request).result == Verdict::inconclusive);
+}
+
+TEST_CASE("groups: who says the margin is told where it was used") {
+  const auto reason = [](const std::string& hosts, const Values& values) {
+    GroupsToCompare request = groups(hosts, values);
+    request.metrics[0].margin = 0.5;
+    request.metrics[0].margin_from = "--margin";
+    return compare_groups(request).reason;
+  };
+  const std::string said = "; the margin is that of --margin";
+  CHECK_THAT(reason("aaabbb", {1, 1.1, 1.2, 1, 1.1, 1.2}), Contains(said));
+  CHECK_THAT(reason("aaabbb", {1, 2, 3, 11, 12, 13}), Contains(said));
+  CHECK_THAT(reason("aaabbb", {1, 2, 3, 2, 3, 4}), Contains(said));
+  CHECK_THAT(reason("aabb", {1, 1, 2, 2}), !Contains(said));
+  CHECK_THAT(reason("abb", {1, 2, 3}), Contains("one run") && !Contains(said));
+}
+
+TEST_CASE("groups: values and n are in the order of the groups' names") {
+  CHECK_THAT(
+      compared("aaaabb", {9, 9, 9, 9, 2, 2}).reason,
+      Contains("a and b: ") && Contains("they differ: 9 and 2") && Contains("(n = 4 and 2)"));
+}
+
+TEST_CASE("groups: what Holm leaves undecided is not called different and says how many runs") {
+  const Values values{1, 2, 3, 4, 4.1, 5, 6, 4, 1.2, 2, 3, 4.4, 1, 2.2, 3.1, 4};
+  CHECK(compared("aaaabbbb", {values.begin(), values.begin() + 8}, 0.5).result == Verdict::fail);
+  const auto result = compared("aaaabbbbccccdddd", values, 0.5);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK_THAT(result.reason,
+             Contains("a and b: neither equivalent") && Contains("as one of 6 tests") &&
+                 Contains("runs a side would decide") && !Contains(": different"));
+  CHECK(result.metrics.front().runs_needed);
+}
+
+TEST_CASE("groups: values whose squares no double holds are compared as any others") {
+  const auto result = compared("aabb", {1e155, 1.1e155, 1.2e155, 1.3e155}, 1e154);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK(result.metrics.front().split.factors.front().f.value() == Approx(8));
+  const auto far = compared("aabb", {1e308, -1e308, 1, 2}, 1);
+  CHECK(far.result == Verdict::inconclusive);
+  CHECK_THAT(far.reason, !Contains("not finite"));
+  CHECK_THAT(compared("aabb", {1.5e308, -1.5e308, 1, 2}, 1).reason,
+             Contains("too large for a double"));
+}
+
 TEST_CASE("groups: one group has a spread and no verdict") {
   const auto result = compared("aaa", {1, 2, 3}, 5);
   CHECK(result.result == Verdict::inconclusive);
-  CHECK(result.metrics.front().rows.front().sd == 1);
+  CHECK(*result.metrics.front().rows.front().sd == 1);
+  CHECK_FALSE(compared("a", {1}).metrics.front().rows.front().sd);
   GroupsToCompare request = groups("aaa", {1, 2, 3});
   request.factors.clear();
   CHECK(compare_groups(request).groups.size() == 1);

@@ -55,7 +55,10 @@ TEST_CASE("groups: the verdict is the same from both sides") {
     const GroupVerdict one = judge_groups(a, b, 1.5);
     const GroupVerdict other = judge_groups(b, a, 1.5);
     CHECK(one.verdict == other.verdict);
-    CHECK(one.reason == other.reason);
+    CHECK(one.runs_needed == other.runs_needed);
+    CHECK(*one.hedges_g == -*other.hedges_g);
+    CHECK_THAT(one.reason, Contains("n = 4 and 7"));
+    CHECK_THAT(other.reason, Contains("n = 7 and 4"));
   }
 }
 
@@ -76,15 +79,17 @@ TEST_CASE(
   const std::vector<std::pair<std::optional<double>, Verdict>> cases{
       {0.01, Verdict::pass}, {0.005, Verdict::fail}, {std::nullopt, Verdict::inconclusive}};
   for (const auto& [margin, verdict] : cases) {
-    for (const GroupVerdict& found : {judge_groups(a, b, margin), judge_groups(b, a, margin)}) {
-      CHECK(found.verdict == verdict);
-      CHECK_THAT(found.reason, Contains(effect) && Contains("n = 5 and 6"));
-    }
+    const GroupVerdict forth = judge_groups(a, b, margin);
+    const GroupVerdict back = judge_groups(b, a, margin);
+    CHECK(forth.verdict == verdict);
+    CHECK(back.verdict == verdict);
+    CHECK_THAT(forth.reason, Contains(effect) && Contains("n = 5 and 6"));
+    CHECK_THAT(back.reason, Contains(effect) && Contains("n = 6 and 5"));
   }
   const GroupVerdict undecided = judge_groups(of({1, 2, 3}), of({1.2, 2.2, 3.2}), 1);
   CHECK_THAT(undecided.reason, Contains("means 0.2 apart, 90 % interval [-") && Contains("g 0.1"));
-  const GroupVerdict constant = judge_groups(of({2, 2}), of({5, 5, 5}), 10);
-  CHECK_THAT(constant.reason, Contains("2 and 5, 3 apart without any spread (n = 2 and 3)"));
+  const GroupVerdict constant = judge_groups(of({5, 5, 5}), of({2, 2}), 10);
+  CHECK_THAT(constant.reason, Contains("5 and 2, 3 apart without any spread (n = 3 and 2)"));
   CHECK_THAT(judge_prediction(8, of({1, 2, 3, 4, 5})).reason,
              Contains("3.16 standard deviations from the mean 3"));
 }
@@ -112,6 +117,51 @@ TEST_CASE("groups: one run, no number, a margin of zero") {
   CHECK_FALSE(zero.runs_needed);
   CHECK_THAT(zero.reason, Contains("no number of runs"));
   CHECK(judge_groups(of({1, 2, 3}), of({1, 2, 3}), -1).verdict == Verdict::inconclusive);
+}
+
+TEST_CASE("groups: squares that no double holds are no lack of spread") {
+  const GroupVerdict huge =
+      judge_groups(of({1e200, 0.2, 0.3, 0.4, 0.5}), of({0.1, 0.2, 0.3, 0.4, 0.5}), 0.5);
+  CHECK(huge.verdict == Verdict::inconclusive);
+  CHECK(huge.welch->p > 0.3);
+  const GroupVerdict tiny = judge_groups(of({1e-200, 2e-200, 3e-200}), of({2e-200, 2e-200}), {});
+  CHECK_THAT(tiny.reason, Contains("TOST has p") && !Contains("one value"));
+  const GroupVerdict wide = judge_groups(of({1.5e308, -1.5e308}), of({1, 2}), 1);
+  CHECK(wide.verdict == Verdict::inconclusive);
+  CHECK_THAT(wide.reason, Contains("too large for a double"));
+  CHECK_THAT(judge_groups(of({1, HUGE_VAL}), of({1, 2}), 1).reason, Contains("not finite"));
+  const std::vector<double> usual{1, 2, 3, 4, 5};
+  std::vector<double> scaled;
+  for (const double value : usual)
+    scaled.push_back(std::ldexp(value, 700));
+  for (const double value : {3.0, 8.0, 60.0}) {
+    const PredictionVerdict plain = judge_prediction(value, of(usual));
+    const PredictionVerdict large = judge_prediction(std::ldexp(value, 700), of(scaled));
+    CHECK(large.verdict == plain.verdict);
+    CHECK(*large.p == *plain.p);
+  }
+  const PredictionVerdict none =
+      judge_prediction(1, of({1.79e308, -1.79e308, 1.79e308, -1.79e308, 1.79e308}));
+  CHECK(none.verdict == Verdict::inconclusive);
+  CHECK_THAT(none.reason, Contains("too large for a double"));
+}
+
+TEST_CASE("groups: what is different alone and not among many tests says how many runs would do") {
+  const Moments a = of({1, 2, 3, 4});
+  const Moments b = of({4.1, 5, 6, 4});
+  const GroupVerdict alone = judge_groups(a, b, 0.5);
+  REQUIRE(alone.verdict == Verdict::fail);
+  const GroupVerdict among = judge_groups(a, b, 0.5, 0.05, true, AmongTests{6, 0.12});
+  CHECK(among.verdict == Verdict::inconclusive);
+  CHECK_THAT(among.reason, Contains("nor different (p = ") && Contains(", 0.12 as one of 6 tests"));
+  REQUIRE(among.runs_needed);
+  CHECK(*among.runs_needed > 4);
+  const TruePair one{2, 0.5, 1, 1};
+  TruePair of_many = one;
+  of_many.tests = 100;
+  CHECK(*runs_to_decide(of_many) > *runs_to_decide(one));
+  CHECK(runs_to_decide({0x1p601, 0x1p599, 0x1p600, 0x1p600}) == runs_to_decide(one));
+  CHECK(runs_to_decide({0x1p-599, 0x1p-601, 0x1p-600, 0x1p-600}) == runs_to_decide(one));
 }
 
 TEST_CASE("groups: the number of runs that would decide does, by simulation") {

@@ -200,6 +200,41 @@ TEST_CASE("sides: the usual table has energy and the last validation loss, which
   CHECK(result.performance_verdict != Verdict::fail);  // of the time alone
 }
 
+TEST_CASE("sides: below zero there is no ratio and without a metric of speed no verdict of it") {
+  GroupsToCompare request = sides({-1, -1.1, -0.9}, {-2, -2.1, -1.9});
+  request.metrics[0].name = "train/val_loss";
+  request.metrics[0].better = sabath::spec::Better::lower;
+  const auto result = compare_groups(request);
+  REQUIRE(result.performance.size() == 1);
+  CHECK_FALSE(result.performance[0].ratio);
+  CHECK(result.performance[0].median_b == -2);
+  CHECK_FALSE(result.performance_verdict);
+  request.metrics[0].values = {1.0, 1.1, 0.9, 2.0, 2.1, 1.9};
+  CHECK(*compare_groups(request).performance[0].ratio == 2);
+}
+
+TEST_CASE("sides: metrics whose values are not of one thing are told and not judged") {
+  GroupsToCompare request = sides({1, 1.1, 0.9}, {1, 1.1, 0.9}, 5.0);
+  REQUIRE(compare_groups(request).result == Verdict::pass);
+  request.metrics[0].conflict = "the recipes have different units of it";
+  RunValues time = request.metrics[0];
+  time.name = "train/time";
+  time.better = sabath::spec::Better::lower;
+  time.performance = true;
+  time.judged = false;
+  request.metrics.push_back(time);
+  const auto result = compare_groups(request);
+  CHECK(result.result == Verdict::inconclusive);
+  CHECK(result.reason == "train/loss: the recipes have different units of it");
+  CHECK_FALSE(result.metrics[0].statistics);
+  CHECK(result.metrics[0].split.n == 0);
+  CHECK(result.performance_verdict == Verdict::inconclusive);
+  CHECK_FALSE(result.performance[0].ratio);
+  request.metrics[0].values.assign(6, 1.0);
+  request.require = sabath::spec::Rung::bitwise;
+  CHECK(compare_groups(request).result == Verdict::inconclusive);
+}
+
 TEST_CASE("sides: repeats of a seed count once in every test") {
   // Three seeds a side, each run four times with next to no spread of its own.
   const Values of_a{1.00, 1.02, 1.04};

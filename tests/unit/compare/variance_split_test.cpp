@@ -100,6 +100,31 @@ TEST_CASE("variance split: one value, one group, groups of one, no spread") {
   CHECK_FALSE(equal.factors[0].eta_squared);
 }
 
+TEST_CASE("variance split: shares are the same where no double holds the sums of squares") {
+  const std::vector<double> usual{1, 1.1, 1.2, 1.3, 2, 2.5};
+  const std::vector<Factor> factors{factor("host", {0, 0, 1, 1, 0, 1}),
+                                    factor("site", {0, 0, 0, 1, 1, 1})};
+  const auto wanted = split_variance(usual, factors);
+  for (const int power : {600, -600}) {
+    std::vector<double> values;
+    for (const double value : usual)
+      values.push_back(std::ldexp(value, power));
+    const auto split = split_variance(values, factors);
+    CHECK(split.total == (power > 0 ? HUGE_VAL : 0));
+    CHECK(*split.icc == *wanted.icc);
+    for (std::size_t f = 0; f < 2; ++f) {
+      CHECK(*split.factors[f].eta_squared == *wanted.factors[f].eta_squared);
+      CHECK(*split.factors[f].f == *wanted.factors[f].f);
+      CHECK(*split.factors[f].p == *wanted.factors[f].p);
+    }
+  }
+  // A spread that is nothing beside the rest leaves a ratio without end, and no f.
+  const std::vector<double> certain{1e-155, 2e-155, 1, 1};
+  const auto split = split_variance(certain, {factor("host", {0, 0, 1, 1})});
+  CHECK_FALSE(split.factors[0].f);
+  CHECK(split.factors[0].p == 0);
+}
+
 TEST_CASE("variance split: many groups take a moment, too many levels are told") {
   constexpr std::uint32_t groups = 200'000;
   std::vector<double> values;

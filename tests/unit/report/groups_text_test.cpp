@@ -56,6 +56,17 @@ TEST_CASE("groups: more values than letters are shades, what is no number is mar
   CHECK_THAT(report::groups_text(comparison), Contains("a       00\n") && Contains("(none)  !9."));
 }
 
+TEST_CASE("groups: one run has no standard deviation and sums that are no numbers no shares") {
+  GroupComparison comparison = two_hosts();
+  auto& metric = comparison.metrics.front();
+  metric.rows[1].sd.reset();
+  CHECK_THAT(report::groups_text(comparison), Contains("(none)  1  0.75      0.75  0.75"));
+  metric.split.total = metric.split.between = std::numeric_limits<double>::infinity();
+  const std::string text = report::groups_text(comparison);
+  CHECK_THAT(text, Contains("sums are beyond") && Contains("host explains 100 %"));
+  CHECK_THAT(text, !Contains("nan"));
+}
+
 TEST_CASE("groups: names from outside are made printable, and many groups are counted") {
   GroupComparison comparison = two_hosts();
   comparison.groups[0].levels = {"\x1b[31mred"};
