@@ -168,18 +168,13 @@ Wanted wanted_metrics(const Report& report, const std::vector<RunFacts>& facts) 
 /// By column.
 using Courses = std::map<std::size_t, MetricCourses>;
 
-Courses read_courses(Report& report,
-                     const Wanted& wanted,
-                     const std::vector<RunFacts>& facts,
-                     const std::stop_token& stop) {
+Courses read_courses(Report& report, const Wanted& wanted, const std::vector<RunFacts>& facts) {
   Courses courses;
   const std::size_t buckets = buckets_for(facts.size(), wanted.metrics.size());
   std::uint64_t unreadable = 0;
   Side first;
   for (std::size_t run = 0; run < facts.size(); ++run) {
     if (facts[run].series.empty()) continue;
-    if (stop.stop_requested())
-      throw base::Error(base::ErrorKind::interrupted, "report: stopped, and nothing was written");
     try {
       Side all{arrays::read_series(facts[run].series),
                columns_of_series(wanted.columns, facts[run])};
@@ -410,9 +405,9 @@ void add_usage(Report& report, std::vector<RunFacts>& facts) {
 
 }  // namespace
 
-void fill_charts(Report& report, std::vector<RunFacts>& facts, const std::stop_token& stop) {
+void fill_charts(Report& report, std::vector<RunFacts>& facts) {
   const Wanted wanted = wanted_metrics(report, facts);
-  Charts(report, read_courses(report, wanted, facts, stop), wanted.left_out).make();
+  Charts(report, read_courses(report, wanted, facts), wanted.left_out).make();
   add_usage(report, facts);
 }
 

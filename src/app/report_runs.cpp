@@ -18,17 +18,10 @@ using base::ErrorKind;
 using catalog::RunRow;
 using report::Report;
 
-void throw_if_stopped(const std::stop_token& stop) {
-  if (stop.stop_requested())
-    throw Error(ErrorKind::interrupted, "report: stopped, and nothing was written");
-}
-
-std::vector<RunFacts> read_facts(const std::vector<RunRow>& runs, const std::stop_token& stop) {
+std::vector<RunFacts> read_facts(const std::vector<RunRow>& runs) {
   std::vector<RunFacts> facts(runs.size());
-  base::for_each_in_parallel(runs.size(), [&](std::size_t i) {
-    throw_if_stopped(stop);
-    facts[i] = read_run_facts(runs[i]);
-  });
+  base::for_each_in_parallel(runs.size(),
+                             [&](std::size_t i) { facts[i] = read_run_facts(runs[i]); });
   return facts;
 }
 
@@ -81,7 +74,6 @@ void fill_verdict(Report& report,
       report.groups = compare_groups(runs, groups, catalog);
     }
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
     // Equal last values prove nothing about runs whose files were changed.
     report.pair.reset();
     report.groups.emplace();
@@ -96,22 +88,20 @@ void fill_verdict(Report& report,
 Report report_runs(const std::vector<RunRow>& runs,
                    const ReportRequest& request,
                    const catalog::Catalog& catalog,
-                   base::Clock& clock,
-                   const std::stop_token& stop) {
+                   base::Clock& clock) {
   Report report;
   report.selection = request.selection;
   report.by = request.by;
   report.command = request.command;
   report.made = base::format_rfc3339(clock.now());
   report.sabath_version = std::string(base::version());
-  std::vector<RunFacts> facts = read_facts(runs, stop);
+  std::vector<RunFacts> facts = read_facts(runs);
   fill_runs(report, facts);
   fill_levels(report, runs, catalog);
   fill_metrics(report, facts);
   fill_items(report, facts);
   fill_stages(report, facts);
-  fill_charts(report, facts, stop);
-  throw_if_stopped(stop);
+  fill_charts(report, facts);
   fill_verdict(report, runs, request, catalog);
   return report;
 }

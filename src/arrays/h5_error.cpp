@@ -35,7 +35,22 @@ std::string without_affairs(const std::string& text) {
   return text.substr(from + label.size(), to - from - label.size());
 }
 
+std::string newer_text(const std::string& cause) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return "is of a newer version of the format than HDF5 " + std::to_string(major) + "." +
+         std::to_string(minor) + "." + std::to_string(release) +
+         ", the library of this sabath, knows (" + cause + ")";
+}
+
 }  // namespace
+
+NewerVersion::NewerVersion(base::ErrorKind kind,
+                           const std::string& before,
+                           const std::string& cause)
+    : Error(kind, before + ": it " + newer_text(cause)), what_it_is_(newer_text(cause)) {}
 
 QuietErrors::QuietErrors() noexcept : turn_(library_mutex()) {
   // Everything is closed explicitly. The clean-up that HDF5 would do at exit crashes over a file
@@ -55,7 +70,12 @@ void throw_hdf5(const std::string& place, const std::string& problem, base::Erro
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_innermost, &cause);
   H5Eclear2(H5E_DEFAULT);
   if (cause.text.empty()) cause.text = "HDF5 gives no reason";
-  throw base::Error(kind, place + ": " + problem + ": " + without_affairs(cause.text));
+  const std::string before = place + ": " + problem;
+  // The codes of the entry say no more than that something could not be loaded.
+  const bool is_newer =
+      cause.text.starts_with("bad ") && cause.text.find("version number") != std::string::npos;
+  if (is_newer) throw NewerVersion(kind, before, cause.text);
+  throw base::Error(kind, before + ": " + without_affairs(cause.text));
 }
 
 H5Id checked(hid_t id,

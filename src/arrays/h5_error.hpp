@@ -25,7 +25,20 @@ class QuietErrors {
   void* data_ = nullptr;
 };
 
-/// Throws "place: problem: cause" with the cause from the innermost entry of HDF5's error stack.
+/// What a library that is newer than this one wrote, in a version of the format that this one does
+/// not know: no damage.
+class NewerVersion : public base::Error {
+ public:
+  NewerVersion(base::ErrorKind kind, const std::string& before, const std::string& cause);
+  /// "is of a newer version ..."
+  const std::string& what_it_is() const noexcept { return what_it_is_; }
+
+ private:
+  std::string what_it_is_;
+};
+
+/// Throws "place: problem: cause" with the cause from the innermost entry of HDF5's error stack; a
+/// NewerVersion where that is one.
 [[noreturn]] void throw_hdf5(const std::string& place,
                              const std::string& problem,
                              base::ErrorKind kind = base::ErrorKind::integrity);

@@ -23,7 +23,6 @@ using ObjectInfo = H5O_info1_t;
 using ObjectInfo = H5O_info_t;
 #endif
 
-constexpr std::size_t longest_element = std::size_t{1} << 30U;
 /// A million data sets have their names, and a file of 40 MB in which one name of 60 KB stands
 /// before all others does not have 20 GB of them.
 constexpr std::uint64_t most_name_bytes = std::uint64_t{256} << 20U;
@@ -71,13 +70,14 @@ class Walk {
 
   std::vector<Entry> run() {
     const H5Id root = checked(H5Oopen(file_, "/", H5P_DEFAULT), H5Oclose, place_, "cannot read");
-    groups_.emplace(address_of(root.get(), ""), "");
-    pending_.emplace_back();
-    add_attributes(root.get(), "");
+    const haddr_t address = address_of(root.get(), "");
+    groups_.emplace(address, "");
+    pending_.push_back({"", address});
+    add_attributes(root.get(), {"", address, "."});
     while (!pending_.empty()) {
-      const std::string path = std::move(pending_.back());
+      const Group group = std::move(pending_.back());
       pending_.pop_back();
-      visit_group(path);
+      visit_group(group);
     }
     for (Entry& entry : entries_)
       require_plain_sources(entry);
@@ -86,6 +86,16 @@ class Walk {
   }
 
  private:
+  struct Group {
+    std::string path{};
+    haddr_t address = HADDR_UNDEF;
+  };
+  struct Object {
+    std::string path{};
+    haddr_t group = HADDR_UNDEF;
+    std::string name{};  ///< in it
+  };
+
   std::string at(const std::string& path) const { return place_ + ":/" + path; }
 
   haddr_t address_of(hid_t object, const std::string& path) const {
@@ -94,9 +104,10 @@ class Walk {
     return info.addr;
   }
 
-  void visit_group(const std::string& path) {
-    const H5Id group = checked(
-        H5Oopen(file_, ("/" + path).c_str(), H5P_DEFAULT), H5Oclose, at(path), "cannot read");
+  void visit_group(const Group& visited) {
+    const std::string& path = visited.path;
+    const H5Id group =
+        checked(H5Oopen_by_addr(file_, visited.address), H5Oclose, at(path), "cannot read");
     Collected<Link> links;
     hsize_t start = 0;
     const herr_t status =
@@ -107,27 +118,47 @@ class Walk {
       const std::string child = path.empty() ? link.name : path + "/" + link.name;
       names_.charge(child.size());
       if (link.type == H5L_TYPE_HARD) {
-        visit_object(group.get(), link.name, child);
+        visit_object(group.get(), {child, visited.address, link.name});
       } else {
         visit_soft_link(group.get(), link, child);
       }
     }
   }
 
-  void visit_object(hid_t group, const std::string& name, const std::string& path) {
-    const H5Id object =
-        checked(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, at(path), "cannot read");
+  void visit_object(hid_t group, const Object& met) {
+    const std::string& path = met.path;
+    H5Id object;
+    const bool is_known = unless_newer(path, false, [&] {
+      object =
+          checked(H5Oopen(group, met.name.c_str(), H5P_DEFAULT), H5Oclose, at(path), "cannot read");
+      if (H5Iget_type(object.get()) == H5I_DATASET) add_dataset(object.get(), met);
+    });
+    if (!is_known) return;
     if (H5Iget_type(object.get()) == H5I_GROUP) {
-      const auto [known, is_new] = groups_.emplace(address_of(object.get(), path), path);
+      const haddr_t address = address_of(object.get(), path);
+      const auto [known, is_new] = groups_.emplace(address, path);
       if (!is_new) {
         add_link(path, "the group /" + known->second);
         return;
       }
-      pending_.push_back(path);
-    } else if (H5Iget_type(object.get()) == H5I_DATASET) {
-      add_dataset(object.get(), path);
+      pending_.push_back({path, address});
     }
-    add_attributes(object.get(), path);
+    add_attributes(object.get(), met);
+  }
+
+  /// Notes as unreadable, instead of what `add` adds, what this library is too old for; then false.
+  template <class Add>
+  bool unless_newer(const std::string& path, bool is_attribute, const Add& add) {
+    try {
+      add();
+      return true;
+    } catch (const NewerVersion& newer) {
+      Entry entry;
+      entry.info = {path, base::ArrayType::opaque, {}, is_attribute};
+      entry.info.unreadable = base::printable(newer.what_it_is());
+      entries_.push_back(std::move(entry));
+      return false;
+    }
   }
 
   void visit_soft_link(hid_t group, const Link& link, const std::string& path) {
@@ -167,12 +198,15 @@ class Walk {
     entries_.push_back(std::move(entry));
   }
 
-  void add_dataset(hid_t dataset, const std::string& path) {
+  void add_dataset(hid_t dataset, const Object& met) {
+    const std::string& path = met.path;
     const H5Id plan =
         checked(H5Dget_create_plist(dataset), H5Pclose, at(path), "cannot read its layout");
     Entry entry;
     entry.info.path = path;
     entry.object = "/" + path;
+    entry.group = met.group;
+    entry.name = met.name;
     const std::string pattern = note_outside_storage(entry, plan);
     if (!pattern.empty() || !entry.outside.empty()) {
       const std::string& file = entry.outside.empty() ? pattern : entry.outside.front();
@@ -185,6 +219,7 @@ class Walk {
       return;
     }
     entry.info.unreadable = base::printable(missing_filter(dataset, plan.get()));
+    if (entry.info.unreadable.empty()) entry.info.unreadable = too_large_chunk(dataset, plan.get());
     datasets_[entry.object] = entry.info.unreadable;
     add_leaves(entry,
                checked(H5Dget_type(dataset), H5Tclose, at(path), "cannot read its type"),
@@ -289,7 +324,22 @@ class Walk {
     return {};
   }
 
-  void add_attributes(hid_t object, const std::string& path) {
+  /// Packed zeros take a thousandth of their size in the file.
+  static std::string too_large_chunk(hid_t dataset, hid_t plan) {
+    std::array<hsize_t, H5S_MAX_RANK> chunk{};
+    if (H5Pget_layout(plan) != H5D_CHUNKED || H5Pget_nfilters(plan) <= 0) return {};
+    const int rank = H5Pget_chunk(plan, H5S_MAX_RANK, chunk.data());
+    const H5Id type(H5Dget_type(dataset), H5Tclose);
+    std::uint64_t bytes = H5Tget_size(type.get());  // a chunk has less than 4 GiB
+    for (int axis = 0; axis < rank; ++axis)
+      bytes *= chunk[static_cast<std::size_t>(axis)];
+    if (bytes <= most_at_once) return {};
+    return "is packed in chunks of " + std::to_string(bytes) +
+           " bytes, more than are unpacked at once";
+  }
+
+  void add_attributes(hid_t object, const Object& met) {
+    const std::string& path = met.path;
     Collected<std::string> names;
     hsize_t start = 0;
     const herr_t status =
@@ -302,13 +352,18 @@ class Walk {
       entry.info.path = path + "@" + name;
       entry.info.is_attribute = true;
       entry.object = "/" + path;
+      entry.group = met.group;
+      entry.name = met.name;
       entry.attribute = name;
       const std::string where = at(entry.info.path);
-      const H5Id attribute =
-          checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, where, "cannot read");
-      add_leaves(entry,
-                 checked(H5Aget_type(attribute.get()), H5Tclose, where, "cannot read its type"),
-                 checked(H5Aget_space(attribute.get()), H5Sclose, where, "cannot read its shape"));
+      unless_newer(entry.info.path, true, [&] {
+        const H5Id attribute =
+            checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, where, "cannot read");
+        add_leaves(
+            entry,
+            checked(H5Aget_type(attribute.get()), H5Tclose, where, "cannot read its type"),
+            checked(H5Aget_space(attribute.get()), H5Sclose, where, "cannot read its shape"));
+      });
     }
   }
 
@@ -333,7 +388,7 @@ class Walk {
   /// An element is read as a whole, and a file of some bytes can say that it has one of 4 GiB.
   static std::string too_long(hid_t type) {
     const std::size_t size = H5Tget_size(type);
-    if (size <= longest_element) return {};
+    if (size <= most_at_once) return {};
     return "has elements of " + std::to_string(size) + " bytes, more than are read at once";
   }
 
@@ -375,7 +430,7 @@ class Walk {
   const std::string& place_;
   NameBudget names_;
   std::vector<Entry> entries_{};
-  std::vector<std::string> pending_{};             ///< paths of groups still to visit
+  std::vector<Group> pending_{};                   ///< still to visit
   std::map<haddr_t, std::string> groups_{};        ///< seen, with the name under which it was first
   std::map<std::string, std::string> datasets_{};  ///< met, with why they are unreadable
   std::map<std::string, std::vector<std::string>> virtual_sources_{};

@@ -10,10 +10,15 @@
 
 namespace sabath::arrays {
 
+/// An element, and a chunk that is packed, are in memory as a whole: no more of them than this.
+constexpr std::size_t most_at_once = std::size_t{1} << 30U;
+
 /// One array of a file and where it lies.
 struct Entry {
   base::ArrayInfo info{};
   std::string object{};                ///< absolute path of the object in the file
+  haddr_t group = HADDR_UNDEF;         ///< what it is opened from: a path is slow where it is long
+  std::string name{};                  ///< of the object in there
   std::string attribute{};             ///< name of the attribute, or empty
   std::size_t leaf = 0;                ///< which of leaves_of(its type)
   std::string link{};                  ///< not data but a link: what it says

@@ -3,6 +3,7 @@
 #include "h5_extent.hpp"
 #include "h5_text.hpp"
 #include "h5_type.hpp"
+#include "h5_unwritten.hpp"
 #include "h5_walk.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
@@ -97,6 +98,17 @@ class Hdf5File final : public base::ArraySource {
     return count == 0 ? std::vector<std::string>{} : texts_of(current(entry), first, count);
   }
 
+  std::uint64_t unwritten(const base::ArrayInfo& array, std::uint64_t first) override {
+    const QuietErrors quiet;
+    const Entry& entry = find(array);
+    if (!entry.link.empty() || !entry.attribute.empty() || first >= entry.info.elements()) return 0;
+    Current& array_now = current(entry);
+    // The parts of a fill value that is an array are not alike.
+    if (array_now.leaf.values_per_element() != 1) return 0;
+    if (!array_now.unwritten) array_now.unwritten.emplace(array_now.object.get());
+    return array_now.unwritten->from(first);
+  }
+
  private:
   /// The array that was read last, kept open with its cache of chunks.
   struct Current {
@@ -108,7 +120,8 @@ class Hdf5File final : public base::ArraySource {
     std::uint64_t texts_at_once = 1;     ///< of a length that only reading shows
     /// Where its values lie in the file one after the other as they are in memory, if they do.
     std::optional<std::uint64_t> offset{};
-    std::optional<std::uint64_t> held{};  ///< the element that is in `held_bytes`
+    std::optional<H5Unwritten> unwritten{};  ///< once it was asked for
+    std::optional<std::uint64_t> held{};     ///< the element that is in `held_bytes`
     std::vector<std::byte> held_bytes{};
   };
 
@@ -154,14 +167,16 @@ class Hdf5File final : public base::ArraySource {
     opened.entry = &entry;
     const std::string place = at(entry);
     H5Id type;
+    const H5Id group =
+        checked(H5Oopen_by_addr(file_.get(), entry.group), H5Oclose, place, "cannot read");
     if (entry.attribute.empty()) {
-      opened.object = open_dataset(entry);
+      opened.object = open_dataset(entry, group.get());
       opened.space = checked(H5Dget_space(opened.object.get()), H5Sclose, place, "cannot read");
       type = checked(H5Dget_type(opened.object.get()), H5Tclose, place, "cannot read");
     } else {
       opened.object = checked(
           H5Aopen_by_name(
-              file_.get(), entry.object.c_str(), entry.attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+              group.get(), entry.name.c_str(), entry.attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
           H5Aclose,
           place,
           "cannot read");
@@ -175,7 +190,7 @@ class Hdf5File final : public base::ArraySource {
     return current_.emplace(std::move(opened));
   }
 
-  H5Id open_dataset(const Entry& entry) const {
+  H5Id open_dataset(const Entry& entry, hid_t group) const {
     const std::string place = at(entry);
     if (!entry.info.unreadable.empty()) {
       throw base::Error(base::ErrorKind::integrity,
@@ -183,10 +198,8 @@ class Hdf5File final : public base::ArraySource {
     }
     const H5Id access = checked(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, place, "cannot read");
     const auto open = [&] {
-      return checked(H5Dopen2(file_.get(), entry.object.c_str(), access.get()),
-                     H5Dclose,
-                     place,
-                     "cannot read");
+      return checked(
+          H5Dopen2(group, entry.name.c_str(), access.get()), H5Dclose, place, "cannot read");
     };
     const std::uint64_t cache = cache_bytes(open().get());
     H5Pset_chunk_cache(access.get(), chunk_cache_slots, cache, 1.0);
@@ -212,6 +225,7 @@ class Hdf5File final : public base::ArraySource {
       const std::uint64_t across = (shape[i] + chunk[i] - 1) / chunk[i] * chunk[i];
       if (i > 0) row = std::min(chunk_cache_bytes, row) * std::min(chunk_cache_bytes, across);
     }
+    if (one > most_at_once) return chunk_cache_bytes;  // not packed: read where it lies
     return std::max(one, std::min(chunk_cache_bytes, row));
   }
 

@@ -18,6 +18,7 @@ namespace {
 struct HandlerState {
   HandlerState() { ::sem_init(&wake, 0, 0); }
   std::atomic<bool> in_use{false};
+  std::atomic<bool> heeded{true};
   std::atomic<int> received{0};
   std::atomic<int> interrupts{0};
   sem_t wake{};
@@ -31,6 +32,7 @@ HandlerState& handler_state() {
 extern "C" void on_stop_signal(int signal) {
   const int saved = errno;
   HandlerState& state = handler_state();
+  if (!state.heeded) ::_exit(130);
   if (signal == SIGINT && state.interrupts.fetch_add(1) > 0) ::_exit(130);
   int none = 0;
   state.received.compare_exchange_strong(none, signal);
@@ -99,6 +101,7 @@ StopSignal::StopSignal() {
   }
   state.received = 0;
   state.interrupts = 0;
+  state.heeded = true;
   try {
     watcher_ = std::make_unique<Watcher>(source_);
   } catch (...) {
@@ -110,6 +113,10 @@ StopSignal::StopSignal() {
 StopSignal::~StopSignal() {
   watcher_.reset();
   handler_state().in_use = false;
+}
+
+void StopSignal::set_heeded(bool heeded) noexcept {
+  handler_state().heeded = heeded;
 }
 
 int StopSignal::received() const noexcept {

@@ -1,4 +1,5 @@
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/utf8.hpp>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 

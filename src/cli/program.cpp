@@ -22,7 +22,9 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -100,6 +102,27 @@ int tell_parse_error(const CLI::App& app,
   return tell_error(base::Error(base::ErrorKind::usage, message, hint), json);
 }
 
+/// --help and --version, which CLI11 would print without a look at whether that can be.
+int answer_about_itself(const CLI::App& app, const CLI::Success& success) {
+  std::ostringstream text;
+  const int status = app.exit(success, text, text);
+  try {
+    write_answer(text.str());
+    return status;
+  } catch (const base::Error& error) {
+    return tell_error(error, false);
+  }
+}
+
+/// A file that is opened later must not become the one that answers go to: in the place of what is
+/// closed comes what gives nothing and takes nothing, so that an answer that is lost is an error.
+void fill_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != descriptor)
+      ::_exit(exit_storage);
+  }
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "From a name to a verdict: data, environments, runs and comparisons of surrogate models",
@@ -114,7 +137,7 @@ int parse_and_run(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    return answer_about_itself(app, success);
   } catch (const CLI::ParseError& error) {
     return tell_parse_error(app, error, {argv + 1, argv + argc});
   } catch (const base::Error& error) {
@@ -141,6 +164,7 @@ int parse_and_run(int argc, char** argv) {
 int run_program(int argc, char** argv) noexcept {
   // A reader that goes away (`sabath list | head`) is an error of a write, not a signal.
   ::signal(SIGPIPE, SIG_IGN);
+  fill_standard_descriptors();
   try {
     return parse_and_run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -3,7 +3,9 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/utf8.hpp>
 
+#include <optional>
 #include <sstream>
 
 namespace sabath::cli {
@@ -16,23 +18,29 @@ std::string value_of(const base::Environment& environment, const std::string& na
   return found == environment.end() ? std::string() : found->second;
 }
 
-/// $`own`, else $`xdg`/sabath, else $HOME/`below_home`/sabath.
-fs::path folder_from(const base::Environment& environment,
-                     const std::string& own,
-                     const std::string& xdg,
-                     const std::string& below_home) {
+/// Records and plans name what lies there, and are UTF-8: another file would be meant.
+fs::path utf8_place(const std::string& what, fs::path place) {
+  if (base::is_utf8(place.native())) return place;
+  throw base::Error(base::ErrorKind::usage,
+                    what + ": '" + base::printable(place.native()) +
+                        "' is not UTF-8, so that no document could name it",
+                    "choose or make a folder whose whole path is UTF-8");
+}
+
+/// $`own`, else $`xdg`/sabath, else $HOME/`below_home`/sabath; nothing where none of them is set.
+std::optional<fs::path> folder_from(const base::Environment& environment,
+                                    const std::string& own,
+                                    const std::string& xdg,
+                                    const std::string& below_home) {
   if (const std::string given = value_of(environment, own); !given.empty()) {
-    return fs::absolute(given);
+    return utf8_place(own, fs::absolute(given));
   }
   // The XDG base directory specification: relative values are to be ignored.
-  if (const fs::path base = value_of(environment, xdg); base.is_absolute()) return base / "sabath";
+  if (const fs::path base = value_of(environment, xdg); base.is_absolute())
+    return utf8_place(xdg, base / "sabath");
   const std::string home = value_of(environment, "HOME");
-  if (home.empty()) {
-    throw base::Error(base::ErrorKind::usage,
-                      "HOME: not set, so there is no place for runs and the cache",
-                      "set SABATH_HOME");
-  }
-  return fs::absolute(home) / below_home / "sabath";
+  if (home.empty()) return std::nullopt;
+  return utf8_place("HOME", fs::absolute(home) / below_home / "sabath");
 }
 
 }  // namespace
@@ -93,7 +101,8 @@ cache::CacheOptions read_cache_options(const base::Environment& environment,
   }
   std::istringstream paths(given->second);
   for (std::string path; std::getline(paths, path, ':');) {
-    if (!path.empty()) options.lower.push_back(fs::absolute(path));
+    if (!path.empty())
+      options.lower.push_back(utf8_place("SABATH_LOWER_CACHES", fs::absolute(path)));
   }
   return options;
 }
@@ -112,10 +121,18 @@ app::Folders read_folders(const base::Environment& environment,
                           const std::vector<std::string>& catalogs,
                           const fs::path& program) {
   app::Folders folders;
-  folders.home = folder_from(environment, "SABATH_HOME", "XDG_DATA_HOME", ".local/share");
+  const auto home = folder_from(environment, "SABATH_HOME", "XDG_DATA_HOME", ".local/share");
+  if (!home) {
+    throw base::Error(base::ErrorKind::usage,
+                      "HOME: not set, so there is no place for runs and the cache",
+                      "set SABATH_HOME");
+  }
+  folders.home = *home;
   const std::string cache = value_of(environment, "SABATH_CACHE");
-  folders.cache = cache.empty() ? folders.home / "cache" : fs::absolute(cache);
-  folders.configuration = folder_from(environment, "SABATH_CONFIG", "XDG_CONFIG_HOME", ".config");
+  folders.cache =
+      cache.empty() ? folders.home / "cache" : utf8_place("SABATH_CACHE", fs::absolute(cache));
+  folders.configuration =
+      folder_from(environment, "SABATH_CONFIG", "XDG_CONFIG_HOME", ".config").value_or("");
   const fs::path shipped = shipped_folder(program);
   for (const std::string& catalog : catalogs) {
     folders.assets.push_back(fs::absolute(catalog));

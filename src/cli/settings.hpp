@@ -24,7 +24,8 @@ struct GlobalOptions {
 
 /// Folders from SABATH_HOME, SABATH_CACHE, SABATH_CONFIG, XDG_DATA_HOME, XDG_CONFIG_HOME and HOME
 /// (docs/commands/environment.md). The shipped catalog and recipes lie at ../share/sabath beside
-/// the program. Throws Error{usage} when there is no home.
+/// the program. Without a place for it the configuration's is empty. Throws Error{usage} when there
+/// is no home, and for places that are not UTF-8.
 app::Folders read_folders(const base::Environment& environment,
                           const std::vector<std::string>& catalogs,
                           const std::filesystem::path& program);

@@ -109,7 +109,7 @@ std::string text_of(const app::StudyOutcome& outcome) {
   const std::string& id = outcome.plan.study_id;
   std::string text = report::study_text(table_of(outcome));
   text += "study " + id + ": " + counts_text(outcome) + "\n" + problems_text(outcome);
-  text += "  in " + outcome.directory.string() + "\n";
+  text += "  in " + base::printable(outcome.directory.native()) + "\n";
   if (outcome.open() > 0) text += "to go on: sabath run --resume " + id + "\n";
   if (outcome.count(RunState::failed) > 0)
     text += "to run again what failed: sabath run --resume " + id + " --retry\n";

@@ -56,7 +56,9 @@ bool netrc_names(std::string_view host) {
 }  // namespace
 
 Workspace::Workspace(const GlobalOptions& options)
-    : options_(options), observer_(options.quiet, clock_) {}
+    : options_(options), observer_(options.quiet, clock_) {
+  end_at_signal();
+}
 
 const app::Folders& Workspace::folders() {
   if (!folders_) {
@@ -67,14 +69,23 @@ const app::Folders& Workspace::folders() {
   return *folders_;
 }
 
+const std::filesystem::path& Workspace::configuration_folder() {
+  if (folders().configuration.empty()) {
+    throw Error(ErrorKind::usage,
+                "HOME: not set, so there is no place for the configuration",
+                "set SABATH_CONFIG");
+  }
+  return folders().configuration;
+}
+
 const spec::Configuration& Workspace::configuration() {
-  if (!configuration_) configuration_ = read_configuration(folders().configuration);
+  if (!configuration_) configuration_ = read_configuration(configuration_folder());
   return *configuration_;
 }
 
 fetch::CredentialStore& Workspace::credentials() {
   if (!credentials_) {
-    auto secrets = fetch::load_secrets(folders().configuration / "credentials.json");
+    auto secrets = fetch::load_secrets(configuration_folder() / "credentials.json");
     credentials_ = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes_);
   }
   return *credentials_;
@@ -113,7 +124,7 @@ std::vector<std::string> Workspace::known_secrets() {
   std::vector<std::string> values;
   try {
     for (const spec::Secret& secret :
-         fetch::load_secrets(folders().configuration / "credentials.json")) {
+         fetch::load_secrets(configuration_folder() / "credentials.json")) {
       values.insert(values.end(), {secret.bearer, secret.header.second, secret.password});
     }
   } catch (const base::Error& error) {
@@ -137,8 +148,8 @@ app::NodeSettings Workspace::node_settings() {
 
 const base::Trust& Workspace::trust() {
   if (!trust_)
-    trust_ = read_trust(
-        configuration().environments, folders().configuration / "config.json", observer_);
+    trust_ =
+        read_trust(configuration().environments, configuration_folder() / "config.json", observer_);
   return *trust_;
 }
 
@@ -248,7 +259,7 @@ void Workspace::refresh_catalog() {
 }
 
 const app::Sites& Workspace::sites() {
-  if (!sites_) sites_.emplace(folders().configuration, shipped_folder(program_path()) / "catalog");
+  if (!sites_) sites_.emplace(configuration_folder(), shipped_folder(program_path()) / "catalog");
   return *sites_;
 }
 
@@ -257,7 +268,7 @@ spec::Site Workspace::site(const std::string& name) {
   if (site.prefix.empty()) site.prefix = sites().scheduler(site.scheduler).prefix;
   // Not every scheduler hands its caller's variables on.
   site.variables.emplace("SABATH_HOME", folders().home.string());
-  site.variables.emplace("SABATH_CONFIG", folders().configuration.string());
+  site.variables.emplace("SABATH_CONFIG", configuration_folder().string());
   site.variables.emplace("SABATH_CACHE",
                          site.cache.empty() ? folders().cache.string() : site.cache);
   return site;
@@ -318,6 +329,10 @@ catalog::RunRow Workspace::one_run(const std::string& selection) {
 }
 
 void Workspace::answer(std::string_view text) const {
+  write_answer(text);
+}
+
+void write_answer(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     base::throw_errno("standard output", "cannot write the answer", errno);

@@ -40,7 +40,13 @@ class Workspace {
   base::Observer& observer() { return observer_; }
   base::Clock& clock() { return clock_; }
   base::ProcessRunner& processes() { return processes_; }
-  std::stop_token stop() { return stop_.token(); }
+  /// Who asks for it ends soon after a signal. Until somebody has, a signal ends the command.
+  std::stop_token stop() {
+    stop_.set_heeded(true);
+    return stop_.token();
+  }
+  /// From now on a signal ends the command where it is: what follows only reads, and may take long.
+  void end_at_signal() { stop_.set_heeded(false); }
 
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
@@ -86,12 +92,12 @@ class Workspace {
   /// The one run that a selection names. Throws Error{usage} when it names several.
   catalog::RunRow one_run(const std::string& selection);
 
-  /// Writes the answer to stdout. Throws Error{storage} when that fails (a full disk, a closed
-  /// pipe).
-  void answer(std::string_view text) const;
+  void answer(std::string_view text) const;  ///< as write_answer
 
  private:
   env::BringFiles package_files();
+  /// Throws Error{usage} where there is no place for it.
+  const std::filesystem::path& configuration_folder();
 
   GlobalOptions options_;
   base::SystemClock clock_;
@@ -121,6 +127,9 @@ class Workspace {
   std::optional<app::Sites> sites_;
   std::string variant_{};  ///< of the site in use; empty: the configured one
 };
+
+/// Writes to stdout. Throws Error{storage} when that fails (a full disk, a closed pipe).
+void write_answer(std::string_view text);
 
 /// Can `name` only be a run: a selection or a whole id? Other words may be documents too.
 bool names_a_run(const std::string& name);

@@ -87,14 +87,34 @@ class ArrayPair {
     const std::uint64_t block = std::min<std::uint64_t>(count, block_bytes / size);
     buffer_a_.resize(block * size);
     buffer_b_.resize(block * size);
-    for (const std::uint64_t end = first + count; first < end; first += block) {
+    for (const std::uint64_t end = first + count; first < end;) {
       const std::uint64_t now = std::min(block, end - first);
+      if (const std::uint64_t alike = alike_from(of_a, of_b, first, end, now); alike > now) {
+        a_.read(of_a, first, 1, std::span(buffer_a_).first(size));
+        b_.read(of_b, first, 1, std::span(buffer_b_).first(size));
+        tally.add(std::span(buffer_a_).first(size), std::span(buffer_b_).first(size), alike);
+        first += alike;
+        continue;
+      }
       const std::span from_a(buffer_a_.data(), now * size);
       const std::span from_b(buffer_b_.data(), now * size);
       a_.read(of_a, first, now, from_a);
       b_.read(of_b, first, now, from_b);
       tally.add(from_a, from_b);
+      first += now;
     }
+  }
+
+  /// How many pairs from `first` to before `end` are alike, as neither side was ever written there.
+  /// Not asked where no more are left than `at_once`.
+  std::uint64_t alike_from(const base::ArrayInfo& of_a,
+                           const base::ArrayInfo& of_b,
+                           std::uint64_t first,
+                           std::uint64_t end,
+                           std::uint64_t at_once) {
+    if (end - first <= at_once) return 0;
+    const std::uint64_t from_a = a_.unwritten(of_a, first);
+    return from_a == 0 ? 0 : std::min({from_a, b_.unwritten(of_b, first), end - first});
   }
 
   Finding texts(const base::ArrayInfo& of_a, const base::ArrayInfo& of_b) {
@@ -106,6 +126,15 @@ class ArrayPair {
     std::vector<std::string> from_b;
     for (std::uint64_t first = 0; first < finding.item.compared;) {
       const std::uint64_t count = std::min(texts_in_block, finding.item.compared - first);
+      if (from_a.empty() && from_b.empty()) {
+        const std::uint64_t alike = alike_from(of_a, of_b, first, finding.item.compared, count);
+        if (alike > count) {
+          const auto one = a_.read_texts(of_a, first, 1);
+          add_texts(finding.item, of_a, first, one, b_.read_texts(of_b, first, 1), alike);
+          first += alike;
+          continue;
+        }
+      }
       if (from_a.empty()) from_a = a_.read_texts(of_a, first, count);
       if (from_b.empty()) from_b = b_.read_texts(of_b, first, count);
       const std::size_t both = std::min(from_a.size(), from_b.size());
@@ -123,9 +152,13 @@ class ArrayPair {
                         const base::ArrayInfo& array,
                         std::uint64_t first,
                         std::span<const std::string> of_a,
-                        std::span<const std::string> of_b) {
+                        std::span<const std::string> of_b,
+                        std::uint64_t times = 1) {
     for (std::size_t i = 0; i < of_a.size(); ++i) {
-      if (of_a[i] == of_b[i] || item.different++ > 0) continue;
+      if (of_a[i] == of_b[i]) continue;
+      const bool is_first = item.different == 0;
+      item.different += times;
+      if (!is_first) continue;
       item.structure = fmt::format("'{}' in A, '{}' in B at {}",
                                    shortened(of_a[i]),
                                    shortened(of_b[i]),

@@ -43,33 +43,33 @@ Tally::Tally(base::ArrayType type, const spec::Tolerance& tolerance, std::uint64
   item_.tolerance = tolerance;
 }
 
-void Tally::add(std::span<const std::byte> a, std::span<const std::byte> b) {
+void Tally::add(std::span<const std::byte> a, std::span<const std::byte> b, std::uint64_t times) {
   const std::size_t count = a.size() / base::size_of(type_);
   switch (type_) {
     case base::ArrayType::float64:
-      return add_values<Float64>(a.data(), b.data(), count);
+      return add_values<Float64>(a.data(), b.data(), count, times);
     case base::ArrayType::float32:
-      return add_values<Float32>(a.data(), b.data(), count);
+      return add_values<Float32>(a.data(), b.data(), count, times);
     case base::ArrayType::float16:
-      return add_values<Float16>(a.data(), b.data(), count);
+      return add_values<Float16>(a.data(), b.data(), count, times);
     case base::ArrayType::bfloat16:
-      return add_values<Bfloat16>(a.data(), b.data(), count);
+      return add_values<Bfloat16>(a.data(), b.data(), count, times);
     case base::ArrayType::int64:
-      return add_values<IntegerFormat<std::int64_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::int64_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::int32:
-      return add_values<IntegerFormat<std::int32_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::int32_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::int16:
-      return add_values<IntegerFormat<std::int16_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::int16_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::int8:
-      return add_values<IntegerFormat<std::int8_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::int8_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::uint64:
-      return add_values<IntegerFormat<std::uint64_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::uint64_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::uint32:
-      return add_values<IntegerFormat<std::uint32_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::uint32_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::uint16:
-      return add_values<IntegerFormat<std::uint16_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::uint16_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::uint8:
-      return add_values<IntegerFormat<std::uint8_t>>(a.data(), b.data(), count);
+      return add_values<IntegerFormat<std::uint8_t>>(a.data(), b.data(), count, times);
     case base::ArrayType::text:
     case base::ArrayType::opaque:
       break;
@@ -78,30 +78,35 @@ void Tally::add(std::span<const std::byte> a, std::span<const std::byte> b) {
 }
 
 template <class Format>
-void Tally::add_values(const std::byte* a, const std::byte* b, std::size_t count) {
+void Tally::add_values(const std::byte* a,
+                       const std::byte* b,
+                       std::size_t count,
+                       std::uint64_t times) {
   using Bits = typename Format::Bits;
   for (std::size_t from = 0; from < count; from += stretch) {
     const std::size_t length = std::min(stretch, count - from);
     const std::byte* const at_a = a + from * sizeof(Bits);
     const std::byte* const at_b = b + from * sizeof(Bits);
     if (std::memcmp(at_a, at_b, length * sizeof(Bits)) == 0) {
-      item_.nan_pairs += count_nans<Format>(at_a, length);
-      item_.compared += length;
+      item_.nan_pairs += count_nans<Format>(at_a, length) * times;
+      item_.compared += length * times;
       continue;
     }
-    for (std::size_t i = 0; i < length; ++i, ++item_.compared) {
+    for (std::size_t i = 0; i < length; ++i, item_.compared += times) {
       const Bits of_a = load<Bits>(at_a, i);
       const Bits of_b = load<Bits>(at_b, i);
       if (of_a != of_b) {
-        add_difference(Format::difference(of_a, of_b), item_.compared);
+        add_difference(Format::difference(of_a, of_b), item_.compared, times);
       } else if (Format::is_nan(of_a)) {
-        ++item_.nan_pairs;
+        item_.nan_pairs += times;
       }
     }
   }
 }
 
-void Tally::add_difference(const Difference& difference, std::uint64_t ordinal) {
+void Tally::add_difference(const Difference& difference,
+                           std::uint64_t ordinal,
+                           std::uint64_t times) {
   const auto mark = [&](std::optional<spec::Divergence>& first) {
     if (first) return;
     first = spec::Divergence{{},
@@ -111,19 +116,19 @@ void Tally::add_difference(const Difference& difference, std::uint64_t ordinal) 
                              difference.relative,
                              difference.ulps};
   };
-  ++item_.different;
+  item_.different += times;
   mark(item_.first_bitwise);
   if (difference.nan_pair) {
-    ++item_.nan_pairs;
+    item_.nan_pairs += times;
     return;
   }
   item_.max_ulps = std::max(item_.max_ulps, difference.ulps);
   item_.max_absolute = std::max(item_.max_absolute, difference.absolute);
   item_.max_relative = std::max(item_.max_relative, difference.relative);
-  distances_.add(difference.ulps);
+  distances_.add(difference.ulps, times);
   if (difference.ulps > *item_.tolerance.ulp) mark(item_.first_ulp);
   if (!within_tolerance(difference)) {
-    ++item_.beyond_tolerance;
+    item_.beyond_tolerance += times;
     mark(item_.first_tolerance);
   }
   for (std::size_t i = 0; i < growth_limits.size(); ++i) {

@@ -20,7 +20,8 @@ class Tally {
   Tally(base::ArrayType type, const spec::Tolerance& tolerance, std::uint64_t expected);
 
   /// The next values of both sides: as many bytes of each, native byte order.
-  void add(std::span<const std::byte> a, std::span<const std::byte> b);
+  /// Each pair counts as `times` of them, one after the other.
+  void add(std::span<const std::byte> a, std::span<const std::byte> b, std::uint64_t times = 1);
 
   /// As many pairs of equal bits, so many of them NaN.
   void add_equal(std::uint64_t count, std::uint64_t nans) {
@@ -34,8 +35,8 @@ class Tally {
 
  private:
   template <class Format>
-  void add_values(const std::byte* a, const std::byte* b, std::size_t count);
-  void add_difference(const Difference& difference, std::uint64_t ordinal);
+  void add_values(const std::byte* a, const std::byte* b, std::size_t count, std::uint64_t times);
+  void add_difference(const Difference& difference, std::uint64_t ordinal, std::uint64_t times);
   bool within_tolerance(const Difference& difference) const;
 
   base::ArrayType type_;

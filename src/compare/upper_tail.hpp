@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,8 +14,9 @@ class UpperTail {
  public:
   /// `expected` numbers will come; zeros need not be added.
   explicit UpperTail(std::uint64_t expected);
-  void add(std::uint64_t number) {
-    if (number > floor_) keep(number);
+  void add(std::uint64_t number, std::uint64_t times = 1) {
+    for (times = std::min<std::uint64_t>(times, keep_); times > 0 && number > floor_; --times)
+      keep(number);
   }
   /// The smallest number that at least 99.9 % of all do not exceed.
   std::uint64_t p999();

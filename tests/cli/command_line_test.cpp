@@ -6,6 +6,12 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <signal.h>
+
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
@@ -162,6 +168,108 @@ TEST_CASE("cli: a reader that goes away is no crash") {
   const Answer full = sabath.program({"/bin/sh", "-c", "\"$0\" list >/dev/full", SABATH_PROGRAM});
   CHECK(full.status == 16);
   CHECK_THAT(full.errors, Contains("standard output"));
+  for (const char* about : {"--help", "--version", "run --help"}) {
+    INFO(about);
+    const std::string line = "\"$0\" " + std::string(about) + " >/dev/full";
+    const Answer lost = sabath.program({"/bin/sh", "-c", line, SABATH_PROGRAM});
+    CHECK(lost.status == 16);
+    CHECK_THAT(lost.errors, Contains("standard output"));
+  }
+}
+
+TEST_CASE("cli: an answer that goes nowhere since nothing is open there is an error") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", sabath.shell_recipe("tiny", "true")}).status == 0);
+  for (const char* closed : {">&-", "<&- >&-", "<&- >&- 2>&-"}) {
+    INFO(closed);
+    const std::string line = "\"$0\" list runs " + std::string(closed);
+    CHECK(sabath.program({"/bin/sh", "-c", line, SABATH_PROGRAM}).status == 16);
+  }
+  const Answer run = sabath.program({"/bin/sh",
+                                     "-c",
+                                     "\"$0\" run \"$1\" <&- >&- 2>&-",
+                                     SABATH_PROGRAM,
+                                     sabath.shell_recipe("tiny", "true")});
+  CHECK(run.status == 16);
+  CHECK_THAT(sabath.newest(), Contains("\"state\": \"ok\""));
+  CHECK(sabath({"list", "runs"}).status == 0);
+}
+
+TEST_CASE("cli: what no document could say is refused before anything is made") {
+  Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "worded", "echo {param.s}", R"({"parameters": {"s": {"type": "string", "default": "a"}}})");
+  const std::vector<std::vector<std::string>> wrong{
+      {"--set", "s=\xff"}, {"--sweep", "s=a,\xff"}, {"--tag", "\xff"}};
+  for (const auto& options : wrong) {
+    std::vector<std::string> command{"run", recipe};
+    command.insert(command.end(), options.begin(), options.end());
+    const Answer answer = sabath(command);
+    INFO(options.front());
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("\\xff"));
+  }
+  CHECK(sabath.count_runs() == 0);
+  CHECK(sabath({"run", recipe, "--set", "s=\xc3\xa9"}).status == 0);
+}
+
+TEST_CASE("cli: a place that no document could name is refused") {
+  for (const char* variable : {"SABATH_HOME", "SABATH_CACHE", "SABATH_CONFIG"}) {
+    INFO(variable);
+    Sabath sabath;
+    const std::string recipe = sabath.shell_recipe("tiny", "true");
+    sabath.environment()[variable] = (sabath.folder() / "p\xff").string();
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"run", recipe}, {"doctor"}}) {
+      const Answer answer = sabath(command);
+      CHECK(answer.status == 2);
+      CHECK_THAT(answer.errors, Contains(variable) && Contains("p\\xff' is not UTF-8"));
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(sabath.folder()))
+      CHECK(entry.path().filename().string().find('p') != 0);
+  }
+}
+
+TEST_CASE("cli: numbers that are none are told in words") {
+  const Sabath sabath;
+  write_text(sabath.folder() / "a.csv", "x\n1\n");
+  const std::string file = (sabath.folder() / "a.csv").string();
+  const std::vector<std::vector<std::string>> wrong{{"compare", file, file, "--rtol", "nan"},
+                                                    {"compare", file, file, "--atol", "inf"},
+                                                    {"compare", file, file, "--rtol", "-1"},
+                                                    {"list", "runs", "--limit", "-1"},
+                                                    {"list", "runs", "--limit", "0"},
+                                                    {"list", "runs", "--limit", "1.5"},
+                                                    {"explain", "a", "b", "--time", "-1"}};
+  for (const auto& command : wrong) {
+    const Answer answer = sabath(command);
+    INFO(command.back() + ": " + answer.errors);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("must be a") && Contains("not '" + command.back() + "'"));
+    CHECK(answer.errors.size() < 200);
+  }
+  CHECK(sabath({"compare", file, file, "--rtol", "1e-3"}).status == 0);
+}
+
+TEST_CASE("cli: the first signal ends what only reads, at once") {
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  Sabath sabath;
+  // Zeros in no space, which nothing but reading can tell to be equal, for minutes.
+  for (const char* name : {"a.bin", "b.bin"}) {
+    write_text(sabath.folder() / name, "");
+    std::filesystem::resize_file(sabath.folder() / name, std::uintmax_t{1} << 38U);
+  }
+  Running compare = sabath.start({"compare",
+                                  (sabath.folder() / "a.bin").string(),
+                                  (sabath.folder() / "b.bin").string(),
+                                  "--as",
+                                  "raw:float64"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  REQUIRE(is_alive(compare.pid()));
+  const auto begin = std::chrono::steady_clock::now();
+  compare.signal(signal);
+  CHECK(compare.wait().status == 130);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
 
 TEST_CASE("cli: completion scripts are accepted by their shells") {
@@ -192,6 +300,18 @@ TEST_CASE("cli: without a home there is a hint what to set") {
   CHECK_THAT(answer.errors, Contains("set SABATH_HOME"));
 }
 
+TEST_CASE("cli: without a place for the configuration only what wants one asks for it") {
+  Sabath sabath;
+  for (const char* variable : {"SABATH_CONFIG", "XDG_CONFIG_HOME", "HOME"})
+    sabath.environment().erase(variable);
+  CHECK(sabath({"list", "runs"}).status == 0);
+  const Answer answer = sabath({"run", sabath.shell_recipe("tiny", "true")});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors,
+             Contains("place for the configuration") && Contains("set SABATH_CONFIG"));
+  CHECK_THAT(answer.errors, !Contains("SABATH_HOME"));
+}
+
 TEST_CASE("cli: exec of a folder that is no run is refused, and of a finished run too") {
   Sabath sabath;
   const Answer nothing = sabath({"exec", sabath.folder().string()});
@@ -202,4 +322,18 @@ TEST_CASE("cli: exec of a folder that is no run is refused, and of a finished ru
   CHECK(again.status == 2);
   CHECK_THAT(again.errors, Contains("finished already"));
   CHECK(sabath.newest() == before);
+}
+
+TEST_CASE("cli: a home with escape sequences in its name is shown without their doing anything") {
+  Sabath sabath;
+  const std::string recipe = sabath.shell_recipe("tiny", "true");
+  sabath.environment()["SABATH_HOME"] = (sabath.folder() / "h\x1b[31m").string();
+  for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--repeat", "2"}}) {
+    std::vector<std::string> command{"run", recipe};
+    command.insert(command.end(), options.begin(), options.end());
+    const Answer answer = sabath(command);
+    CHECK(answer.status == 0);
+    CHECK_THAT(answer.output, Contains("h\\x1b[31m/") || !Contains("  in "));
+    CHECK((answer.output + answer.errors).find('\x1b') == std::string::npos);
+  }
 }

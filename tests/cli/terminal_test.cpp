@@ -289,3 +289,13 @@ TEST_CASE("terminal: a final line says what was downloaded, from where, and how 
              Contains("data.bin: 1 file, 0 already there, 1.0 MiB downloaded in ") &&
                  Contains("/s) from 127.0.0.1:"));
 }
+
+TEST_CASE("terminal: what a stage wrote for a terminal does nothing on that of its reader") {
+  Sabath sabath;
+  const std::string recipe = sabath.shell_recipe("spoken", R"(printf 'a\033]0;evil\007b\n')");
+  REQUIRE(sabath({"run", recipe}).status == 0);
+  OnTerminal logs(sabath, {"logs", "@last"}, sabath.environment(), 80);
+  CHECK(logs.wait() == 0);
+  CHECK_THAT(logs.text(), Contains(R"(a\x1b]0;evil\x07b)"));
+  CHECK_THAT(sabath({"logs", "@last"}).output, Contains("a\x1b]0;evil\ab\n"));
+}

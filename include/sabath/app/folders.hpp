@@ -10,7 +10,7 @@ namespace sabath::app {
 struct Folders {
   std::filesystem::path home{};                 ///< runs/, studies/, state/, catalog.db
   std::filesystem::path cache{};                ///< the content-addressed store
-  std::filesystem::path configuration{};        ///< sites/
+  std::filesystem::path configuration{};        ///< sites/; may be empty
   std::vector<std::filesystem::path> assets{};  ///< folders with asset documents; earlier ones win
   std::vector<std::filesystem::path>
       recipes{};  ///< folders with <name>/recipe.json; earlier ones win

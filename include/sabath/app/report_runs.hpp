@@ -5,7 +5,6 @@
 #include <sabath/report/report.hpp>
 
 #include <set>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,11 +21,10 @@ struct ReportRequest {
 /// All that a report says of these runs, whatever state they are in: exactly two that can be
 /// compared are, others are by groups. What of a run cannot be read is told in the notes. Reads
 /// each record, series and samples once; of points it keeps report::Course. Throws Error{usage} for
-/// a key that no run has, Error{interrupted} once it is stopped.
+/// a key that no run has.
 report::Report report_runs(const std::vector<catalog::RunRow>& runs,
                            const ReportRequest& request,
                            const catalog::Catalog& catalog,
-                           base::Clock& clock,
-                           const std::stop_token& stop);
+                           base::Clock& clock);
 
 }  // namespace sabath::app

@@ -67,6 +67,10 @@ class ArraySource {
   virtual std::vector<std::string> read_texts(const ArrayInfo& array,
                                               std::uint64_t first,
                                               std::uint64_t count) = 0;
+  /// How many elements from flat index `first` on were never written, so that all of them are what
+  /// reading one of them gives. A file of a kilobyte can say that it has 2^50 of these. 0: this one
+  /// was written, or it cannot be told.
+  virtual std::uint64_t unwritten(const ArrayInfo& /*array*/, std::uint64_t /*first*/) { return 0; }
 };
 
 }  // namespace sabath::base

@@ -17,6 +17,9 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   std::stop_token token() const { return source_.get_token(); }
+  /// Whether somebody looks at the token, as at first. Where nobody does, a stop request would be
+  /// swallowed: then the first signal ends the process at once, with status 130.
+  void set_heeded(bool heeded) noexcept;
   /// The signal that asked, or 0.
   int received() const noexcept;
 

@@ -3,6 +3,7 @@
 #include "cache_answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "option_checks.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/keep_cache.hpp>
@@ -184,7 +185,7 @@ void setup_cache(CLI::App& app, Action& action) {
   ls->add_option("--sort", options->sort, "used (newest first), size or digest")
       ->check(CLI::IsMember({"used", "size", "digest"}))
       ->capture_default_str();
-  ls->add_option("--limit", options->limit, "at most so many")->check(CLI::PositiveNumber);
+  ls->add_option("--limit", options->limit, "at most so many")->check(why_no_count);
   ls->callback([&action, options] {
     action = [options](Workspace& workspace) { return cache_ls(*options, workspace); };
   });

@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "option_checks.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/baseline_files.hpp>
@@ -281,9 +282,9 @@ void setup_compare(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--rtol", options->rtol, "relative tolerance, instead of the recipe's")
-      ->check(CLI::NonNegativeNumber);
+      ->check(why_no_amount);
   command->add_option("--atol", options->atol, "absolute tolerance, instead of the recipe's")
-      ->check(CLI::NonNegativeNumber);
+      ->check(why_no_amount);
   command
       ->add_option("--margin",
                    options->margins,

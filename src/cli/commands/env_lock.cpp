@@ -62,7 +62,7 @@ std::string lock_text(const spec::PackageLock& lock,
       text += platform.platform + python + ", by " + platform.resolver + "\n" + table.text() + "\n";
     }
   }
-  return text + "* asked for by the recipe\nwrote " + path.string() + "\n";
+  return text + "* asked for by the recipe\nwrote " + base::printable(path.native()) + "\n";
 }
 
 /// As locks spell it, of the names that conda and containers have for platforms.

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "env.hpp"
 #include "exit_status.hpp"
+#include "option_checks.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/batch_bundle.hpp>
@@ -82,6 +83,7 @@ int execute_bundle(const ExecOptions& options, Workspace& workspace) {
 }
 
 int run_exec(const ExecOptions& options, Workspace& workspace) {
+  workspace.stop();  // a run that is stopped has a record from the first moment on
   if (!options.stage.empty()) throw Error(ErrorKind::usage, "exec: takes one run directory");
   if (!options.run_directory.empty()) {
     if (options.task > 0)
@@ -120,9 +122,8 @@ void setup_exec(CLI::App& app, Action& action) {
                       "an archive with the batch, on a node that sees none of its files: it is "
                       "executed in this folder");
   command->add_option("--task", options->task, "which task of it, from 1: all of its runs")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--step", options->step, "which of its steps, from 1")
-      ->check(CLI::PositiveNumber);
+      ->check(why_no_count);
+  command->add_option("--step", options->step, "which of its steps, from 1")->check(why_no_count);
   command->add_option("--cpus", options->cpus, "hardware threads that the run has to itself")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "option_checks.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/collect_run.hpp>
@@ -103,6 +104,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   };
   tools.run = [&](const app::RunRequest& wanted) {
     app::MadeRun made = make_run(wanted, workspace);
+    workspace.end_at_signal();
     if (made.problem.empty()) {
       app::collect_like(app::RunFiles(request.a), app::RunFiles(made.directory), workspace.clock());
     }
@@ -134,13 +136,13 @@ void setup_explain(CLI::App& app, Action& action) {
           "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")
       ->check(CLI::IsMember({"bitwise", "ulp", "tolerance"}));
   command->add_option("--rtol", options->rtol, "relative tolerance, instead of the recipe's")
-      ->check(CLI::NonNegativeNumber);
+      ->check(why_no_amount);
   command->add_option("--atol", options->atol, "absolute tolerance, instead of the recipe's")
-      ->check(CLI::NonNegativeNumber);
+      ->check(why_no_amount);
   command->add_option("--budget", options->budget, "make so many runs at most (16)")
       ->check(CLI::Range(0, 10'000));
   command->add_option("--time", options->minutes, "start no run after so many minutes")
-      ->check(CLI::NonNegativeNumber);
+      ->check(why_no_amount);
   command->add_flag("--offline", options->offline, "what is not in the cache is an error");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_explain(*options, workspace); };

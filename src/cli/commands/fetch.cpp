@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "event_lines.hpp"
 #include "exit_status.hpp"
+#include "option_checks.hpp"
 #include "run.hpp"
 #include "workspace.hpp"
 
@@ -231,7 +232,7 @@ std::string text_answer(const app::FetchedAsset& asset, std::chrono::nanoseconds
   for (std::size_t i = 0; i < std::min(count, told_files); ++i)
     text += file_line(asset.files[i]);
   if (count > told_files) text += "  and " + std::to_string(count - told_files) + " more\n";
-  return text + "  at " + asset.path.string() + "\n";
+  return text + "  at " + base::printable(asset.path.native()) + "\n";
 }
 
 /// Runs the script on what was fetched, as a run like others.
@@ -254,7 +255,7 @@ app::RunOutcome apply_script(const app::FetchedAsset& fetched,
 std::string outputs_answer(const app::RunOutcome& outcome, const std::string& script) {
   if (outcome.state != spec::RunState::ok) return {};
   const app::RunFiles files(outcome.directory);
-  std::string text = "outputs in " + files.outputs(script).string() + "\n";
+  std::string text = "outputs in " + base::printable(files.outputs(script).native()) + "\n";
   const auto record = files.read_record();
   for (const spec::OutputRecord& output : record->outputs) {
     if (output.stage != script) continue;
@@ -315,7 +316,7 @@ void setup_fetch(CLI::App& app, Action& action) {
       "--refresh", options->refresh, "ask the source whether it still has what it gave before");
   command->add_flag("--offline", options->offline, "never touch the network");
   command->add_option("--limit", options->limit, "only the first N files of a list")
-      ->check(CLI::PositiveNumber)
+      ->check(why_no_count)
       ->type_name("N");
   command->add_option("-j,--connections", options->connections, "connections to a host, at most")
       ->check(CLI::Range(1, 256))

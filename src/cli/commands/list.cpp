@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "option_checks.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/run_study.hpp>
@@ -168,7 +169,7 @@ void setup_list(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("selection", options->selection, "of runs: as 'sabath help selections' says");
   command->add_option("--limit", options->limit, "at most so many runs, newest first")
-      ->check(CLI::PositiveNumber)
+      ->check(why_no_count)
       ->capture_default_str();
   command->add_flag("--all", options->all, "all runs");
   command->callback([&action, options] {

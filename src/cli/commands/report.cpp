@@ -102,7 +102,7 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   request.across = {options.across.begin(), options.across.end()};
   request.command = command_of(options);
   const report::Report report =
-      app::report_runs(runs, request, workspace.catalog(), workspace.clock(), workspace.stop());
+      app::report_runs(runs, request, workspace.catalog(), workspace.clock());
   const std::string text = format.write(report);
   base::write_file_atomically(options.file, text);
   const WrittenReport written{

@@ -74,6 +74,7 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
     return exit_status(outcome.state);
   }
   app::collect_like(app::RunFiles(original), app::RunFiles(outcome.directory), workspace.clock());
+  workspace.end_at_signal();
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
   const spec::Comparison comparison = app::compare_pair(original, outcome.directory, how);

@@ -9,6 +9,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/utf8.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -174,11 +175,19 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Range(1, 100'000));
 }
 
+void require_utf8(std::string_view option, const std::string& text) {
+  if (base::is_utf8(text)) return;
+  throw base::Error(base::ErrorKind::usage,
+                    std::string(option) + ": '" + base::printable(text) +
+                        "' is not UTF-8, so that no record could say it");
+}
+
 std::map<std::string, std::string> assignments(std::string_view option,
                                                const std::vector<std::string>& texts) {
   const std::string place = std::string(option) + ": '";
   std::map<std::string, std::string> set;
   for (const std::string& text : texts) {
+    require_utf8(option, text);
     const auto sign = text.find('=');
     if (sign == std::string::npos || sign == 0) {
       throw base::Error(base::ErrorKind::usage,
@@ -197,7 +206,7 @@ std::string outcome_answer(const app::RunOutcome& outcome) {
   std::string text = record ? report::outcome_text(*record)
                             : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
                                   "\n" + base::printable(outcome.message) + "\n";
-  text += "  in " + outcome.directory.string() + "\n";
+  text += "  in " + base::printable(outcome.directory.native()) + "\n";
   if (record) text += "again: " + base::printable(record->reproduce) + "\n";
   return text;
 }

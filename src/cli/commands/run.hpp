@@ -53,6 +53,9 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace);
 /// The options that `run` shares with `check`: which runs, where.
 void add_run_options(CLI::App& command, RunOptions& options);
 
+/// Throws Error{usage} that names `option` for text that no document could have.
+void require_utf8(std::string_view option, const std::string& text);
+
 /// NAME=VALUE of each text. Throws Error{usage} that names `option`.
 std::map<std::string, std::string> assignments(std::string_view option,
                                                const std::vector<std::string>& texts);

@@ -21,6 +21,7 @@ using base::ErrorKind;
 
 /// "epochs=1,2,4": typed as the recipe says.
 void add_sweep(const app::RunRequest& request, const std::string& text, spec::ValueLists& lists) {
+  require_utf8("--sweep", text);
   const std::string place = "--sweep: '" + base::printable(text) + "' ";
   const auto sign = text.find('=');
   if (sign == std::string::npos || sign == 0) {

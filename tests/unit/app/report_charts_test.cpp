@@ -60,7 +60,7 @@ Report report_of(std::vector<RunFacts> facts) {
   for (const RunFacts& one : facts)
     report.runs.push_back(one.run);
   app::fill_metrics(report, facts);
-  app::fill_charts(report, facts, {});
+  app::fill_charts(report, facts);
   return report;
 }
 

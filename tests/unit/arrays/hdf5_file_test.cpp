@@ -353,3 +353,29 @@ TEST_CASE("hdf5: a large element that is an array is not read anew for each rang
   // 512 ranges; each with an element of its own would take 256 times as long.
   CHECK(seconds_of(8191) < 40 * whole + 0.5);
 }
+
+TEST_CASE("hdf5: what a newer library wrote is no damage, and keeps nothing else from being read") {
+  const TempHome home;
+  const double value = 0.75;
+  haddr_t offset = 0;
+  {
+    const H5Id file = make_file(home / "a.h5");
+    put(file.get(), "new", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &value);
+    put(file.get(), "old", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &value);
+    const H5Id dataset(H5Dopen2(file.get(), "new", H5P_DEFAULT), H5Dclose);
+    offset = H5Dget_offset(dataset.get());
+  }
+  // "HDF5 File Format Specification", IV.A.2.i: the layout's version, its class, the address.
+  std::string bytes = base::read_file(home / "a.h5");
+  std::string layout = "\x03\x01";
+  layout.append(reinterpret_cast<const char*>(&offset), sizeof offset);
+  const auto at = bytes.find(layout);
+  REQUIRE(at != std::string::npos);
+  bytes[at] = 9;
+  base::write_file_atomically(home / "a.h5", bytes);
+  const auto source = open_hdf5(home / "a.h5");
+  CHECK(read_all<double>(*source, "old") == std::vector<double>{value});
+  CHECK_THAT(
+      info_of(*source, "new").unreadable,
+      Contains("is of a newer version of the format than HDF5 ") && Contains("bad version number"));
+}

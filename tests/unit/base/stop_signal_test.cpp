@@ -127,3 +127,28 @@ TEST_CASE("stop signal: a signal that was ignored stays ignored") {
   });
   CHECK(status == 0);
 }
+
+TEST_CASE("stop signal: where nobody looks at the token the first signal ends the process") {
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  const int status = test::status_in_child([signal] {
+    default_signals();
+    StopSignal stop;
+    stop.set_heeded(false);
+    ::raise(signal);
+    return 0;
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+}
+
+TEST_CASE("stop signal: who looks at the token again is asked, and not ended") {
+  const int status = test::status_in_child([] {
+    default_signals();
+    StopSignal stop;
+    stop.set_heeded(false);
+    stop.set_heeded(true);
+    ::raise(SIGINT);
+    return stop.received() == SIGINT ? 0 : 1;
+  });
+  CHECK(status == 0);
+}

@@ -203,3 +203,26 @@ TEST_CASE("upper tail: a few large numbers among many zeros are above the percen
   tail.add(5);
   CHECK(tail.p999() == 5);
 }
+
+TEST_CASE("tally: a pair that counts many times is as many pairs") {
+  const std::vector<double> a{1, 1, nan_value, 4};
+  const std::vector<double> b{1, steps_above(1, 7), nan_value, 5};
+  constexpr std::size_t times = 3000;
+  Tally counted(ArrayType::float64, applied_tolerance(ArrayType::float64, {}, {}), times * 4);
+  Tally repeated(ArrayType::float64, applied_tolerance(ArrayType::float64, {}, {}), times * 4);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto of_a = std::as_bytes(std::span(a).subspan(i, 1));
+    const auto of_b = std::as_bytes(std::span(b).subspan(i, 1));
+    counted.add(of_a, of_b, times);
+    for (std::size_t n = 0; n < times; ++n)
+      repeated.add(of_a, of_b);
+  }
+  const auto locate = [](spec::Divergence&) {};
+  const auto item = counted.finish(locate);
+  CHECK(item == repeated.finish(locate));
+  CHECK(item.compared == 4 * times);
+  CHECK(item.different == 2 * times);
+  CHECK(item.beyond_tolerance == times);
+  CHECK(item.nan_pairs == times);
+  CHECK(item.first_tolerance->position == 3 * times);
+}
