@@ -1,5 +1,6 @@
 #include "node_staging.hpp"
 
+#include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
@@ -11,7 +12,9 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,29 +52,61 @@ bool is_gone(const std::string& text) {
   return !process || base::liveness_of(*process) == base::Liveness::gone;
 }
 
-/// The file is this process's alone, until it is removed or this process is gone.
-bool take(const fs::path& file) {
-  if (base::write_file_once(file, own_text())) return true;
+/// A file of this process, removed with this.
+class OwnFile {
+ public:
+  explicit OwnFile(fs::path file) : file_(std::move(file)) {}
+  ~OwnFile() {
+    std::error_code code;
+    fs::remove(file_, code);
+  }
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+
+ private:
+  fs::path file_;
+};
+
+bool take(const fs::path& file);
+
+/// Removes a file whose holder is gone. Between reading and removing it, it may become that of
+/// another who found the same: so it is read again by the one who alone may remove what the holder
+/// left. False where somebody has it.
+bool is_freed(const fs::path& file) {
   const auto holder = base::read_file_if_exists(file);
-  if (!holder || !is_gone(*holder)) return false;
+  if (!holder) return true;
+  if (!is_gone(*holder)) return false;
   std::error_code code;
-  fs::remove(file, code);
-  return base::write_file_once(file, own_text());
+  const fs::path right = file.parent_path() / ("after-" + base::sha256_of(*holder).hex);
+  if (right == file) return fs::remove(file, code);  // no process has written that
+  if (!take(right)) return false;
+  const OwnFile held(right);
+  return base::read_file_if_exists(file) == holder && fs::remove(file, code);
 }
 
-/// Those that are gone are forgotten.
-bool has_users(const fs::path& place) {
-  bool any = false;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(users_of(place), code)) {
-    std::error_code none;
-    if (is_gone(entry.path().filename().string())) {
-      fs::remove(entry.path(), none);
-    } else {
-      any = true;
+/// The file is this process's alone, until it is removed or this process is gone.
+bool take(const fs::path& file) {
+  const std::string self = own_text();
+  return base::write_file_once(file, self) || (is_freed(file) && base::write_file_once(file, self));
+}
+
+/// Those that are gone are forgotten. Where it cannot be told, somebody may use it.
+bool has_users(const fs::path& place) noexcept {
+  try {
+    if (!fs::exists(users_of(place))) return false;
+    bool any = false;
+    for (const auto& entry : fs::directory_iterator(users_of(place))) {
+      std::error_code none;
+      if (is_gone(entry.path().filename().string())) {
+        fs::remove(entry.path(), none);
+      } else {
+        any = true;
+      }
     }
+    return any;
+  } catch (const std::exception&) {
+    return true;
   }
-  return any;
 }
 
 /// Removes a copy that nobody uses. One who comes says first that he uses it, and looks then
@@ -81,17 +116,26 @@ void remove_unused(const fs::path& place) noexcept {
   try {
     std::error_code code;
     if (!fs::is_directory(place, code) || has_users(place)) return;
+    const fs::path gone = place.parent_path() /
+                          (std::string(gone_head) + own_text() + "-" + place.filename().string());
     if (!take(closing_of(place))) return;
     if (has_users(place)) {
       fs::remove(closing_of(place), code);
       return;
     }
-    const fs::path gone = place.parent_path() /
-                          (std::string(gone_head) + own_text() + "-" + place.filename().string());
     fs::rename(place, gone, code);
     base::remove_tree(code ? place : gone);
   } catch (const std::exception&) {
     return;  // the next one does it
+  }
+}
+
+/// Of one who was killed while he removed the copy.
+void forget_closer(const fs::path& place) {
+  try {
+    is_freed(closing_of(place));
+  } catch (const Error&) {
+    return;  // it is being removed at this moment
   }
 }
 
@@ -102,9 +146,8 @@ bool is_digest(std::string_view text) {
 }
 
 /// Nothing that is not a copy by its name and by what is in it.
-void remove_all_unused(const fs::path& root) noexcept {
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(root, code)) {
+void remove_all_unused(const fs::path& root) {
+  for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     std::error_code none;
     if (!fs::is_directory(entry.symlink_status(none))) continue;
@@ -150,14 +193,71 @@ void become_user(const fs::path& place, base::Clock& clock) {
   }
 }
 
+/// What a copy of a folder is made of. Links are followed, since a copy needs nothing else; but for
+/// those to a folder that is copied anyway, which may lie around them.
+class CopyList {
+ public:
+  struct Entry {
+    enum class Kind { folder, file, link };
+    Kind kind = Kind::file;
+    fs::path from{};  ///< what a link of the copy leads to
+    fs::path to{};
+  };
+  using Visit = std::function<void(const Entry&)>;
+
+  CopyList(const fs::path& source, const fs::path& copy, const Visit& visit) : visit_(visit) {
+    if (fs::is_regular_file(source)) {
+      visit_({Entry::Kind::file, source, copy});
+    } else {
+      roots_.emplace_back(fs::canonical(source), copy);
+      add_folder(source, copy);
+    }
+  }
+
+ private:
+  void add_folder(const fs::path& from, const fs::path& to) {
+    visit_({Entry::Kind::folder, from, to});
+    for (const auto& entry : fs::directory_iterator(from)) {
+      std::error_code code;
+      const fs::file_status status = entry.status(code);
+      // What leads nowhere, or to itself, leads nowhere in the copy either.
+      const bool is_nothing = status.type() == fs::file_type::not_found ||
+                              code == std::errc::too_many_symbolic_link_levels;
+      if (is_nothing) continue;
+      if (code) throw fs::filesystem_error("cannot be looked at", entry.path(), code);
+      const fs::path own = to / entry.path().filename();
+      if (fs::is_regular_file(status)) visit_({Entry::Kind::file, entry.path(), own});
+      if (!fs::is_directory(status)) continue;
+      if (entry.is_symlink()) {
+        follow(entry.path(), own);
+      } else {
+        add_folder(entry.path(), own);
+      }
+    }
+  }
+
+  void follow(const fs::path& link, const fs::path& own) {
+    const fs::path target = fs::canonical(link);
+    for (const auto& [root, copy] : roots_) {
+      if (!base::is_beneath(target, root)) continue;
+      const fs::path inside = target.lexically_relative(root);
+      const fs::path there = inside == "." ? copy : copy / inside;
+      return visit_({Entry::Kind::link, there.lexically_relative(own.parent_path()), own});
+    }
+    roots_.emplace_back(target, own);
+    add_folder(link, own);
+  }
+
+  const Visit& visit_;
+  std::vector<std::pair<fs::path, fs::path>> roots_{};  ///< without links -> its copy
+};
+
 /// What a copy of it takes.
 std::uint64_t size_of(const fs::path& source) {
-  if (fs::is_regular_file(source)) return fs::file_size(source);
   std::uint64_t bytes = 0;
-  constexpr auto follow = fs::directory_options::follow_directory_symlink;
-  for (const auto& entry : fs::recursive_directory_iterator(source, follow)) {
-    if (entry.is_regular_file()) bytes += entry.file_size();
-  }
+  CopyList(source, "/", [&](const CopyList::Entry& entry) {
+    if (entry.kind == CopyList::Entry::Kind::file) bytes += fs::file_size(entry.from);
+  });
   return bytes;
 }
 
@@ -167,21 +267,15 @@ void copy_one(const fs::path& source, const fs::path& copy) {
   throw Error(ErrorKind::storage, copy.string() + ": is not as long as " + source.string());
 }
 
-/// Links are followed: a copy needs nothing else.
 void copy_all(const fs::path& source, const fs::path& copy, const std::stop_token& stop) {
-  if (fs::is_regular_file(source)) return copy_one(source, copy);
-  fs::create_directories(copy);
-  constexpr auto follow = fs::directory_options::follow_directory_symlink;
-  for (const auto& entry : fs::recursive_directory_iterator(source, follow)) {
+  CopyList(source, copy, [&](const CopyList::Entry& entry) {
     if (stop.stop_requested())
       throw Error(ErrorKind::interrupted, "interrupted while inputs were copied to the node");
-    const fs::path target = copy / entry.path().lexically_relative(source);
-    if (entry.is_directory()) {
-      fs::create_directories(target);
-    } else if (entry.is_regular_file()) {
-      copy_one(entry.path(), target);
-    }
-  }
+    using Kind = CopyList::Entry::Kind;
+    if (entry.kind == Kind::folder) fs::create_directories(entry.to);
+    if (entry.kind == Kind::file) copy_one(entry.from, entry.to);
+    if (entry.kind == Kind::link) fs::create_directory_symlink(entry.from, entry.to);
+  });
 }
 
 /// The copy is others', too: nobody is to write into it.
@@ -190,6 +284,7 @@ void make_read_only(const fs::path& path) {
   constexpr auto all_enter = static_cast<fs::perms>(0555);
   const auto close = [&](const fs::path& file) {
     const fs::file_status status = fs::symlink_status(file);
+    if (fs::is_symlink(status)) return;
     const bool is_entered = fs::is_directory(status) ||
                             (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
     fs::permissions(file, is_entered ? all_enter : all_read);
@@ -288,15 +383,13 @@ std::optional<StagedCopy> StagedCopy::try_make(const fs::path& folder,
     if (!is_closing && fs::exists(users_of(place) / own_text(), code)) {
       if (fs::exists(copy.path(), code)) return copy;
       if (take(maker_of(place))) {
+        const OwnFile making(maker_of(place));  // where it fails, others are not to wait for it
         // Whoever made it last may have come in between.
-        const bool is_there = fs::exists(copy.path(), code) || fill(place, source, observer, stop);
-        fs::remove(maker_of(place), code);
-        if (is_there) return copy;
+        if (fs::exists(copy.path(), code) || fill(place, source, observer, stop)) return copy;
         return std::nullopt;
       }
-    } else if (const auto closer = base::read_file_if_exists(closing_of(place));
-               closer && is_gone(*closer)) {
-      fs::remove(closing_of(place), code);
+    } else {
+      forget_closer(place);
     }
     clock.sleep_for(pause);
   }
@@ -308,9 +401,13 @@ StagedCopy::StagedCopy(StagedCopy&& other) noexcept : place_(std::move(other.pla
 
 StagedCopy::~StagedCopy() {
   if (place_.empty()) return;
-  std::error_code code;
-  fs::remove(users_of(place_) / own_text(), code);
-  remove_unused(place_);
+  try {
+    std::error_code code;
+    fs::remove(users_of(place_) / own_text(), code);
+    remove_unused(place_);
+  } catch (const std::exception&) {
+    return;  // once this process is gone, the next one does it
+  }
 }
 
 std::vector<env::PrefixImage> images_used(const spec::RunPlan& plan) {

@@ -227,6 +227,14 @@ bool remove_tree(const fs::path& path) noexcept {
   }
 }
 
+bool is_beneath(const fs::path& path, const fs::path& folder) {
+  if (folder.empty()) return false;
+  const fs::path inner = path.lexically_normal();
+  fs::path outer = folder.lexically_normal();
+  if (!outer.has_filename()) outer = outer.parent_path();  // it ended with a slash
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
 bool is_safe_relative_path(std::string_view text) {
   if (text.empty() || text.size() > 4000 || text.front() == '/') return false;
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };

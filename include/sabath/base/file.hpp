@@ -11,6 +11,9 @@
 
 namespace sabath::base {
 
+// What is written here throws Error{storage}; Error{not_found} where the folder, which somebody may
+// have named, is not there.
+
 /// The whole file as text. Throws Error{not_found|storage}; Error{storage} when it is larger than
 /// `limit_bytes` (documents are small; a huge one is a mistake or an attack).
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit_bytes = 64U << 20U);
@@ -18,15 +21,14 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit_byt
 std::optional<std::string> read_file_if_exists(const std::filesystem::path& path,
                                                std::uint64_t limit_bytes = 64U << 20U);
 
-/// Writes all of `bytes` to `fd`, resuming short writes. Throws Error{storage} that names `path`.
+/// Writes all of `bytes` to `fd`, resuming short writes. An error names `path`.
 void write_all(int fd, ByteView bytes, const std::filesystem::path& path);
 
 enum class Durability { durable, ordered_only };
 
 /// Replaces `path` atomically: temporary file in the same folder, write, fsync, rename, fsync of
 /// the folder. `ordered_only` skips both fsyncs: readers still see old or new, never half, but a
-/// power cut may lose it. Throws Error{storage}; then `path` is as it was and no temporary file is
-/// left.
+/// power cut may lose it. After an error `path` is as it was and no temporary file is left.
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view content,
                            Durability durability = Durability::durable,
@@ -37,11 +39,11 @@ bool write_file_once(const std::filesystem::path& path,
                      std::string_view content,
                      unsigned mode = 0644);
 
-/// mkdir -p; throws Error{storage} naming the first folder that could not be made.
+/// mkdir -p; an error names the first folder that could not be made.
 void make_directories(const std::filesystem::path& path);
 void sync_directory(const std::filesystem::path& path);
 /// Renames without replacing (renameat2 RENAME_NOREPLACE, link+unlink where that is missing);
-/// false when `to` exists. Throws Error{storage}.
+/// false when `to` exists.
 bool rename_no_replace(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// A folder that is removed with its content at the end, read-only parts included.
@@ -66,6 +68,9 @@ class TempDir {
 /// Removes a tree even where its folders were made read-only. Does not follow links. Never throws;
 /// false on failure.
 bool remove_tree(const std::filesystem::path& path) noexcept;
+
+/// Is `path` this folder or something in it, as far as the names say? Nothing is in an empty one.
+bool is_beneath(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 /// Is `text` a relative path that stays beneath its folder: not empty, no root, no "..", no control
 /// characters?

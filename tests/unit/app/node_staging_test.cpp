@@ -4,11 +4,19 @@
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/base/digest.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,8 +44,41 @@ struct Staging {
   std::optional<app::StagedCopy> copy(const std::string& key = key_1) {
     return app::StagedCopy::make(folder, key, source, clock, observer, {});
   }
+  /// Another that uses it, or is about to.
+  void add_user(const std::string& user) const {
+    fs::create_directories(root() / key_1 / "users");
+    base::write_file_atomically(root() / key_1 / "users" / user, "");
+  }
   fs::path root() const { return folder / ("sabath-staged-" + std::to_string(::getuid())); }
 };
+
+/// As long as it lives, the soft limit is this.
+class Limited {
+ public:
+  Limited(__rlimit_resource what, rlim_t most) : what_(what) {
+    ::getrlimit(what_, &before_);
+    const struct rlimit now { most, before_.rlim_max };
+    ::setrlimit(what_, &now);
+  }
+  ~Limited() { ::setrlimit(what_, &before_); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+
+ private:
+  __rlimit_resource what_;
+  struct rlimit before_ {};
+};
+
+std::string gone_process() {
+  auto gone = base::ProcessIdentity::current();
+  gone.boot = std::string(gone.boot.size(), '0');
+  return gone.text();
+}
+
+std::size_t entries_beneath(const fs::path& folder) {
+  const fs::recursive_directory_iterator all(folder);
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
 
 }  // namespace
 
@@ -143,6 +184,103 @@ TEST_CASE("staging: where there is no room it is told, and the source is used") 
   CHECK(
       test::contains(staging.observer.warnings.front(), ": is not copied to this node: it takes"));
   CHECK(fs::is_empty(staging.root()));
+}
+
+TEST_CASE("staging: where copying fails, others who wait for it are not kept waiting") {
+  Staging staging;
+  base::write_file_atomically(staging.source / "large", std::string(1U << 20U, 'x'));
+  staging.add_user(base::ProcessIdentity::of(::getppid()).text());
+  {
+    const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+    const Limited disk(RLIMIT_FSIZE, 1U << 16U);
+    CHECK_FALSE(staging.copy());
+    ::signal(SIGXFSZ, handler);
+  }
+  REQUIRE(staging.observer.warnings.size() == 1);
+  REQUIRE_FALSE(fs::exists(staging.root() / key_1 / "maker"));
+  const auto copy = staging.copy();
+  REQUIRE(copy);
+  CHECK(fs::file_size(copy->path() / "large") == 1U << 20U);
+}
+
+TEST_CASE("staging: what a killed process held is taken over by one alone") {
+  Staging staging;
+  const std::string gone = gone_process();
+  staging.add_user(gone);
+  const fs::path maker = staging.root() / key_1 / "maker";
+  const fs::path right = staging.root() / key_1 / ("after-" + base::sha256_of(gone).hex);
+  base::write_file_atomically(maker, gone);
+  base::write_file_atomically(right, base::ProcessIdentity::of(::getppid()).text());
+  staging.add_user(base::ProcessIdentity::of(::getppid()).text());
+  std::stop_source stop;
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop.request_stop();
+  });
+  const base::Error error = test::error_of([&] {
+    app::StagedCopy::make(
+        staging.folder, key_1, staging.source, staging.clock, staging.observer, stop.get_token());
+  });
+  CHECK(error.kind() == base::ErrorKind::interrupted);
+  CHECK(base::read_file(maker) == gone);
+  // Who was about to take it over is gone, too.
+  base::write_file_atomically(right, gone);
+  CHECK(staging.copy());
+  CHECK_FALSE(fs::exists(right));
+  CHECK_FALSE(fs::exists(maker));
+}
+
+TEST_CASE("staging: a copy that cannot be given up ends nothing") {
+  Staging staging;
+  const int pid = ::fork();
+  if (pid == 0) {
+    auto copy = staging.copy();
+    const bool is_made = copy.has_value();
+    {
+      const Limited files(RLIMIT_NOFILE, 0);  // so nobody can say who he is
+      copy.reset();
+    }
+    ::_exit(is_made ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(pid, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(staging.copy());  // that process is gone
+}
+
+TEST_CASE("staging: a folder that is linked from within itself is copied once") {
+  Staging staging;
+  fs::create_directory_symlink(".", staging.source / "self");
+  fs::create_directory_symlink("..", staging.source / "a" / "up");
+  fs::create_directory_symlink("a", staging.source / "other");
+  fs::create_symlink("nothing", staging.source / "a" / "dangling");
+  fs::create_symlink("endless", staging.source / "a" / "endless");
+  const auto copy = staging.copy();
+  REQUIRE(copy);
+  CHECK(staging.observer.warnings.empty());
+  CHECK(base::read_file(copy->path() / "self" / "a" / "up" / "other" / "x") == "hello");
+  CHECK(fs::read_symlink(copy->path() / "self") == ".");
+  CHECK(fs::read_symlink(copy->path() / "a" / "up") == "..");
+  CHECK(entries_beneath(copy->path()) == 6);  // a, a/x, a/link, a/up, other, self
+}
+
+TEST_CASE("staging: folders outside are copied with what links to them, each a finite time") {
+  Staging staging;
+  const fs::path outside = staging.home / "outside";
+  fs::create_directories(outside / "deep");
+  base::write_file_atomically(outside / "deep" / "y", "far");
+  fs::create_directory_symlink(outside, outside / "deep" / "up");
+  fs::create_directory_symlink(staging.source, outside / "back");
+  fs::create_directory_symlink(outside, staging.source / "out");
+  fs::create_directory_symlink(outside / "deep", staging.source / "a" / "deep");
+  const auto copy = staging.copy();
+  REQUIRE(copy);
+  fs::remove_all(outside);
+  CHECK(base::read_file(copy->path() / "out" / "deep" / "up" / "deep" / "y") == "far");
+  CHECK(base::read_file(copy->path() / "a" / "deep" / "y") == "far");
+  CHECK(base::read_file(copy->path() / "out" / "back" / "a" / "x") == "hello");
+  CHECK(fs::is_symlink(copy->path() / "out" / "back"));
 }
 
 TEST_CASE("staging: stages see the copy wherever they would see the source") {

@@ -303,6 +303,27 @@ TEST_CASE("file: what cannot be removed is told, not thrown") {
   CHECK(status == 0);
 }
 
+TEST_CASE("file: what lies beneath a folder by its name") {
+  for (const auto& [path, folder] : {std::pair("/a/b", "/a"),
+                                     std::pair("/a", "/a"),
+                                     std::pair("/a/b", "/a/"),
+                                     std::pair("/a/./b/../c", "/a"),
+                                     std::pair("/", "/"),
+                                     std::pair("/a", "/"),
+                                     std::pair("a/b", "a")}) {
+    INFO(path << " " << folder);
+    CHECK(is_beneath(path, folder));
+  }
+  for (const auto& [path, folder] : {std::pair("/ab", "/a"),
+                                     std::pair("/a", "/a/b"),
+                                     std::pair("/a/../b", "/a"),
+                                     std::pair("/a", ""),
+                                     std::pair("a", "/a")}) {
+    INFO(path << " " << folder);
+    CHECK_FALSE(is_beneath(path, folder));
+  }
+}
+
 TEST_CASE("file: relative paths that stay in their folder") {
   for (const char* safe : {"a", "a/b.txt", "..a", "a..", "ü/x y", ".hidden"}) {
     INFO(safe);
