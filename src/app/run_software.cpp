@@ -6,6 +6,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/probe/library_versions.hpp>
@@ -39,17 +40,17 @@ std::vector<spec::BuiltLayer> layers_of(const spec::RunPlan& plan) {
 
 /// Made by the run, or the recipe's, or built from source for it.
 bool is_own_code(const std::string& path, const spec::RunPlan& plan, const fs::path& run) {
-  if (is_beneath(path, run) || is_beneath(path, plan.recipe_directory)) return true;
+  if (base::is_beneath(path, run) || base::is_beneath(path, plan.recipe_directory)) return true;
   const auto layers = layers_of(plan);
   return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
-    return layer.lock.kind == spec::LayerKind::source && is_beneath(path, layer.prefix);
+    return layer.lock.kind == spec::LayerKind::source && base::is_beneath(path, layer.prefix);
   });
 }
 
 bool is_of_environment(const std::string& path, const spec::RunPlan& plan) {
   const auto layers = layers_of(plan);
   return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
-    return is_beneath(path, layer.prefix);
+    return base::is_beneath(path, layer.prefix);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "stage_template.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/hash_file.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
@@ -125,18 +126,19 @@ StageSurroundings::StageSurroundings(const spec::RunPlan& plan,
 
 bool StageSurroundings::is_named_elsewhere(const fs::path& file,
                                            const spec::PlannedStage& stage) const {
-  if (is_beneath(file, run_directory_) || is_beneath(file, plan_.cache_directory) ||
-      is_beneath(file, plan_.state_directory))
+  if (base::is_beneath(file, run_directory_) || base::is_beneath(file, plan_.cache_directory) ||
+      base::is_beneath(file, plan_.state_directory))
     return true;
   // Wherever they lie: in a cache beneath this one, on the disk of the node.
   const bool is_of_data =
       std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const spec::PlannedInput& input) {
-        return stage.key_items.contains("dataset." + input.role) && is_beneath(file, input.path);
+        return stage.key_items.contains("dataset." + input.role) &&
+               base::is_beneath(file, input.path);
       });
   if (is_of_data) return true;
   const auto& layers = plan_.environment_of(stage).layers;
   return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
-    return !layer.prefix.empty() && is_beneath(file, layer.prefix);
+    return !layer.prefix.empty() && base::is_beneath(file, layer.prefix);
   });
 }
 

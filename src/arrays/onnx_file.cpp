@@ -362,9 +362,7 @@ class Reader {
     const fs::path folder = fs::canonical(fs::absolute(path_).parent_path(), code);
     const fs::path file = fs::canonical(folder / location, code);
     if (code || !fs::is_regular_file(file, code)) return std::nullopt;
-    const auto [end, ignored] =
-        std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-    if (end != folder.end()) return std::nullopt;
+    if (!base::is_beneath(file, folder)) return std::nullopt;
     sources_.push_back(std::make_unique<FileBytes>(file));
     return external_[location] = sources_.size() - 1;
   }

@@ -1,6 +1,7 @@
 #include "source_tree.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 
 #include <algorithm>
 #include <string>
@@ -21,15 +22,10 @@ bool is_build_tree(const fs::path& folder) {
   throw base::Error(base::ErrorKind::usage, path.string() + ": " + problem, hint);
 }
 
-bool is_beneath(const fs::path& path, const fs::path& root) {
-  const auto [in_root, in_path] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-  return in_root == root.end();
-}
-
 void require_inside(const fs::path& link, const fs::path& root) {
   const fs::path target = fs::read_symlink(link);
   if (target.is_absolute() ||
-      !is_beneath(fs::weakly_canonical(link.parent_path() / target), root)) {
+      !base::is_beneath(fs::weakly_canonical(link.parent_path() / target), root)) {
     refuse(link,
            "the link leads out of the source tree, to '" + target.string() + "'",
            "copy what it leads to into the tree: only what lies in it is built and recorded");

@@ -1,5 +1,6 @@
 #include "mount_table.hpp"
 
+#include <sabath/base/file.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <algorithm>
@@ -50,17 +51,13 @@ std::string options_text(const Mount& mount) {
   return text;
 }
 
-bool is_beneath(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-         folder.end();
-}
-
 /// The deepest that `path` lies beneath; of those at one point, the last mounted.
 const Mount* mount_of(const std::vector<Mount>& table, const fs::path& path) {
   const Mount* found = nullptr;
   for (const Mount& mount : table) {
-    if (!is_beneath(path, mount.point)) continue;
-    if (found == nullptr || !is_beneath(found->point, mount.point) || found->point == mount.point) {
+    if (!base::is_beneath(path, mount.point)) continue;
+    if (found == nullptr || !base::is_beneath(found->point, mount.point) ||
+        found->point == mount.point) {
       found = &mount;
     }
   }
