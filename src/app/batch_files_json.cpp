@@ -96,6 +96,11 @@ void BatchFiles::tell_cancelled(std::string_view run_id) const {
   make_mark(directory_ / cancelled_name, std::string(run_id));
 }
 
+void BatchFiles::forget_cancelled(std::string_view run_id) const noexcept {
+  std::error_code code;
+  fs::remove(directory_ / cancelled_name / run_id, code);
+}
+
 bool BatchFiles::is_cancelled(std::string_view run_id) const noexcept {
   std::error_code code;
   return fs::exists(directory_ / cancelled_name / run_id, code);

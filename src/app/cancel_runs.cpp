@@ -8,6 +8,7 @@
 #include <sabath/base/process_identity.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <set>
 
@@ -78,8 +79,9 @@ void close_not_begun(const std::set<std::string>& wanted,
   for (const std::string& id : wanted) {
     if (begun.contains(id)) continue;
     const RunFiles run(runs / id);
-    if (!spec::is_final(run.read_status().state))
-      close_run(run, spec::RunState::interrupted, "it was cancelled before it began", clock);
+    if (spec::is_final(run.read_status().state)) continue;
+    close_run(run, spec::RunState::interrupted, "it was cancelled before it began", clock);
+    files.tell_ended(id);
   }
 }
 
@@ -91,6 +93,42 @@ void cancel_here(const std::vector<fs::path>& directories) {
   }
 }
 
+/// The runs of one batch that are to end.
+struct Cancelling {
+  BatchFiles files;
+  spec::BatchPlan plan{};
+  launch::Scheduler& scheduler;
+  std::vector<std::string> jobs{};
+  const std::set<std::string>& wanted;
+};
+
+Cancelling cancelling(const BatchFiles& files,
+                      const std::set<std::string>& wanted,
+                      const SchedulerOf& scheduler_of) {
+  spec::BatchPlan plan = files.read_plan();
+  launch::Scheduler& scheduler = scheduler_of(plan.site);
+  auto jobs = jobs_to_cancel(files, plan, going_on_in(files, plan), wanted, scheduler);
+  return {files, std::move(plan), scheduler, std::move(jobs), wanted};
+}
+
+void cancel_batch(const Cancelling& batch, base::Clock& clock, const std::stop_token& stop) {
+  std::vector<std::string> told;
+  for (const std::string& run : batch.wanted) {
+    if (batch.files.is_cancelled(run)) continue;
+    batch.files.tell_cancelled(run);
+    told.push_back(run);
+  }
+  try {
+    batch.scheduler.cancel(batch.jobs, stop);
+  } catch (const base::Error&) {
+    // They go on: the SIGTERM that they get one day may well be for want of time.
+    for (const std::string& run : told)
+      batch.files.forget_cancelled(run);
+    throw;
+  }
+  close_not_begun(batch.wanted, batch.files, batch.plan, clock);
+}
+
 }  // namespace
 
 void cancel_runs(const std::vector<WatchedRun>& runs,
@@ -100,35 +138,34 @@ void cancel_runs(const std::vector<WatchedRun>& runs,
   std::vector<fs::path> here;
   std::map<fs::path, std::set<std::string>> batches;
   for (const WatchedRun& run : runs) {
-    if (!run.goes_on()) continue;
+    // Nobody may know a run whose job goes on all the same.
+    if (spec::is_final(run.state)) continue;
     if (run.batch.empty()) {
       here.push_back(run.directory);
     } else {
       batches[run.batch].insert(run.run_id);
     }
   }
-  struct Cancelled {
-    BatchFiles files;
-    spec::BatchPlan plan{};
-    launch::Scheduler& scheduler;
-    std::vector<std::string> jobs{};
-    const std::set<std::string>& wanted;
+  std::exception_ptr problem;
+  const auto try_each = [&](const auto& action) {
+    try {
+      action();
+    } catch (const base::Error& error) {
+      const bool is_for_all =
+          error.kind() == base::ErrorKind::usage || error.kind() == base::ErrorKind::interrupted;
+      if (is_for_all) throw;
+      if (!problem) problem = std::current_exception();
+    }
   };
-  std::vector<Cancelled> all;
-  for (const auto& [directory, wanted] : batches) {
-    const BatchFiles files(directory);
-    const spec::BatchPlan plan = files.read_plan();
-    launch::Scheduler& scheduler = scheduler_of(plan.site);
-    auto jobs = jobs_to_cancel(files, plan, going_on_in(files, plan), wanted, scheduler);
-    all.push_back({files, plan, scheduler, std::move(jobs), wanted});
-  }
-  cancel_here(here);
-  for (const Cancelled& one : all) {
-    for (const std::string& run : one.wanted)
-      one.files.tell_cancelled(run);
-    one.scheduler.cancel(one.jobs, stop);
-    close_not_begun(one.wanted, one.files, one.plan, clock);
-  }
+  std::vector<Cancelling> all;
+  for (const auto& [directory, wanted] : batches)
+    try_each([&, &directory = directory, &wanted = wanted] {
+      all.push_back(cancelling(BatchFiles(directory), wanted, scheduler_of));
+    });
+  try_each([&] { cancel_here(here); });
+  for (const Cancelling& one : all)
+    try_each([&] { cancel_batch(one, clock, stop); });
+  if (problem) std::rethrow_exception(problem);
 }
 
 }  // namespace sabath::app

@@ -62,7 +62,8 @@ Words options_of(const std::string& program, const spec::Resources& resources, b
         "--nodes=" + std::to_string(resources.nodes), "--ntasks=" + tasks, "--kill-on-bad-exit=1"};
     // Since Slurm 22.05 srun does not take it from its job.
     if (resources.cpus > 0) words.push_back("--cpus-per-task=" + cpus);
-    if (is_packed) words.emplace_back("--exact");
+    // A step takes all memory of its job unless it says something: the others would wait for it.
+    if (is_packed) words.insert(words.end(), {"--exact", "--mem=0"});
     return words;
   }
   Words words{"-n", tasks};

@@ -69,11 +69,12 @@ SchedulerDesk::Memo SchedulerDesk::read() const {
     memo.first = time_of(document.at("first"));
     for (const auto& [task, row] : document.at("tasks").items()) {
       TaskView& view = memo.tasks[task];
-      view.view = {static_cast<spec::JobPhase>(row.at(0).get<int>()),
+      const auto phase = spec::parse_job_phase(row.at(0).get<std::string>());
+      if (!phase) return {};
+      view.view = {*phase,
                    row.at(1).get<std::string>(),
                    row.at(2).get<std::string>(),
                    row.at(5).get<bool>()};
-      if (view.view.phase < JobPhase::pending || view.view.phase > JobPhase::unknown) return {};
       view.since = time_of(row.at(3));
       view.wanted = time_of(row.at(4));
     }
@@ -95,7 +96,7 @@ void SchedulerDesk::write(const Memo& memo) const noexcept {
   try {
     json tasks = json::object();
     for (const auto& [task, row] : memo.tasks) {
-      tasks[task] = {static_cast<int>(row.view.phase),
+      tasks[task] = {spec::to_string(row.view.phase),
                      row.view.state,
                      row.view.reason,
                      text_of(row.since),
@@ -166,11 +167,6 @@ void SchedulerDesk::ask(Memo& memo,
       if (!same) row.since = now;
       row.view = std::move(view);
     }
-    for (const std::string& task : tasks)
-      memo.tasks[task].wanted = now;
-    std::erase_if(memo.tasks, [&](const auto& entry) {
-      return now - entry.second.since > memory && now - entry.second.wanted > stale;
-    });
     told_.clear();
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) throw;
@@ -178,7 +174,19 @@ void SchedulerDesk::ask(Memo& memo,
       observer_.warn(error.what(), "what it said before is shown; it is asked again");
       told_ = error.what();
     }
+    for (const std::string& task : tasks) {
+      const bool is_first = !memo.tasks.contains(task);
+      TaskView& row = memo.tasks[task];
+      if (is_first) row.since = now;
+      if (is_first || row.view.is_unheard) row.view = {JobPhase::unknown, {}, error.what(), true};
+    }
   }
+  // Also where nothing was heard: or a task that is not known yet would be asked for at each look.
+  for (const std::string& task : tasks)
+    memo.tasks[task].wanted = now;
+  std::erase_if(memo.tasks, [&](const auto& entry) {
+    return now - entry.second.since > memory && now - entry.second.wanted > stale;
+  });
   memo.asked = clock_.now();
   write(memo);
 }

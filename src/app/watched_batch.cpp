@@ -44,6 +44,7 @@ std::string said(const launch::JobView& view) {
 RunState state_after(JobPhase phase) {
   switch (phase) {
     case JobPhase::cancelled:
+    case JobPhase::preempted:
       return RunState::interrupted;
     case JobPhase::timed_out:
     case JobPhase::out_of_memory:
@@ -64,6 +65,8 @@ std::string why_after(const launch::JobView& view) {
       return "its job ran out of memory: " + said(view);
     case JobPhase::node_failed:
       return "its node failed: " + said(view);
+    case JobPhase::preempted:
+      return "its job had to make way for another: " + said(view);
     case JobPhase::failed:
       return "its job failed: " + said(view);
     default:
@@ -248,11 +251,12 @@ void RunWatch::Batch::tell_unclear(Seen& seen, const TaskView& at) const {
     return;
   }
   run.detail = "cannot be asked about: " + at.view.reason;
-  if (clock_.now() - at.since >= much_longer * plan_.site.grace) run.state = RunState::unknown;
+  if ((clock_.now() - at.since) / much_longer >= plan_.site.grace) run.state = RunState::unknown;
 }
 
 /// What its own files say of its end; false while they say nothing. An attempt that was interrupted
-/// is the end of the run only once its job does not come back.
+/// is the end of the run only once its job does not come back; a run that was ended before its
+/// first attempt is not begun any more, whatever becomes of its job.
 bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
   const RunFiles files(seen.run->directory);
   std::error_code code;
@@ -265,7 +269,7 @@ bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
       if (!record) return false;
       status.state = record->state;
       status.message = record->message;
-    } else if (status.state == RunState::interrupted && !job_is_over) {
+    } else if (status.state == RunState::interrupted && status.attempt > 0 && !job_is_over) {
       return false;
     }
   } catch (const base::Error&) {

@@ -289,7 +289,11 @@ Workspace::SchedulerAndDesk::SchedulerAndDesk(const spec::Site& site, Workspace&
            workspace.observer()) {}
 
 app::SchedulerDesk& Workspace::desk(const spec::Site& site) {
-  auto& made = desks_[site.name + "/" + std::to_string(site.at_once)];
+  // Runs were handed in as the site was then: it may request another cluster by now.
+  std::string key = site.name + "/" + std::to_string(site.at_once);
+  for (const auto& [name, value] : site.request)
+    key += "/" + name + "=" + value;
+  auto& made = desks_[key];
   if (!made) made = std::make_unique<SchedulerAndDesk>(site, *this);
   return made->desk;
 }

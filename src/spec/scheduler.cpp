@@ -65,6 +65,8 @@ std::string_view to_string(JobPhase phase) {
       return "out_of_memory";
     case JobPhase::node_failed:
       return "node_failed";
+    case JobPhase::preempted:
+      return "preempted";
     case JobPhase::unknown:
       break;
   }
@@ -104,6 +106,7 @@ std::vector<std::string> job_placeholders() {
           "nodes",
           "tasks",
           "tasks_per_node",
+          "tasks_each_node",
           "cpus",
           "cpus_per_node",
           "slots",

@@ -23,6 +23,7 @@ constexpr auto all_values(JobPhase) {
                     JobPhase::timed_out,
                     JobPhase::out_of_memory,
                     JobPhase::node_failed,
+                    JobPhase::preempted,
                     JobPhase::unknown};
 }
 
@@ -151,7 +152,7 @@ SchedulerArrays read_arrays(JsonReader reader) {
   arrays.log = read_text(reader.required("log"));
   JsonReader largest = reader.optional("largest");
   if (largest.exists()) {
-    arrays.largest = read_command(largest.required("command"), {});
+    arrays.largest = read_command(largest.required("command"), {{}, {"request."}});
     arrays.largest_is = read_finder(largest.required("find"));
     arrays.largest_beyond = read_count(largest.optional("beyond"), 0, 0);
     largest.finish();
@@ -166,7 +167,7 @@ std::vector<SchedulerQuestion> read_questions(JsonReader reader,
   for (JsonReader& item : reader.items()) {
     SchedulerQuestion& question = questions.emplace_back();
     question.command =
-        read_command(item.required("command"), {{"ids", "job", "comment", "user"}, {}});
+        read_command(item.required("command"), {{"ids", "job", "comment", "user"}, {"request."}});
     question.rows = read_pattern(item.required("rows"), {}, groups);
     question.nothing = read_pattern(item.optional("nothing"));
     question.absent = read_pattern(item.optional("absent"));
@@ -195,7 +196,7 @@ SchedulerNode read_node(JsonReader reader) {
 }
 
 void read_cancel(SchedulerDescription& scheduler, JsonReader reader) {
-  scheduler.cancel = read_command(reader.required("command"), {{"ids", "user"}, {}});
+  scheduler.cancel = read_command(reader.required("command"), {{"ids", "user"}, {"request."}});
   scheduler.gone = read_pattern(reader.optional("gone"));
   reader.finish();
 }
@@ -227,6 +228,10 @@ void check_whole(const SchedulerDescription& scheduler, const JsonReader& root) 
 }
 
 }  // namespace
+
+std::optional<JobPhase> parse_job_phase(std::string_view text) {
+  return parse_enum<JobPhase>(text);
+}
 
 SchedulerDescription parse_scheduler(std::string_view text, const std::string& origin) {
   base::JsonDocument document = open_document(text, origin);

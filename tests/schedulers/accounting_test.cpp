@@ -63,6 +63,37 @@ TEST_CASE("scheduler on slurm: what left its memory is told by accounting, and w
   }));
 }
 
+TEST_CASE("site: jobs of a cluster that is named are asked for and ended there") {
+  auto cluster = SlurmCluster::shared(true);
+  const std::string name =
+      cluster->answer({"sacctmgr", "-n", "-P", "show", "cluster", "format=cluster"});
+  SECTION("by the site's request") {
+    SiteUser user(std::move(cluster), {{"request", {{"cluster", name}}}});
+    const std::string recipe = user.sabath.shell_recipe("tiny", "sleep 60");
+    REQUIRE(user.sabath({"run", recipe, "--on", "test", "--seeds", "1..2", "--detach"}).status ==
+            0);
+    REQUIRE(eventually([&] {
+      return user.state_in(user.json_of({"status", user.only_study()})) == "running";
+    }));
+    user.json_of({"cancel", user.only_study()});
+    const auto end = user.json_of({"wait", user.only_study(), "--timeout", "60s"}, 130);
+    CHECK(end["counts"]["interrupted"] == 2);
+  }
+  SECTION("but not where an option names it alone") {
+    SiteUser user(std::move(cluster), {{"options", {"--clusters=" + name}}});
+    const std::string recipe = user.sabath.shell_recipe("tiny", "sleep 60");
+    const Answer answer = user.sabath({"run", recipe, "--on", "test", "--detach"});
+    CHECK(answer.status == 14);
+    CHECK_THAT(answer.errors,
+               Catch::Contains("is of cluster '" + name + "'") && Catch::Contains("ended there"));
+    CHECK(eventually([&] {
+      return user.cluster->answer({"squeue", "-h", "-t", "all", "-n", "tiny"}).find("RUNNING") ==
+             std::string::npos;
+    }));
+    CHECK(user.state_in(user.json_of({"status", "@last"})) == "interrupted");
+  }
+}
+
 TEST_CASE("accounting: a run that ended while nobody looked gets what its scheduler accounts") {
   SiteUser user(SlurmCluster::shared(true));
   const std::string recipe = user.sabath.shell_recipe("tiny", "head -c 60000000 /dev/zero | tail");

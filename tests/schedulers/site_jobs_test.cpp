@@ -138,6 +138,26 @@ TEST_CASE("site: of runs that share a job one alone is not cancelled") {
         json{{"ok", 2}});
 }
 
+TEST_CASE("site: packed runs with ranks run side by side in the memory of their job") {
+  const json site = {{"options", {"--exclusive", "--mem=1000M"}}};
+  SiteUser user(SlurmCluster::shared(), site);
+  const json stage = {{"parallel", "auto"}, {"resources", {{"cpus", 1}, {"memory", "200 MiB"}}}};
+  const std::string place = user.sabath.folder().string();
+  const std::string line = "touch " + place +
+                           "/begun.$SABATH_RUN_ID; for i in $(seq 200); do test "
+                           "$(ls " +
+                           place + " | grep -c begun) = 2 && exit; sleep 0.1; done; exit 1";
+  const std::string recipe = user.sabath.shell_recipe("ranks", line, "{}", stage.dump());
+  const Answer answer =
+      user.sabath({"run", recipe, "--on", "test", "--seeds", "1..2", "--pack", "2"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  for (const fs::path& run : user.sabath.run_directories()) {
+    CHECK(user.record(run)["state"] == "ok");
+    CHECK(user.record(run)["stages"][0]["prefix"][0] == "srun");
+  }
+}
+
 TEST_CASE("site: logs follow a run there, a wait ends with its time, and more is collected") {
   Waiting waiting({"--seeds", "1..1"}, "echo loss 0.5; echo over");
   const std::string run = waiting.runs[0].filename().string();

@@ -46,6 +46,7 @@ class BatchFiles {
   /// Says that a person wants the run's end, before the scheduler is asked for it. Throws
   /// Error{storage}.
   void tell_cancelled(std::string_view run_id) const;
+  void forget_cancelled(std::string_view run_id) const noexcept;
   bool is_cancelled(std::string_view run_id) const noexcept;
 
  private:

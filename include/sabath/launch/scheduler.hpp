@@ -18,6 +18,8 @@
 
 namespace sabath::launch {
 
+struct Acceptance;
+
 /// One job, or one array of them.
 struct BatchJob {
   std::string name{};              ///< for people: what the queue shows
@@ -114,6 +116,12 @@ class Scheduler {
 
  private:
   struct Answer;
+  void take_back_misled(const Acceptance& job,
+                        const std::string& place,
+                        const std::stop_token& stop) const;
+  void end_jobs(const std::vector<std::string>& ids,
+                const std::map<std::string, std::string>& values,
+                const std::stop_token& stop) const;
   base::ProcessResult call(const std::vector<std::string>& command,
                            const std::filesystem::path& input,
                            const std::stop_token& stop) const;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,12 @@ enum class JobPhase {
   cancelled,  ///< by somebody
   timed_out,
   out_of_memory,
-  node_failed,  ///< or was preempted, or could not boot, and does not come back
+  node_failed,  ///< or could not boot, and the job does not come back
+  preempted,    ///< had to make way for another, and does not come back
   unknown,      ///< the scheduler does not know it (any more), or says what nobody understands
 };
 std::string_view to_string(JobPhase phase);
+std::optional<JobPhase> parse_job_phase(std::string_view text);
 
 /// Templates of which the first counts whose placeholders all have a value; where none has, the
 /// line is left out.
@@ -34,8 +37,10 @@ struct SchedulerSubmission {
   std::vector<Alternatives> file{};
   std::vector<std::string> command{};  ///< with "{script}", or "{file}"
   bool stdin_is_script = false;        ///< the script goes to the command's stdin
-  std::string id{};                    ///< finds the job's id in stdout: its first group
-  std::string transient{};             ///< finds in what a refusal says that it may pass by itself
+  /// Finds the job's id in stdout: its first group. A group by the name of a request says what the
+  /// scheduler has made of that.
+  std::string id{};
+  std::string transient{};  ///< finds in what a refusal says that it may pass by itself
   std::map<std::string, std::string> hints{};  ///< what is found in a refusal, and what helps
   std::string words = "[^\\s\"'\\\\]+";        ///< the form of all values
 
@@ -57,9 +62,10 @@ struct SchedulerArrays {
 /// A question about jobs, and how its answer is read.
 struct SchedulerQuestion {
   /// With "{ids}" (alone: an argument for each; within others: with commas between), or "{job}"
-  /// (called once for each job or array), "{comment}", "{user}".
+  /// (called once for each job or array), "{comment}", "{user}", "{request.NAME}".
   std::vector<std::string> command{};
-  /// Found again and again in stdout. Groups by name: id, task or task0; of a poll: state, how,
+  /// Found again and again in stdout. Groups by name: id, task or task0 (or rest0: all from there
+  /// on); of a poll: state, how,
   /// reason; of a search: comment; of accounting: elapsed, rss, energy, nodes.
   std::string rows{};
   std::string nothing{};  ///< finds in what a failed command says that it knows none of them

@@ -21,7 +21,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   seen->look(workspace.stop());
   app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
   for (const app::WatchedRun& run : seen->runs()) {
-    if (run.goes_on() && !run.batch.empty())
+    if (!spec::is_final(run.state) && !run.batch.empty())
       workspace.desk(app::BatchFiles(run.batch).read_plan().site).forget();
   }
   wait_for(*seen, moment, workspace);

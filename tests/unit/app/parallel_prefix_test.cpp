@@ -45,7 +45,8 @@ TEST_CASE("prefix: auto is srun in a job of Slurm's, else mpirun, else mpiexec")
   environment["SLURM_JOB_ID"] = "7";
   CHECK(app::prefix_for("auto", "", resources(2, 4, 3), false, environment).argv ==
         Words{"srun", "--nodes=2", "--ntasks=4", "--kill-on-bad-exit=1", "--cpus-per-task=3"});
-  CHECK(app::prefix_for("auto", "", resources(1, 1), true, environment).argv.back() == "--exact");
+  CHECK(app::prefix_for("auto", "", resources(1, 1), true, environment).argv ==
+        Words{"srun", "--nodes=1", "--ntasks=1", "--kill-on-bad-exit=1", "--exact", "--mem=0"});
   const Tools one({"mpiexec"});
   CHECK(app::prefix_for("auto", "", resources(1, 2), false, one.environment()).argv ==
         Words{"mpiexec", "-n", "2"});

@@ -1,8 +1,7 @@
 #include "app/machine_turn.hpp"
-#include "app/record_files.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
-#include "support/temp_home.hpp"
+#include "unit/app/watched_batch.hpp"
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/app/run_accounting.hpp>
@@ -23,165 +22,10 @@
 
 using namespace sabath;
 using Catch::Matchers::Contains;
+using Batch = test::WatchedBatch;
 using spec::RunState;
 using std::chrono::seconds;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A queue that says what the test wants, and remembers what it was asked.
-class Queue final : public base::ProcessRunner {
- public:
-  base::ProcessResult run(const base::Command& command, std::stop_token) override {
-    base::ProcessResult result;
-    if (command.argv.front() == "find") {
-      ++searches;
-      result.output = found;
-      return result;
-    }
-    if (command.argv.front() == "account") {
-      ++accounts;
-      result.output = accounted;
-      result.exit_code = accounted.empty() ? 1 : 0;
-      result.errors = accounted.empty() ? "there is no accounting" : "";
-      return result;
-    }
-    if (command.argv.front() == "old") {
-      result.exit_code = is_old_down ? 1 : 0;
-      result.errors = is_old_down ? "the data base is away" : "";
-      return result;
-    }
-    ++questions;
-    std::this_thread::sleep_for(pause);
-    if (is_down) {
-      result.exit_code = 1;
-      result.errors = "queue: cannot contact the controller";
-      return result;
-    }
-    for (std::size_t i = 1; i < command.argv.size(); ++i) {
-      const std::string state = state_of(command.argv[i]);
-      if (!state.empty()) result.output += command.argv[i] + "|" + state + "\n";
-    }
-    return result;
-  }
-
-  std::function<std::string(const std::string&)> state_of = [](const std::string&) {
-    return "PENDING|Resources";
-  };
-  std::string found{};
-  bool is_down = false;
-  bool is_old_down = false;
-  std::string accounted = "none\n";
-  int accounts = 0;
-  int searches = 0;
-  std::atomic<int> questions = 0;
-  std::chrono::milliseconds pause{0};
-};
-
-spec::SchedulerDescription description() {
-  spec::SchedulerDescription scheduler;
-  scheduler.name = "queue";
-  scheduler.arrays.task = "{1}_{task}";
-  spec::SchedulerQuestion poll;
-  poll.command = {"queue", "{ids}"};
-  poll.rows = R"((?m)^(?<id>[^|\n]+)\|(?<state>[A-Z]+)\|(?<reason>.*)$)";
-  scheduler.poll = {poll};
-  spec::SchedulerQuestion find;
-  find.command = {"find", "{comment}"};
-  find.rows = R"((?m)^(?<id>[^|\n]+)\|(?<comment>.*)$)";
-  scheduler.find = {find};
-  spec::SchedulerQuestion account;
-  account.command = {"account", "{ids}"};
-  account.rows = R"((?m)^(?<id>[^|\n]+)\|(?<state>[A-Z]+)\|(?<elapsed>[0-9]+)\|(?<rss>[0-9]+)$)";
-  account.absent = "no accounting";
-  scheduler.accounting = {account};
-  scheduler.states = {{"PENDING", spec::JobPhase::pending},
-                      {"RUNNING", spec::JobPhase::running},
-                      {"COMPLETED", spec::JobPhase::done},
-                      {"CANCELLED", spec::JobPhase::cancelled},
-                      {"NODEFAIL", spec::JobPhase::node_failed},
-                      {"TIMEOUT", spec::JobPhase::timed_out}};
-  return scheduler;
-}
-
-/// Runs of one batch, handed in as job 12 unless the test says otherwise.
-class Batch {
- public:
-  explicit Batch(std::size_t count, bool submitted = true) {
-    plan_.batch_id = "supercell-study-20261122-080000-abcdef.1";
-    plan_.site.name = "test";
-    plan_.site.scheduler = "queue";
-    plan_.site.grace = seconds(20);
-    plan_.steps = {spec::BatchStep{{"train"}, {}}};
-    plan_.runs_directory = runs().string();
-    plan_.created = base::format_rfc3339(clock.now());
-    fs::create_directories(runs());
-    files = std::make_unique<app::BatchFiles>(app::make_batch(home / "study"));
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string number = std::to_string(10'000'000 + i).substr(1);
-      const std::string id = "tiny-20261122-" + number.substr(0, 6) + "-abcdefg" + number.back();
-      fs::create_directories(runs() / id);
-      spec::RunStatus status;
-      status.process = planner;
-      run(id).write_status(status);
-      plan_.runs.push_back(id);
-    }
-    files->write_plan(plan_);
-    if (submitted) files->write_jobs({{"12"}, plan_.created});
-    scheduler = std::make_unique<launch::Scheduler>(description(), plan_.site, queue);
-    desk = std::make_unique<app::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
-  }
-
-  fs::path runs() const { return home / "runs"; }
-  app::RunFiles run(const std::string& id) const { return app::RunFiles(runs() / id); }
-  const std::string& id(std::size_t index) const { return plan_.runs.at(index); }
-
-  app::RunWatch watch() {
-    std::vector<app::WatchedRun> watched;
-    for (const std::string& id : plan_.runs)
-      watched.push_back({id, runs() / id, files->directory(), "study", RunState::planned, ""});
-    return {
-        std::move(watched), [this](const auto&) -> app::SchedulerDesk& { return *desk; }, clock};
-  }
-  void finish(std::size_t index) const {
-    spec::RunRecord record = test::full_record();
-    record.run_id = id(index);
-    std::ofstream(run(id(index)).record()) << app::record_text(record);
-    spec::RunStatus status;
-    status.state = RunState::ok;
-    run(id(index)).write_status(status);
-  }
-
-  test::TempHome home{};
-  test::FakeClock clock{};
-  test::RecordingObserver observer{};
-  Queue queue{};
-  std::string planner = base::ProcessIdentity::current().text();
-  std::unique_ptr<app::BatchFiles> files{};
-  /// That its ended jobs are asked for elsewhere.
-  void ask_elsewhere() {
-    auto with = description();
-    spec::SchedulerQuestion old;
-    old.command = {"old", "{ids}"};
-    old.rows = with.poll.front().rows;
-    with.poll.push_back(old);
-    scheduler = std::make_unique<launch::Scheduler>(with, plan_.site, queue);
-    desk = std::make_unique<app::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
-  }
-  /// What a command does that sees the runs' end.
-  void keep_accounting(app::RunWatch& watch) {
-    app::keep_accounting(
-        watch.runs(), [this](const auto&) -> app::SchedulerDesk& { return *desk; }, observer, {});
-  }
-
-  std::unique_ptr<launch::Scheduler> scheduler{};
-  std::unique_ptr<app::SchedulerDesk> desk{};
-
- private:
-  spec::BatchPlan plan_{};
-};
-
-}  // namespace
 
 TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
   Batch batch(2);
@@ -205,15 +49,16 @@ TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
 }
 
 TEST_CASE("run watch: a run that its scheduler ended is closed when the grace time is over") {
-  Batch batch(3);
+  Batch batch(4);
   batch.queue.state_of = [&](const std::string& task) -> std::string {
+    if (task == "12_4") return "PREEMPTED|None";
     if (task == "12_1") return "TIMEOUT|TimeLimit";
     if (task == "12_2") return "CANCELLED|None";
     return "NODEFAIL|None";
   };
   app::RunWatch watch = batch.watch();
   watch.look({});
-  CHECK(watch.going_on() == 3);
+  CHECK(watch.going_on() == 4);
   CHECK_THAT(watch.runs()[0].detail, Contains("say nothing of that yet"));
   batch.clock.move(seconds(21));
   CHECK(watch.look({}));
@@ -221,6 +66,8 @@ TEST_CASE("run watch: a run that its scheduler ended is closed when the grace ti
   CHECK(watch.runs()[0].detail == "its job ran out of time: TIMEOUT (TimeLimit)");
   CHECK(watch.runs()[1].state == RunState::interrupted);
   CHECK(watch.runs()[2].state == RunState::lost);
+  CHECK(watch.runs()[3].state == RunState::interrupted);
+  CHECK(watch.runs()[3].detail == "its job had to make way for another: PREEMPTED");
   CHECK(batch.run(batch.id(0)).read_status().state == RunState::failed);
   CHECK(fs::exists(batch.runs() / ".inbox" / (batch.id(0) + ".finished")));
 }
@@ -336,6 +183,29 @@ TEST_CASE("run watch: a scheduler that cannot be asked changes nothing, and is t
   CHECK(watch.runs()[0].goes_on());
   CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
   CHECK(batch.observer.warnings.size() == 1);
+}
+
+TEST_CASE("run watch: a scheduler that never answers is asked as seldom, and that is told") {
+  Batch batch(2);
+  batch.queue.is_down = true;
+  app::RunWatch watch = batch.watch();
+  for (int i = 0; i < 120; ++i) {
+    watch.look({});
+    batch.clock.move(std::chrono::milliseconds(500));
+  }
+  CHECK(batch.queue.questions <= 13);
+  CHECK(watch.going_on() == 2);
+  CHECK(watch.runs()[0].detail ==
+        "cannot be asked about: queue: queue: queue: cannot contact the controller");
+  CHECK(batch.observer.warnings.size() == 1);
+  batch.clock.move(seconds(200));
+  watch.look({});
+  CHECK(watch.runs()[1].state == RunState::unknown);
+  batch.queue.is_down = false;
+  batch.clock.move(seconds(12));
+  watch.look({});
+  CHECK(watch.runs()[1].detail == "waits: PENDING (Resources)");
+  CHECK(watch.going_on() == 2);
 }
 
 TEST_CASE("run watch: a submission that nobody could write down is found by its comment") {

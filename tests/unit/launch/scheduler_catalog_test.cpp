@@ -49,7 +49,8 @@ Case slurm() {
   c.answers = {{"squeue", "14_3|RUNNING|None\n14_4|PENDING|JobArrayTaskLimit\n"},
                {"sacct",
                 "2|COMPLETED|None\n14_1|OUT_OF_MEMORY|None\n14_2|TIMEOUT|None\n"
-                "14_5|CANCELLED by 0|None\n15|NODE_FAIL|None\n16|FAILED|None\n"}};
+                "14_5|CANCELLED by 0|None\n15|NODE_FAIL|None\n16|FAILED|None\n"
+                "18|PREEMPTED|None\n"}};
   c.phases = {{"14_3", JobPhase::running},
               {"14_4", JobPhase::pending},
               {"2", JobPhase::done},
@@ -58,7 +59,8 @@ Case slurm() {
               {"14_5", JobPhase::cancelled},
               {"15", JobPhase::node_failed},
               {"16", JobPhase::failed},
-              {"17", JobPhase::unknown}};
+              {"17", JobPhase::unknown},
+              {"18", JobPhase::preempted}};
   c.refusal = "sbatch: error: Batch job submission failed: Invalid partition name specified";
   c.cancelled_by = "scancel 2 14_3";
   return c;
@@ -152,7 +154,8 @@ Case lsf() {
                 "930|0|DONE|-|-\n931|3|RUN|-|-\n931|4|PEND|-|Job array has reached its running "
                 "element limit;\n931|1|EXIT|TERM_RUNLIMIT: job killed after reaching LSF run time "
                 "limit|-\n931|2|EXIT|TERM_MEMLIMIT: job killed after reaching LSF memory usage "
-                "limit|-\n931|5|EXIT|TERM_OWNER: job killed by owner|-\n932|0|EXIT|-|-\n"}};
+                "limit|-\n931|5|EXIT|TERM_OWNER: job killed by owner|-\n932|0|EXIT|-|-\n"
+                "934|0|EXIT|TERM_PREEMPT: job killed after preemption|-\n"}};
   c.phases = {{"930", JobPhase::done},
               {"931[3]", JobPhase::running},
               {"931[4]", JobPhase::pending},
@@ -160,7 +163,8 @@ Case lsf() {
               {"931[2]", JobPhase::out_of_memory},
               {"931[5]", JobPhase::cancelled},
               {"932", JobPhase::failed},
-              {"933", JobPhase::unknown}};
+              {"933", JobPhase::unknown},
+              {"934", JobPhase::preempted}};
   c.refusal = "nosuch: No such queue. Job not submitted.";
   c.cancelled_by = "bkill 930 931[3]";
   return c;
@@ -169,14 +173,16 @@ Case lsf() {
 std::string qacct_stanza(const std::string& job,
                          const std::string& task,
                          const std::string& failed,
-                         const std::string& status) {
+                         const std::string& status,
+                         const std::string& deleted_by = "") {
   return "==============================================================\n"
          "qname        all.q               \nhostname     n1                  \n"
          "jobname      batch-abcdefgh      \njobnumber    " +
          job + "                 \ntaskid       " + task +
          "           \naccount      sge                 \n"
          "failed       " +
-         failed + "    \nexit_status  " + status +
+         failed + "    \n" + (deleted_by.empty() ? "" : "deleted_by   " + deleted_by + "\n") +
+         "exit_status  " + status +
          "                   \nru_wallclock 12s\nru_maxrss    4.000KB\nmaxvmem      1.000M\n";
 }
 
@@ -210,7 +216,12 @@ Case sge() {
       {"qacct",
        qacct_stanza("7", "undefined", "0", "0") + qacct_stanza("8", "1", "0", "3") +
            qacct_stanza("8", "2", "37  : qmaster enforced h_rt limit", "137") +
-           qacct_stanza("8", "5", "26  : opening input/output file", "0")}};
+           qacct_stanza("8", "5", "26  : opening input/output file", "0") +
+           // Univa's and Altair's say who has deleted it.
+           qacct_stanza("11", "undefined", "0", "0", "NONE") +
+           qacct_stanza("12", "undefined", "0", "3", "NONE") +
+           qacct_stanza("13", "undefined", "100 : assumedly after job", "137", "ada@login") +
+           qacct_stanza("14", "undefined", "37  : qmaster enforced h_rt", "137", "NONE")}};
   c.phases = {{"8.3", JobPhase::running},
               {"8.4", JobPhase::pending},
               {"9", JobPhase::failed},
@@ -218,6 +229,10 @@ Case sge() {
               {"8.1", JobPhase::failed},
               {"8.2", JobPhase::timed_out},
               {"8.5", JobPhase::unknown},
+              {"11", JobPhase::done},
+              {"12", JobPhase::failed},
+              {"13", JobPhase::cancelled},
+              {"14", JobPhase::timed_out},
               {"10", JobPhase::unknown}};
   c.refusal = "Unable to run job: Job was rejected because job requests unknown queue \"gpu\".";
   c.cancelled_by = "qdel 7 8.3";
@@ -242,7 +257,9 @@ Case htcondor() {
               "--an-option\nqueue 5\n"};
   c.answers = {{"condor_q",
                 "51 2 2 undefined undefined\n51 3 1 undefined undefined\n51 1 5 34 Job has gone "
-                "over memory limit of 128 megabytes.\n"},
+                "over memory limit of 128 megabytes.\n"
+                // Of the factories: what has not been materialized yet.
+                "51 5 unmaterialized undefined\n53 2 removed via condor_rm (by user ada)\n"},
                {"condor_history",
                 "50 0 4 0 undefined\n51 0 4 3 undefined\n51 4 3 undefined via condor_rm (by user "
                 "ada)\n"}};
@@ -252,7 +269,11 @@ Case htcondor() {
               {"50", JobPhase::done},
               {"51.0", JobPhase::failed},
               {"51.4", JobPhase::cancelled},
-              {"52", JobPhase::unknown}};
+              {"51.5", JobPhase::pending},
+              {"51.51", JobPhase::pending},
+              {"52", JobPhase::unknown},
+              {"53.1", JobPhase::unknown},
+              {"53.2", JobPhase::cancelled}};
   c.refusal = "ERROR: Failed to create cluster";
   c.cancelled_by = "condor_rm 50 51.2";
   return c;

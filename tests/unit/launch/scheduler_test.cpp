@@ -3,6 +3,7 @@
 #include "fake_tools.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -55,15 +56,20 @@ TEST_CASE("scheduler: a job is submitted with a script that starts sabath, and i
   CHECK_THAT(script, Contains("\nexport SABATH_JOB_ID=\"$SLURM_JOB_ID\"\n"));
   CHECK(script.ends_with("\nexec /opt/bin/sabath exec --batch '/runs/it'\\''s' --task \"1\"\n"));
   CHECK_THAT(script, !Contains("--array"));
+  CHECK_THAT(script, !Contains("--ntasks-per-node"));
   CHECK_THAT(script, !Contains("--time"));
   CHECK_THAT(script, !Contains("--dependency"));
 }
 
 TEST_CASE("scheduler: what a site asks for and a job needs become options") {
   FakeTools tools;
-  tools.answer("sbatch", "1;cluster\n");
+  tools.answer("sbatch", "1;far\n");
   spec::Site site;
-  site.request = {{"partition", "gpu"}, {"account", "m1"}, {"qos", "q"}, {"constraint", "a|b"}};
+  site.request = {{"partition", "gpu"},
+                  {"account", "m1"},
+                  {"qos", "q"},
+                  {"constraint", "a|b"},
+                  {"cluster", "far"}};
   site.options = {"--exclusive", "--licenses=x:1"};
   site.setup = {"module load gcc"};
   site.variables = {{"A", "it's"}};
@@ -75,13 +81,15 @@ TEST_CASE("scheduler: what a site asks for and a job needs become options") {
   job.resources = {2, 8, 3, 1, 5000000, std::chrono::seconds(5400), {}};
   CHECK(scheduler.submit(job, never) == "1");
   const std::string script = tools.read("job-1.sh");
-  for (const std::string& line : Texts{"--partition=gpu",
+  for (const std::string& line : Texts{"--clusters=far",
+                                       "--partition=gpu",
                                        "--account=m1",
                                        "--qos=q",
                                        "--constraint=a|b",
                                        "--time=1:30:00",
                                        "--nodes=2",
                                        "--ntasks=8",
+                                       "--ntasks-per-node=4",
                                        "--cpus-per-task=3",
                                        "--gpus-per-node=1",
                                        "--mem=5M",
@@ -97,6 +105,44 @@ TEST_CASE("scheduler: what a site asks for and a job needs become options") {
   CHECK(script.starts_with("#!/bin/bash -l\n"));
   CHECK_THAT(script, Contains("\nexport A='it'\\''s'\nmodule load gcc\n"));
   CHECK(script.ends_with(" --task \"$SLURM_ARRAY_TASK_ID\"\n"));
+}
+
+TEST_CASE("scheduler: jobs of another cluster are asked for, ended and limited there") {
+  FakeTools tools;
+  for (const char* tool : {"squeue", "sacct", "scancel", "scontrol"})
+    tools.answer(tool, "");
+  spec::Site site;
+  site.request = {{"cluster", "far"}};
+  auto scheduler = tools.scheduler(slurm(), site);
+  scheduler.poll({"1"}, never);
+  scheduler.cancel({"1"}, never);
+  scheduler.find("x", never);
+  scheduler.accounting({"1"}, never);
+  scheduler.largest_array(never);
+  const Texts calls = tools.calls();
+  REQUIRE(calls.size() == 6);
+  for (const std::string& call : calls)
+    CHECK_THAT(call, Contains(" --clusters=far "));
+}
+
+TEST_CASE("scheduler: a job that went to a cluster that nobody would ask is taken back") {
+  const auto requested = GENERATE(as<std::string>{}, "", "near");
+  FakeTools tools;
+  tools.answer("sbatch", "12;far\n");
+  tools.answer("scancel", "");
+  spec::Site site;
+  if (!requested.empty()) site.request = {{"cluster", requested}};
+  auto error = error_of([&] { tools.scheduler(slurm(), site).submit(tools.job(), never); });
+  CHECK(std::string(error.what()) ==
+        "slurm: sbatch: job 12 is of cluster 'far', which site 'here' does not request: it was "
+        "ended there");
+  CHECK_THAT(error.hint(), Contains(R"({"cluster": "far"})"));
+  REQUIRE(tools.calls().size() == 2);
+  CHECK(tools.calls()[1] == "scancel --clusters=far 12");
+  tools.refuse("scancel", "scancel: error: 'far' can't be reached now");
+  error = error_of([&] { tools.scheduler(slurm(), site).submit(tools.job(), never); });
+  CHECK_THAT(error.what(), Contains("could not be ended there") && Contains("can't be reached"));
+  CHECK_THROWS_AS(tools.scheduler(slurm(), site).submit(tools.job(), never), launch::Refusal);
 }
 
 TEST_CASE("scheduler: a short job is warned in its middle, not as it begins") {
@@ -290,6 +336,31 @@ TEST_CASE("scheduler: one that cannot be asked tells nothing") {
   CHECK(error.kind() == base::ErrorKind::launch);
   CHECK(std::string(error.what()) ==
         "slurm: squeue: slurm_load_jobs error: Unable to contact slurm controller");
+}
+
+TEST_CASE("scheduler: an answer that cannot be read to its end is no answer") {
+  FakeTools tools;
+  auto description = slurm();
+  description.poll.front().rows = R"((?m)^(?<id>\d+)\|(?<state>\w+)$|^(?:a+)+!$)";
+  tools.answer("squeue", "1|RUNNING\n" + std::string(64, 'a') + "\n2|RUNNING\n");
+  auto scheduler = tools.scheduler(description);
+  const auto error = error_of([&] { scheduler.poll({"1", "2"}, never); });
+  CHECK(error.kind() == base::ErrorKind::launch);
+  CHECK_THAT(error.what(), Contains("squeue: its answer takes too many steps to be read"));
+}
+
+TEST_CASE("scheduler: who is asked about is who this process runs as, whatever USER says") {
+  FakeTools tools;
+  tools.answer("squeue", "");
+  auto description = slurm();
+  description.poll = {description.poll.front()};
+  description.poll.front().command = {"squeue", "-u", "{user}"};
+  base::SystemProcessRunner processes;
+  base::Environment environment = tools.environment();
+  environment["USER"] = "somebody-else";
+  launch::Scheduler scheduler(description, {}, processes, environment);
+  scheduler.poll({"1"}, never);
+  CHECK(tools.calls() == Texts{"squeue -u " + base::user_name()});
 }
 
 TEST_CASE("scheduler: without its accounting an ended job is unknown, with the reason") {
