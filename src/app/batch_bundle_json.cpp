@@ -204,6 +204,34 @@ Bundle make_bundle(const BatchFiles& files, const spec::BatchPlan& plan) {
   return bundle;
 }
 
+namespace {
+
+fs::path open_unpacked(const fs::path& root, const std::string& name, std::size_t task) {
+  const fs::path here = root.parent_path();
+  const ordered_json manifest = read_json(root / manifest_name);
+  auto moves = manifest.at("moved").get<Moves>();
+  moves.emplace(manifest.at("runs").get<std::string>(), name);
+  const BatchFiles files(root / "batch");
+  spec::BatchPlan plan = files.read_plan();
+  plan.runs_directory = (here / name).string();
+  files.write_plan(plan);
+  for (const std::string& id : plan.runs_of(task)) {
+    std::error_code code;
+    fs::rename(root / "runs" / id, here / name / id, code);
+    if (code) base::throw_errno((root / "runs" / id).string(), "cannot be moved", code.value());
+    const fs::path file = RunFiles(here / name / id).plan();
+    ordered_json document = read_json(file);
+    for (const char* key : with_paths) {
+      if (document.contains(key)) move_paths(document[key], moves, here);
+    }
+    document["batch"] = std::string("../../") + top + "/batch";
+    base::write_file_atomically(file, base::pretty_json(document));
+  }
+  return files.directory();
+}
+
+}  // namespace
+
 fs::path open_bundle(const fs::path& archive,
                      std::size_t task,
                      const fs::path& here,
@@ -216,24 +244,11 @@ fs::path open_bundle(const fs::path& archive,
     base::make_directories(folder);
   }
   base::extract_archive(archive, root, {}, observer, stop);
-  const ordered_json manifest = read_json(root / manifest_name);
-  auto moves = manifest.at("moved").get<Moves>();
-  moves.emplace(manifest.at("runs").get<std::string>(), name);
-  const BatchFiles files(root / "batch");
-  spec::BatchPlan plan = files.read_plan();
-  plan.runs_directory = (here / name).string();
-  files.write_plan(plan);
-  for (const std::string& id : plan.runs_of(task)) {
-    fs::rename(root / "runs" / id, here / name / id);
-    const fs::path file = RunFiles(here / name / id).plan();
-    ordered_json document = read_json(file);
-    for (const char* key : with_paths) {
-      if (document.contains(key)) move_paths(document[key], moves, here);
-    }
-    document["batch"] = std::string("../../") + top + "/batch";
-    base::write_file_atomically(file, base::pretty_json(document));
+  try {
+    return open_unpacked(root, name, task);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::integrity, archive.string() + ": is no bundle of runs: " + error.what());
   }
-  return files.directory();
 }
 
 std::string returned_name(const std::string& task) {

@@ -23,12 +23,15 @@ using base::ErrorKind;
 int newest_in(const fs::path& folder) {
   int newest = 0;
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folder, code)) {
-    const std::string name = entry.path().filename().string();
+  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    const std::string name = at->path().filename().string();
     int number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc{} && end == name.data() + name.size()) newest = std::max(newest, number);
+    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error == std::errc{} && rest == name.data() + name.size())
+      newest = std::max(newest, number);
   }
+  if (code && code != std::errc::no_such_file_or_directory)
+    base::throw_errno(folder.string(), "cannot be listed", code.value());
   return newest;
 }
 
@@ -38,7 +41,7 @@ spec::Collection read_collection(const fs::path& folder) {
 }
 
 std::vector<collect::StageFiles> stages_of(const RunFiles& files, const spec::RunRecord& record) {
-  const fs::path attempt = files.attempt(files.read_status().attempt);
+  const fs::path attempt = files.last_attempt();
   std::vector<collect::StageFiles> stages;
   for (const spec::StageRecord& stage : record.stages) {
     if (stage.state == "skipped" || stage.state == "not_due") continue;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 namespace sabath::app {
 namespace {
@@ -37,7 +38,10 @@ void apply_diff(const fs::path& diff,
                 const fs::path& to,
                 base::ProcessRunner& processes,
                 const std::stop_token& stop) {
-  if (fs::file_size(diff) == 0) return;  // of a submodule that only stands at another commit
+  std::error_code code;
+  const std::uintmax_t size_bytes = fs::file_size(diff, code);
+  if (code) base::throw_errno(diff.string(), "cannot be read", code.value());
+  if (size_bytes == 0) return;  // of a submodule that only stands at another commit
   GitTree tree(to, processes, stop, patience);
   // A patch of files, whatever repository the home may lie in.
   tree.set("GIT_CEILING_DIRECTORIES", to.parent_path().string());
@@ -47,10 +51,13 @@ void apply_diff(const fs::path& diff,
 void lay_over(const fs::path& archive, const fs::path& to, base::Observer& observer) {
   const base::TempDir own(to.parent_path(), ".untracked-");
   base::extract_archive(archive, own.path(), {}, observer);
+  std::error_code code;
   fs::copy(own.path(),
            to,
            fs::copy_options::recursive | fs::copy_options::copy_symlinks |
-               fs::copy_options::overwrite_existing);
+               fs::copy_options::overwrite_existing,
+           code);
+  if (code) base::throw_errno(to.string(), "cannot be written to", code.value());
 }
 
 }  // namespace

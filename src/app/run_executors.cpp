@@ -41,10 +41,18 @@ struct Executor {
   fs::path run{};
 };
 
-/// The processes "sabath exec DIRECTORY ..." of this machine.
+/// A stranger could call a process so, with a plan of his own.
+bool is_own_process(int pid) {
+  struct stat status {};
+  return ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) == 0 &&
+         status.st_uid == ::geteuid();
+}
+
+/// This user's processes "sabath exec DIRECTORY ..." of this machine.
 std::vector<Executor> executors_here() {
   std::vector<Executor> executors;
   for (const int pid : base::numbered_entries("/proc")) {
+    if (!is_own_process(pid)) continue;
     const std::vector<std::string> arguments = arguments_of(pid);
     if (arguments.size() >= 3 && arguments[1] == "exec") executors.push_back({pid, arguments[2]});
   }
@@ -57,13 +65,6 @@ std::map<std::string, launch::JobId> executed_here() {
   for (const Executor& executor : executors_here())
     executed[executor.run.filename()] = base::ProcessIdentity::of(executor.pid).text();
   return executed;
-}
-
-/// A stranger could call a process so, with a plan of his own.
-bool is_own_process(int pid) {
-  struct stat status {};
-  return ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) == 0 &&
-         status.st_uid == ::geteuid();
 }
 
 /// Of a run whose machine is said to be gone.
@@ -143,7 +144,6 @@ std::map<std::string, launch::JobId> executors_of(const std::vector<fs::path>& r
 std::map<std::string, spec::Place> places_taken_here() {
   std::map<std::string, spec::Place> places;
   for (const Executor& executor : executors_here()) {
-    if (!is_own_process(executor.pid)) continue;
     try {
       const spec::RunPlan plan = RunFiles(executor.run).read_plan();
       if (plan.place) places.emplace(plan.run_id, *plan.place);

@@ -5,9 +5,12 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/base/process_table.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace sabath::app {
 
@@ -17,6 +20,16 @@ spec::RunPlan RunFiles::read_plan() const {
 
 spec::RunStatus RunFiles::read_status() const {
   return spec::parse_run_status(base::read_file(status()), status().string());
+}
+
+std::filesystem::path RunFiles::last_attempt() const {
+  try {
+    return attempt(std::max(1, read_status().attempt));
+  } catch (const base::Error&) {
+    const std::vector<int> attempts = base::numbered_entries(directory_ / "attempts");
+    if (attempts.empty()) throw;
+    return attempt(attempts.back());
+  }
 }
 
 std::optional<spec::RunRecord> RunFiles::read_record() const {

@@ -63,8 +63,7 @@ std::vector<RunLogs::Source> RunLogs::sources() const {
       sources.push_back({file.filename().string(), file});
     return sources;
   }
-  const fs::path attempt =
-      RunFiles(directory_).attempt(std::max(1, RunFiles(directory_).read_status().attempt));
+  const fs::path attempt = RunFiles(directory_).last_attempt();
   for (const std::string& stage : stages_) {
     sources.push_back({stage, attempt / stage / (choice_.errors ? "stderr.log" : "stdout.log")});
   }

@@ -1,5 +1,6 @@
 #include "signs_of_life.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
 #include <algorithm>
@@ -15,8 +16,10 @@ namespace fs = std::filesystem;
 fs::file_time_type now_there(const fs::path& scratch) {
   const fs::path file = scratch / (".now-" + std::to_string(::getpid()));
   base::write_file_atomically(file, "", base::Durability::ordered_only);
-  const fs::file_time_type now = fs::last_write_time(file);
-  fs::remove(file);
+  std::error_code code;
+  const fs::file_time_type now = fs::last_write_time(file, code);
+  if (code) base::throw_errno(file.string(), "cannot be looked at", code.value());
+  fs::remove(file, code);
   return now;
 }
 

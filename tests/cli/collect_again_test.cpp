@@ -71,6 +71,9 @@ TEST_CASE("cli: runs whose metric was found in two ways are not compared") {
   CHECK_THAT(refused.errors,
              Contains("metric 'loss' was found in another way") && Contains("collection 1") &&
                  Contains("as recorded"));
+  REQUIRE(sabath({"collect", "@last", "--with", patterns(sabath, accuracy)}).status == 0);
+  CHECK(sabath({"compare", "@last~1", "@last"}).status == 2);
+  REQUIRE(sabath({"collect", "@last", "--with", other}).status == 0);
   CHECK(sabath({"collect", "@last~1", "--with", other}).status == 0);
   CHECK(sabath({"compare", "@last~1", "@last"}).status == 0);
 }
@@ -111,4 +114,32 @@ TEST_CASE("cli: a repetition of a run is collected as that was, and compared") {
   CHECK_THAT(answer.output, Contains("go/acc") || Contains("PASS"));
   const json shown = json::parse(sabath({"--json", "show", "@last"}).output);
   CHECK(shown["metrics"][0]["name"] == "acc");
+}
+
+TEST_CASE("cli: a finished run whose status a power cut took is collected from and has its logs") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", chatty(sabath)}).status == 0);
+  const auto run = sabath.run_directories().back();
+  if (GENERATE(true, false)) {
+    std::filesystem::remove(run / "status.json");
+  } else {
+    write_text(run / "status.json", "");
+  }
+  const Answer logs = sabath({"logs", "@last"});
+  CHECK(logs.status == 0);
+  CHECK_THAT(logs.output, Contains("loss=0.125 acc=0.75"));
+  const Answer answer = sabath({"collect", "@last", "--with", patterns(sabath, accuracy)});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output, Contains("go/acc"));
+}
+
+TEST_CASE("cli: collections that cannot be listed are no run without collections") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", chatty(sabath)}).status == 0);
+  REQUIRE(sabath({"run", chatty(sabath)}).status == 0);
+  write_text(sabath.run_directories().back() / "collect", "not a folder");
+  const Answer answer = sabath({"compare", "@last~1", "@last"});
+  CHECK(answer.status == 16);
+  CHECK_THAT(answer.errors, Contains("collect: cannot be listed"));
 }

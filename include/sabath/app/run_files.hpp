@@ -29,6 +29,9 @@ class RunFiles {
     return directory_ / "attempts" / std::to_string(number);
   }
 
+  /// Of the attempt that its status names; where a power cut took that, of the last there is.
+  std::filesystem::path last_attempt() const;
+
   spec::RunPlan read_plan() const;
   spec::RunStatus read_status() const;
   /// Where the record is: record.json, or that of the last attempt where a signal interrupted it

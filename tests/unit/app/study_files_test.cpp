@@ -98,15 +98,19 @@ ProcessIdentity elsewhere() {
 /// A process with the arguments of an executor that has not said anything yet.
 class SilentExecutor {
  public:
-  explicit SilentExecutor(const test::TempHome& home, const fs::path& directory) {
+  SilentExecutor(const test::TempHome& home, const fs::path& directory, uid_t user = ::geteuid()) {
     // A script called "exec", since only its arguments count.
     Study::write(home / "exec", "read nothing < pipe\n");
     REQUIRE(::mkfifo((home / "pipe").c_str(), 0600) == 0);
+    if (user != ::geteuid()) {
+      fs::permissions(home.path(), fs::perms(0755));
+      REQUIRE(::chown((home / "pipe").c_str(), user, static_cast<gid_t>(-1)) == 0);
+    }
     const std::string folder = home.path().string();
     const std::string argument = directory.string();
     pid_ = ::fork();
     if (pid_ == 0) {
-      if (::chdir(folder.c_str()) == 0)
+      if (::chdir(folder.c_str()) == 0 && (user == ::geteuid() || ::setuid(user) == 0))
         ::execl("/bin/sh", "sabath", "exec", argument.c_str(), nullptr);
       ::_exit(1);
     }
@@ -232,6 +236,18 @@ TEST_CASE("executors: one that was started and has said nothing yet is found by 
       app::executors_of({directory, study.plan(second, RunState::planned, dead())});
   REQUIRE(executors.size() == 1);
   CHECK(executors.at(first) == executor.identity());
+}
+
+TEST_CASE("executors: a process of another user is none, whatever it is called") {
+  if (::geteuid() != 0) {
+    WARN("skipped: a process of another user needs root");
+    return;
+  }
+  const Study study;
+  const fs::path directory = study.plan(first, RunState::planned, dead());
+  constexpr uid_t nobody = 65534;
+  const SilentExecutor stranger(study.home(), directory, nobody);
+  CHECK(app::executors_of({directory}).empty());
 }
 
 TEST_CASE("executors: one that runs is told by its status, one that is gone or done is none") {

@@ -1,0 +1,29 @@
+#include "support/errors.hpp"
+#include "support/recording_observer.hpp"
+#include "support/temp_home.hpp"
+
+#include <sabath/app/batch_bundle.hpp>
+#include <sabath/base/archive_writer.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/tree_digest.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+namespace fs = std::filesystem;
+
+TEST_CASE("bundle: an archive that is none is an error of integrity that names it") {
+  const test::TempHome home;
+  test::RecordingObserver observer;
+  const std::string manifest =
+      GENERATE("{}", "[]", R"({"moved": 1, "runs": "/x"})", R"({"moved": {}, "runs": 1})");
+  fs::create_directories(home / "content");
+  base::write_file_atomically(home / "content" / "bundle.json", manifest);
+  const fs::path archive = home / "bundle.tar.gz";
+  base::write_archive(home / "content", base::list_tree(home / "content"), archive);
+  fs::create_directories(home / "here");
+  const base::Error error =
+      test::error_of([&] { app::open_bundle(archive, 0, home / "here", observer, {}); });
+  CHECK(error.kind() == base::ErrorKind::integrity);
+  CHECK(test::contains(error.what(), archive.string() + ": is no bundle of runs"));
+}
