@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -39,15 +40,14 @@ Damage damage_in(const cache::VerifyReport& report, const cache::Inventory& inve
 }
 
 /// Every URL that gave the bytes, or that a document says would.
-std::map<Digest, std::vector<std::string>> urls_of(const cache::Keeping& keeping,
-                                                   const Documents& documents) {
+std::map<Digest, std::vector<std::string>> urls_of(const std::vector<cache::SourceRecord>& sources,
+                                                   const std::vector<AssetDocument>& documents) {
   std::map<Digest, std::vector<std::string>> urls;
   const auto add = [&](const Digest& digest, const std::string& url) {
     std::vector<std::string>& known = urls[digest];
     if (std::find(known.begin(), known.end(), url) == known.end()) known.push_back(url);
   };
-  std::vector<BadDocument> bad;
-  for (const AssetDocument& document : documents.assets(bad)) {
+  for (const AssetDocument& document : documents) {
     for (const auto* const files : {&document.asset.files, &document.asset.manifest}) {
       for (const spec::AssetFile& file : *files) {
         for (const Digest& digest : file.digests) {
@@ -57,7 +57,7 @@ std::map<Digest, std::vector<std::string>> urls_of(const cache::Keeping& keeping
       }
     }
   }
-  for (const cache::SourceRecord& record : keeping.sources()) {
+  for (const cache::SourceRecord& record : sources) {
     if (record.kind == cache::SourceRecord::Kind::url) add(record.digest, record.url);
   }
   return urls;
@@ -85,25 +85,29 @@ std::string folder_url(const cache::SourceRecord& record) {
   return record.url.substr(colon + 1, record.url.find(' ') - colon - 1);
 }
 
-/// An asset of which this is a part, or what a URL of many files gave without a document.
-std::optional<spec::Asset> asset_with(const Digest& digest, const CacheRepairer::Tools& tools) {
-  const auto has_it = [&](const std::string& name) {
-    const auto record = tools.cache.asset(name);
-    return record && std::find(record->digests.begin(), record->digests.end(), digest) !=
-                         record->digests.end();
+using AssetsByPart = std::map<Digest, std::shared_ptr<const spec::Asset>>;
+
+/// The assets of which each digest is a part, and what URLs of many files gave without a document.
+AssetsByPart assets_by_part(const cache::Cache& cache,
+                            const std::vector<cache::SourceRecord>& sources,
+                            const std::vector<AssetDocument>& documents) {
+  AssetsByPart assets;
+  const auto add = [&](spec::Asset asset) {
+    const auto record = cache.asset(asset.name);
+    if (!record) return;
+    const auto shared = std::make_shared<const spec::Asset>(std::move(asset));
+    for (const Digest& digest : record->digests)
+      assets.try_emplace(digest, shared);
   };
-  std::vector<BadDocument> bad;
-  for (const AssetDocument& document : tools.documents.assets(bad)) {
-    if (!document.asset.generate && has_it(document.asset.name)) return document.asset;
+  for (const AssetDocument& document : documents) {
+    if (!document.asset.generate) add(document.asset);
   }
-  for (const cache::SourceRecord& record : tools.keeping.sources()) {
-    const std::string url = folder_url(record);
-    if (url.empty() || !has_it(url)) continue;
+  for (const cache::SourceRecord& record : sources) {
     spec::Asset asset;
-    asset.name = asset.list = url;
-    return asset;
+    asset.name = asset.list = folder_url(record);
+    if (!asset.name.empty()) add(std::move(asset));
   }
-  return std::nullopt;
+  return assets;
 }
 
 /// So many files of a list were fetched; nothing where that is not known, or there is no list.
@@ -129,8 +133,20 @@ void add_transfers(const FetchedAsset& fetched, Repaired& result) {
 
 }  // namespace
 
+struct CacheRepairer::Origins {
+  std::map<Digest, std::vector<std::string>> urls{};
+  AssetsByPart assets{};
+};
+
+CacheRepairer::Origins CacheRepairer::read_origins() const {
+  std::vector<BadDocument> bad;
+  const auto documents = tools_.documents.assets(bad);
+  const auto sources = tools_.keeping.sources();
+  return {urls_of(sources, documents), assets_by_part(tools_.cache, sources, documents)};
+}
+
 Repaired CacheRepairer::repair_object(const Digest& digest,
-                                      const std::vector<std::string>& urls,
+                                      const Origins& origins,
                                       std::stop_token stop) const {
   Repaired result{Kind::object, digest, false, 0, 0, {}, {}};
   // Looking moves it to damaged/; somebody may have brought it again meanwhile.
@@ -139,8 +155,9 @@ Repaired CacheRepairer::repair_object(const Digest& digest,
     result.size_bytes = object->size_bytes;
     return result;
   }
-  if (urls.empty()) {
-    fetch_again(digest, result, stop);
+  const auto urls = origins.urls.find(digest);
+  if (urls == origins.urls.end()) {
+    fetch_again(digest, origins, result, stop);
     const auto object = tools_.cache.find(digest);
     result.ok = object.has_value();
     if (object) result.size_bytes = object->size_bytes;
@@ -148,7 +165,7 @@ Repaired CacheRepairer::repair_object(const Digest& digest,
     return result;
   }
   auto staging = tools_.cache.stage_repair(digest);
-  const fetch::Request request{urls, {}, {digest}, "repairing " + digest.hex.substr(0, 16)};
+  const fetch::Request request{urls->second, {}, {digest}, "repairing " + digest.hex.substr(0, 16)};
   const fetch::Outcome outcome = fetch::fetch_file(
       request, tools_.fetchers, *staging, {}, tools_.clock, tools_.observer, std::move(stop));
   result.transferred = outcome.transferred;
@@ -187,28 +204,32 @@ std::optional<cache::Tree> CacheRepairer::make_tree_again(const Digest& digest,
 /// From the sources of an asset that has it: of a tree only the files that are damaged where each
 /// can be asked for, else by another fetch of as much of the asset as was fetched.
 void CacheRepairer::fetch_again(const Digest& digest,
+                                const Origins& origins,
                                 Repaired& result,
                                 const std::stop_token& stop) const {
-  const auto asset = asset_with(digest, tools_);
-  if (!asset) return;
+  const auto found = origins.assets.find(digest);
+  if (found == origins.assets.end()) return;
+  const spec::Asset& asset = *found->second;
   AssetFetcher fetcher(tools_.cache, tools_.fetchers, tools_.clock, {});
   FetchOptions options;
   options.has_login = tools_.has_login;
   const auto tree = tools_.keeping.origin_of_tree(digest);
   if (tree && !tree->has_more && !tree->archive) {
-    const auto mended = fetcher.mend(*asset, tree->files, options, tools_.observer, stop);
+    const auto mended = fetcher.mend(asset, tree->files, options, tools_.observer, stop);
     if (mended) return add_transfers(*mended, result);
   }
-  options.limit = files_fetched(*asset, tools_);
-  add_transfers(fetcher.fetch(*asset, options, tools_.observer, stop), result);
+  options.limit = files_fetched(asset, tools_);
+  add_transfers(fetcher.fetch(asset, options, tools_.observer, stop), result);
 }
 
-Repaired CacheRepairer::repair_tree(const Digest& digest, std::stop_token stop) const {
+Repaired CacheRepairer::repair_tree(const Digest& digest,
+                                    const Origins& origins,
+                                    std::stop_token stop) const {
   Repaired result{Kind::tree, digest, false, 0, 0, {}, {}};
   auto tree = tools_.cache.find_tree(digest);
   if (!tree) tree = make_tree_again(digest, stop);
   if (!tree) {
-    fetch_again(digest, result, stop);
+    fetch_again(digest, origins, result, stop);
     tree = tools_.cache.find_tree(digest);
   }
   result.ok = tree && tree->digest == digest;
@@ -228,20 +249,14 @@ std::vector<Repaired> CacheRepairer::repair(const std::string& name, std::stop_t
         digests_called(name, tools_.documents, tools_.cache, inventory), tools_.keeping);
     std::erase_if(damage, [&](const auto& one) { return !wanted.contains(one.second); });
   }
-  const auto urls = urls_of(tools_.keeping, tools_.documents);
   std::vector<Repaired> repaired;
+  if (damage.empty()) return repaired;
+  const Origins origins = read_origins();
   // Objects come first: trees are made of them.
   for (const auto& [kind, digest] : damage) {
-    const auto known = urls.find(digest);
-    const auto mend = [&, kind = kind, &digest = digest] {
-      return kind == Kind::tree
-                 ? repair_tree(digest, stop)
-                 : repair_object(digest,
-                                 known == urls.end() ? std::vector<std::string>() : known->second,
-                                 stop);
-    };
     try {
-      repaired.push_back(mend());
+      repaired.push_back(kind == Kind::tree ? repair_tree(digest, origins, stop)
+                                            : repair_object(digest, origins, stop));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::storage) throw;
       repaired.push_back({kind, digest, false, 0, 0, {}, error.what()});

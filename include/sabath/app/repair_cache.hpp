@@ -52,13 +52,20 @@ class CacheRepairer {
   std::vector<Repaired> repair(const std::string& name, std::stop_token stop) const;
 
  private:
+  struct Origins;  // read once for all that is damaged
+  Origins read_origins() const;
   Repaired repair_object(const base::Digest& digest,
-                         const std::vector<std::string>& urls,
+                         const Origins& origins,
                          std::stop_token stop) const;
   std::optional<cache::Tree> make_tree_again(const base::Digest& digest,
                                              std::stop_token stop) const;
-  void fetch_again(const base::Digest& digest, Repaired& result, const std::stop_token& stop) const;
-  Repaired repair_tree(const base::Digest& digest, std::stop_token stop) const;
+  void fetch_again(const base::Digest& digest,
+                   const Origins& origins,
+                   Repaired& result,
+                   const std::stop_token& stop) const;
+  Repaired repair_tree(const base::Digest& digest,
+                       const Origins& origins,
+                       std::stop_token stop) const;
 
   Tools tools_;
 };
