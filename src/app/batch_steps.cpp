@@ -1,4 +1,5 @@
 #include <sabath/app/batch_steps.hpp>
+#include <sabath/base/clock.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -89,9 +90,9 @@ class Cut {
     }
     const auto room = site_.warning + own_time;
     if (limit && *limit > std::chrono::seconds(0)) {
-      step.resources.time = *limit + room;
+      step.resources.time = std::min(*limit + room, base::longest_duration);
     } else if (site_.resources.time) {
-      step.resources.time = std::max(*site_.resources.time, said + room);
+      step.resources.time = std::clamp(said + room, *site_.resources.time, base::longest_duration);
     }
     return step;
   }

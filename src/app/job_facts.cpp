@@ -77,7 +77,9 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
   if (!limit || !is_number || over <= 0) return false;
   // Slurm may warn up to a minute early (sbatch(1), --signal); a short job is no more than warned.
   const seconds early = std::min<seconds>(seconds(60), *limit / 3 + seconds(5));
-  return now + std::min(warning, *limit / 2) + early >= base::WallTime(seconds(over));
+  // In whole seconds: nanoseconds do not reach every end that a scheduler can tell.
+  return std::chrono::floor<seconds>(now) + std::min(warning, *limit / 2) + early >=
+         std::chrono::sys_seconds(seconds(over));
 }
 
 bool counts_restarts(const std::optional<spec::JobFacts>& job,

@@ -173,7 +173,9 @@ std::vector<std::string> submit_points(const StudyFiles& files,
     plan.steps = steps_at(stages, tools);
     for (spec::BatchStep& step : plan.steps) {
       // They may have to go one after another.
-      if (step.resources.time) *step.resources.time *= pack;
+      if (step.resources.time) {
+        step.resources.time = std::min(*step.resources.time * pack, base::longest_duration);
+      }
     }
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
     hand_in(batch, plan, tools, stop);

@@ -14,10 +14,10 @@ using std::chrono::duration_cast;
 
 /// Reads exactly `digits` decimal digits at the front of `text` and removes them.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
-  if (text.size() < digits) return std::nullopt;
+  if (text.size() < digits || text.starts_with('-')) return std::nullopt;
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + digits, value);
-  if (error != std::errc{} || end != text.data() + digits || value < 0) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + digits) return std::nullopt;
   text.remove_prefix(digits);
   return value;
 }
@@ -73,6 +73,20 @@ std::optional<std::chrono::seconds> parse_clock_form(std::string_view text) {
   }
   if (!text.empty() || parts < 2) return std::nullopt;
   return std::chrono::seconds(total);
+}
+
+/// "7d"; the value is small enough for any unit.
+std::optional<std::chrono::seconds> parse_unit_form(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value < 0 || value > longest_duration.count()) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (unit == "s") return std::chrono::seconds(value);
+  if (unit == "m" || unit == "min") return std::chrono::minutes(value);
+  if (unit == "h") return std::chrono::hours(value);
+  if (unit == "d") return std::chrono::days(value);
+  if (unit == "w") return std::chrono::weeks(value);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -140,17 +154,9 @@ std::string format_duration(std::chrono::nanoseconds duration) {
 }
 
 std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
-  if (text.find(':') != std::string_view::npos) return parse_clock_form(text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value < 0 || value > 100'000'000) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (unit == "s") return std::chrono::seconds(value);
-  if (unit == "m" || unit == "min") return std::chrono::minutes(value);
-  if (unit == "h") return std::chrono::hours(value);
-  if (unit == "d") return std::chrono::days(value);
-  if (unit == "w") return std::chrono::weeks(value);
-  return std::nullopt;
+  const bool is_clock_form = text.find(':') != std::string_view::npos;
+  const auto duration = is_clock_form ? parse_clock_form(text) : parse_unit_form(text);
+  return duration && *duration <= longest_duration ? duration : std::nullopt;
 }
 
 }  // namespace sabath::base

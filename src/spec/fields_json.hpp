@@ -3,6 +3,7 @@
 #include "enum_text.hpp"
 #include "parameter_json.hpp"
 
+#include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/spec/parameter.hpp>
@@ -122,7 +123,7 @@ class FieldReader {
     } else if constexpr (std::is_same_v<T, ParameterValue>) {
       value = read_parameter_value(reader);
     } else if constexpr (std::is_same_v<T, std::chrono::seconds>) {
-      value = std::chrono::seconds(reader.integer());
+      value = read_seconds(reader);
     } else if constexpr (is_vector<T>) {
       for (const base::JsonReader& item : reader.items())
         read(item, value.emplace_back());
@@ -137,6 +138,13 @@ class FieldReader {
   }
 
  private:
+  static std::chrono::seconds read_seconds(base::JsonReader& reader) {
+    const std::chrono::seconds value(reader.integer());
+    if (value >= -base::longest_duration && value <= base::longest_duration) return value;
+    reader.problem(std::to_string(value.count()) + " is out of range");
+    return {};
+  }
+
   template <class T>
   static T narrowed(base::JsonReader& reader) {
     const std::int64_t wide = reader.integer();

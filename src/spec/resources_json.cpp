@@ -49,9 +49,10 @@ std::optional<std::chrono::seconds> read_length_of_time(base::JsonReader reader)
   std::optional<std::chrono::seconds> limit;
   if (reader.is_string()) limit = base::parse_duration(reader.string());
   if (reader.is_integer()) limit = std::chrono::seconds(reader.integer());
-  if (!limit || *limit <= std::chrono::seconds(0)) {
+  if (!limit || *limit <= std::chrono::seconds(0) || *limit > base::longest_duration) {
     reader.problem(base::canonical_json(reader.json()) + " is not a length of time",
-                   "a number of seconds above 0, or a text such as \"00:10:00\" or \"10m\"");
+                   "a number of seconds above 0, or a text such as \"00:10:00\" or \"10m\"; at "
+                   "most 100 years");
     return std::nullopt;
   }
   return limit;

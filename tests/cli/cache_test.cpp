@@ -67,6 +67,22 @@ TEST_CASE("cli: cache ls and du say what is there, from where, and add up") {
   CHECK_THAT(sabath({"cache", "du"}).output, Contains("alpha") && Contains("on disk"));
 }
 
+TEST_CASE("cli: a duration of more than a hundred years is refused wherever one is given") {
+  Sabath sabath;
+  fetch_asset(sabath, "alpha", "of alpha");
+  const std::string age = "999999d";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"cache", "gc", "--older-than", age},
+        {"env", "gc", "--older-than", age},
+        {"wait", "--timeout", age},
+        {"doctor", "--timeout", age}}) {
+    const Answer answer = sabath(words);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("'999999d' is no duration") && Contains("100 years"));
+  }
+  CHECK_THAT(sabath({"verify"}).output, Contains("1 objects"));
+}
+
 TEST_CASE("cli: cache gc keeps what is pinned and what was used today, and says why") {
   Sabath sabath;
   fetch_asset(sabath, "alpha", "of alpha");

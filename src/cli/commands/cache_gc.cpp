@@ -91,7 +91,7 @@ int cache_gc(const GcOptions& options, Workspace& workspace) {
       throw base::Error(
           base::ErrorKind::usage,
           "--older-than: '" + base::printable(options.older_than) + "' is no duration",
-          "such as 30d, 12h or 0s");
+          "such as 30d, 12h or 0s; at most 100 years");
     }
     garbage.unused_for = *time;
   }

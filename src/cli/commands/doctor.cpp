@@ -178,7 +178,7 @@ int run_doctor(const DoctorOptions& options, Workspace& workspace) {
   if (!limit) {
     throw base::Error(base::ErrorKind::usage,
                       "--timeout: '" + base::printable(options.timeout) + "' is no duration",
-                      "such as 90s, 15m, 2h or 00:30:00");
+                      "such as 90s, 15m, 2h or 00:30:00; at most 100 years");
   }
   const std::vector<Check> checks =
       options.site.empty() ? check_here(workspace) : check_site(options.site, *limit, workspace);

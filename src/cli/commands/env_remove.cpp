@@ -46,7 +46,7 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
   if (!age) {
     throw base::Error(base::ErrorKind::usage,
                       "--older-than: '" + base::printable(options.older_than) + "' is no duration",
-                      "such as 30d, 12h or 0s");
+                      "such as 30d, 12h or 0s; at most 100 years");
   }
   std::set<std::string> used;
   for (const auto& [digest, runs] : app::digests_of_runs(workspace.folders().runs()))

@@ -24,7 +24,7 @@ std::optional<std::chrono::nanoseconds> limit_of(const WaitOptions& options) {
   if (!limit) {
     throw base::Error(base::ErrorKind::usage,
                       "--timeout: '" + base::printable(options.timeout) + "' is no duration",
-                      "such as 90s, 15m, 2h or 00:30:00");
+                      "such as 90s, 15m, 2h or 00:30:00; at most 100 years");
   }
   return *limit;
 }

@@ -1,4 +1,5 @@
 #include <sabath/app/batch_steps.hpp>
+#include <sabath/base/clock.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -102,4 +103,16 @@ TEST_CASE("steps: a job has the time of all its stages and their tries, and some
   site.resources.time.reset();
   stages[0].resources.time.reset();
   CHECK_FALSE(app::steps_of(stages, site).front().resources.time);
+}
+
+TEST_CASE("steps: no job is asked for a longer time than can be counted") {
+  spec::Site site;
+  site.warning = base::longest_duration;
+  Stages stages{stage("a", {}, 1)};
+  stages[0].resources.time = base::longest_duration;
+  stages[0].retry = spec::Retry{.times = 100};
+  CHECK(app::steps_of(stages, site).front().resources.time == base::longest_duration);
+  stages[0].resources.time.reset();
+  site.resources.time = std::chrono::hours(1);
+  CHECK(app::steps_of(stages, site).front().resources.time == base::longest_duration);
 }

@@ -60,6 +60,8 @@ TEST_CASE("clock: what is no time is refused") {
                                     "2026-11-20T10:32:05+01:60",
                                     "-026-11-20T10:32:05Z",
                                     "2026-1-020T10:32:05Z",
+                                    "2026-01-01T-0:-0:00Z",
+                                    "2026-01-01T10:00:00+-0:00",
                                     "yesterday");
   INFO(text);
   CHECK_FALSE(parse_rfc3339(text));
@@ -92,6 +94,25 @@ TEST_CASE("clock: durations of people") {
   CHECK(parse_duration("00:10:00") == 10min);
   CHECK(parse_duration("100:00:01") == 100h + 1s);
   const std::string bad = GENERATE("", "s", "5", "-5s", "5 s", "5x", "1:2:3:4", ":5", "5:", "1.5h");
+  INFO(bad);
+  CHECK_FALSE(parse_duration(bad));
+}
+
+TEST_CASE("clock: no duration is so long that nanoseconds could not count to it from today") {
+  CHECK(parse_duration("36525d") == longest_duration);
+  CHECK(parse_duration("876600:00:00") == longest_duration);
+  constexpr auto most = std::chrono::nanoseconds::max();
+  static_assert(longest_duration < std::chrono::duration_cast<std::chrono::seconds>(most) / 2);
+  const WallTime now = at(2026, 11, 20);
+  CHECK(now - longest_duration < now);
+  CHECK(now + longest_duration > now);
+  const std::string bad = GENERATE("36526d",
+                                   "999999d",
+                                   "100000000w",
+                                   "9223372036854775807s",
+                                   "3155760001s",
+                                   "876600:00:01",
+                                   "1000000:00:00");
   INFO(bad);
   CHECK_FALSE(parse_duration(bad));
 }

@@ -80,6 +80,14 @@ TEST_CASE("record: a missing member, a wrong type and an unknown state are told 
   CHECK(problem.says("record.json:/extra: unknown key 'extra'"));
 }
 
+TEST_CASE("plan: a length of time that nobody could wait for is told") {
+  auto document = to_json(test::full_plan());
+  document["stages"][0]["resources"]["time"] = 9223372036854775807;
+  const auto problem = problem_of([&] { spec::parse_run_plan(document.dump(), "plan.json"); });
+  CHECK(problem.lines() == 1);
+  CHECK(problem.says("/stages/0/resources/time: 9223372036854775807 is out of range"));
+}
+
 TEST_CASE(
     "record: a summary is what an index wants of it, and the rest is neither read nor checked") {
   const spec::RunRecord full = test::full_record();

@@ -141,6 +141,11 @@ TEST_CASE("stage: resources out of range are told") {
   CHECK(problem.says("/stages/0/resources/memory: '4 GIB' is not a size"));
   CHECK(problem.says("/stages/0/resources/time: \"soon\" is not a length of time"));
   CHECK(problem.says("/stages/0/resources/silence: 0 is not a length of time"));
+  for (const nlohmann::json& time : {nlohmann::json("999999d"), nlohmann::json(3155760001)}) {
+    const auto long_one = with(0, "resources", {{"time", time}, {"silence", time}});
+    CHECK(long_one.lines() == 2);
+    CHECK(long_one.says("/stages/0/resources/time: " + time.dump() + " is not a length of time"));
+  }
   for (const char* size : {"-1 GiB", "GiB", "1e30 TiB", "99999999999 TiB", "nan B", "4  GiB"}) {
     CHECK(with(0, "resources", {{"memory", size}}).says("is not a size"));
   }
