@@ -280,7 +280,7 @@ CheckCase incomplete(const catalog::RunRow& row) {
                            row.message.empty() ? "" : ": ",
                            row.message);
   if (row.state == spec::RunState::imported)
-    one.reason += "it came from a table, which proves nothing of what was run";
+    one.reason += "; it came from a table, which proves nothing of what was run";
   return one;
 }
 

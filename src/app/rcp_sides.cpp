@@ -57,7 +57,7 @@ std::optional<BatchSize> find_batch_size(const spec::RunRecord& record) {
       text = spec::to_string(own->second);
     if (record.collected && record.collected->parameters.contains(name))
       text = record.collected->parameters.at(name);
-    const auto number = collect::number_of(text);
+    const auto number = collect::whole_number_of(text);
     if (number && *number >= 1) return BatchSize{name, static_cast<std::uint64_t>(*number)};
   }
   return std::nullopt;

@@ -23,7 +23,7 @@ const char* find_end(const char* begin, const char* end, LineEnd kind) {
 }  // namespace
 
 LineReader::LineReader(const std::filesystem::path& path, LineEnd end)
-    : stream_(path, std::ios::binary), end_(end), buffer_(1U << 18U) {
+    : path_(path), stream_(path, std::ios::binary), end_(end), buffer_(1U << 18U) {
   if (!stream_) base::throw_errno(path.string(), "cannot read", errno);
 }
 
@@ -54,6 +54,8 @@ bool LineReader::next() {
 
 bool LineReader::refill() {
   stream_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  // What cannot be read is not the end of the file.
+  if (stream_.bad()) base::throw_errno(path_.string(), "cannot read", errno);
   filled_ = static_cast<std::size_t>(stream_.gcount());
   at_ = 0;
   return filled_ > 0;

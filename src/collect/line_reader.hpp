@@ -20,7 +20,8 @@ class LineReader {
   /// Throws Error when the file cannot be read.
   explicit LineReader(const std::filesystem::path& path, LineEnd end = LineEnd::newline);
 
-  /// False at the end. `line` is good until the next call, and its bytes may be changed.
+  /// False at the end; throws Error when the file cannot be read to there. `line` is good until the
+  /// next call, and its bytes may be changed.
   bool next();
   std::string& line() { return line_; }
   bool is_overlong() const { return is_overlong_; }  ///< the line was cut
@@ -29,6 +30,7 @@ class LineReader {
  private:
   bool refill();
 
+  std::filesystem::path path_;
   std::ifstream stream_;
   LineEnd end_;
   std::vector<char> buffer_;

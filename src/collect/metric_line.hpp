@@ -22,8 +22,8 @@ struct MetricLine {
 
 /// Reads one JSON object of numbers: {"step": 12, "epoch": 1, "loss": 0.03125}. "step", "epoch" and
 /// "time" (seconds) say where; every other member is a metric: a number, NaN, Infinity, -Infinity,
-/// or a string with a hexadecimal float ("0x1.8p-3") or one of those three words. A null is
-/// skipped. Three members tell something else: "sample_ids" with a list of whole numbers or texts,
+/// or a string with a hexadecimal float ("0x1.8p-3") or one of those three words; a null is none of
+/// them. Three members tell something else: "sample_ids" with a list of whole numbers or texts,
 /// "sample_order" with a text, "seeds" with an object of whole numbers or texts. `line` is changed
 /// (parsed in place). Returns what is wrong with it, or an empty text.
 std::string parse_metric_line(std::string& line, MetricLine& result);

@@ -93,7 +93,7 @@ class MllogFile {
     const bool is_of_run = event.where.epoch == base::no_step && event.where.step == base::no_step;
     if (!is_of_run) {
       if (event.number) add_undeclared(event.key, event.key, *event.number, event.where);
-    } else if (collected.parameters.size() < max_facts) {
+    } else if (has_room(collected.parameters, event.key)) {
       collected.parameters.emplace(event.key, event.value);
     }
   }
@@ -103,6 +103,11 @@ class MllogFile {
     if (!collected.seed_places) collected.seed_places.emplace();
     add_once(*collected.seed_places, {event.value, event.file, event.line});
     add_once(collected.seeds, event.value);
+  }
+
+  template <class T>
+  static bool has_room(const std::map<std::string, T>& all, const std::string& key) {
+    return all.size() < max_facts || all.contains(key);
   }
 
   template <class T>
@@ -118,7 +123,8 @@ class MllogFile {
 
   void begin_interval(const MllogEvent& event) {
     const double time_s = event.where.time_s;
-    starts_[interval_of(event.key, "_start")] = time_s;
+    const std::string interval = interval_of(event.key, "_start");
+    if (has_room(starts_, interval)) starts_[interval] = time_s;
     auto& start_s = target_.extraction.start_s;
     if (event.key == "run_start" && (!start_s || time_s < *start_s) && !std::isnan(time_s))
       start_s = time_s;
@@ -126,8 +132,10 @@ class MllogFile {
 
   void end_interval(const MllogEvent& event) {
     const std::string interval = interval_of(event.key, "_stop");
-    if (!event.status.empty()) {
-      target_.extraction.collected.parameters[event.key + ".status"] = event.status;
+    auto& parameters = target_.extraction.collected.parameters;
+    if (const std::string key = event.key + ".status";
+        !event.status.empty() && has_room(parameters, key)) {
+      parameters[key] = event.status;
     }
     const auto start = starts_.find(interval);
     if (start == starts_.end()) return;

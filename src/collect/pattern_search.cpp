@@ -6,6 +6,8 @@
 #include <sabath/collect/number_text.hpp>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace sabath::collect {
 namespace {
@@ -19,6 +21,12 @@ void fill(base::SeriesPoint& to, const base::SeriesPoint& from) {
   if (to.step == base::no_step) to.step = from.step;
   if (to.epoch == base::no_step) to.epoch = from.epoch;
   if (std::isnan(to.time_s)) to.time_s = from.time_s;
+}
+
+std::optional<std::int32_t> rank_of(std::string_view text) {
+  const auto whole = whole_number_of(text);
+  if (!whole || *whole < 0 || !std::in_range<std::int32_t>(*whole)) return std::nullopt;
+  return static_cast<std::int32_t>(*whole);
 }
 
 }  // namespace
@@ -79,9 +87,12 @@ void PatternSearch::take_match(std::string_view line, const BadLine& place) {
   read(step_, whole_number_of, where.step);
   read(epoch_, whole_number_of, where.epoch);
   read(time_, seconds_of, where.time_s);
-  std::int64_t rank = where.rank;
-  read(rank_, whole_number_of, rank);
-  where.rank = static_cast<std::int32_t>(rank);
+  if (const std::string_view text = text_of(rank_); !text.empty()) {
+    const auto rank = rank_of(text);
+    // Else its values would be taken for another rank's.
+    if (!rank) return note(not_numbers_, place, text);
+    where.rank = *rank;
+  }
   fill(on_line_, where);
   bool has_value = false;
   for (const Metric& metric : metrics_) {
@@ -126,7 +137,7 @@ void PatternSearch::tell(std::vector<std::string>& notes) const {
   if (not_numbers_.count > 0) {
     notes.push_back(
         metric_names() + ": " + std::to_string(not_numbers_.count) +
-        " match(es) hold what is no number of a double, and were left out; the first is " +
+        " match(es) hold what is no number, or one out of range, and were left out; the first is " +
         not_numbers_.first);
   }
   if (too_hard_.count > 0) {

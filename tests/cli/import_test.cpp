@@ -202,3 +202,10 @@ TEST_CASE("cli: a noisy table passes or fails by a margin that is asked for") {
   REQUIRE(import_text(sabath, "host,acc\nn3,0.71\nn3,0.72\nn3,0.70\n").status == 0);
   CHECK(sabath({"compare", "recipe=t", "--by", "host", "--margin", "acc=0.05"}).status == 1);
 }
+
+TEST_CASE("cli: check says of an imported run that it came from a table, after what it is") {
+  const Sabath sabath;
+  REQUIRE(import_text(sabath, "host,acc\nn1,0.5\n").status == 0);
+  CHECK_THAT(sabath({"--json", "check", "recipe=t"}).output,
+             Contains("the run is 'imported': row 1 of a table; it came from a table, which"));
+}

@@ -202,6 +202,21 @@ TEST_CASE("cli: --rcp keeps NOT-COMPARABLE, but for the batch size") {
   CHECK_THAT(other["reason"].get<std::string>(), Contains("rate"));
 }
 
+TEST_CASE("cli: --rcp takes no batch size that is not a whole number") {
+  const Sabath sabath;
+  const std::string size = GENERATE("32.7", "1e300", "Infinity");
+  const std::string converging = sabath.shell_recipe(
+      "converging",
+      R"(echo '{{"epoch": 1, "acc": 0.9}}' >> $SABATH_METRICS; echo ':::MLLOG {{"key": "global_batch_size", "value": )" +
+          size + R"(}}')",
+      R"({"metrics": {"acc": {"unit": "1", "better": "higher", "target": 0.6}}})");
+  REQUIRE(sabath({"run", converging, "--tag", "one"}).status == 0);
+  REQUIRE(sabath({"run", converging, "--tag", "two"}).status == 0);
+  const Answer answer = sabath({"compare", "tag=one", "tag=two", "--rcp", "code"});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains("has no batch size"));
+}
+
 TEST_CASE("cli: explain gives B's code A's values, although the defaults are others") {
   const Sabath sabath;
   const auto of = [&](const char* rate) {

@@ -1,6 +1,7 @@
 #include "support/memory_sink.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/collect/collect.hpp>
 
 #include <catch2/catch.hpp>
@@ -92,6 +93,21 @@ TEST_CASE("collect: a line that cannot be read is counted and named, and reading
   CHECK(got.extraction.examples[1].problem == "'loss' is an array, not a number");
   CHECK(got.extraction.examples[5].problem == "'step' is not a whole number");
   CHECK(got.extraction.examples[6].problem == "is not a JSON object");
+}
+
+TEST_CASE("collect: a null is no number, and is told") {
+  const auto got = collect_text("{\"loss\": 1, \"acc\": null}\n");
+  CHECK(got.extraction.bad_lines == 1);
+  CHECK(got.extraction.examples.at(0).problem == "'acc' is null, not a number");
+}
+
+TEST_CASE("collect: a file that cannot be read to its end is an error, not a short file") {
+  const test::TempHome home;
+  // Nothing is mapped at its beginning, where every read fails with EIO.
+  std::filesystem::create_symlink("/proc/self/mem", home / "metrics-0.jsonl");
+  test::MemorySink sink;
+  const auto extractors = collect::builtin_extractors();
+  CHECK_THROWS_AS(extractors.front()->extract({"train", home.path(), {}}, {}, sink), base::Error);
 }
 
 TEST_CASE("collect: a line of gigabytes would take no memory: it is cut and counted") {

@@ -158,3 +158,23 @@ TEST_CASE("collect: a log that only speaks of MLLOG fails nothing") {
   CHECK_THAT(got.collected.notes[0], Contains("stdout.log:1: is no MLLOG event"));
   CHECK(left.values("eval_accuracy").size() == 2);
 }
+
+TEST_CASE("collect: of a log whose intervals never end only so many are kept") {
+  StageLeft left;
+  std::string text;
+  const auto event = [](const char* type, const std::string& key, int time_ms) {
+    return ":::MLLOG {\"event_type\": \"" + std::string(type) + "\", \"key\": \"" + key +
+           "\", \"time_ms\": " + std::to_string(time_ms) +
+           ", \"metadata\": {\"status\": \"done\"}}\n";
+  };
+  for (int i = 0; i < 1500; ++i)
+    text += event("INTERVAL_START", std::to_string(i) + "_start", 1);
+  for (int i = 1500; i-- > 0;)
+    text += event("INTERVAL_END", std::to_string(i) + "_stop", 2);
+  left.out(text);
+  const auto got =
+      left.collect({metric_from("0", SourceKind::mllog), metric_from("1499", SourceKind::mllog)});
+  CHECK(got.collected.parameters.size() == 1000);
+  CHECK(left.values("0").size() == 1);
+  CHECK(left.values("1499").empty());
+}

@@ -75,6 +75,18 @@ TEST_CASE("collect: a group can say the rank") {
   CHECK(left.point("v", 1).rank == 3);
 }
 
+TEST_CASE("collect: a rank that is none is no other rank's") {
+  StageLeft left;
+  left.out("rank=4294967296 loss=1\nrank=-1 loss=2\nrank=0 loss=3\nrank=2147483647 loss=4\n");
+  const auto got = left.collect(
+      {metric_from("v", SourceKind::regex, R"(rank=(?<rank>\S+) loss=(?<value>\S+))")});
+  CHECK(left.values("v") == Values{3, 4});
+  CHECK(left.point("v", 1).rank == 2147483647);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes.front(),
+             Catch::Contains("2 match(es)") && Catch::Contains("'4294967296'"));
+}
+
 TEST_CASE("collect: keys and values as people print them") {
   struct Case {
     const char* line;
