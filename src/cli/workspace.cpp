@@ -86,7 +86,7 @@ const spec::Configuration& Workspace::configuration() {
 fetch::CredentialStore& Workspace::credentials() {
   if (!credentials_) {
     auto secrets = fetch::load_secrets(configuration_folder() / "credentials.json");
-    credentials_ = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes_);
+    credentials_ = std::make_unique<fetch::CredentialStore>(std::move(secrets), processes_, stop());
   }
   return *credentials_;
 }

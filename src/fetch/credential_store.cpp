@@ -66,9 +66,23 @@ std::vector<spec::Secret> load_secrets(const std::filesystem::path& path) {
   return spec::parse_secrets(text, path.string());
 }
 
-std::string CredentialStore::token_of(const spec::Secret& secret) {
+std::optional<std::string> CredentialStore::known_token(const spec::Secret& secret) const {
   const std::lock_guard lock(mutex_);
-  if (const auto known = tokens_.find(secret.command); known != tokens_.end()) return known->second;
+  const auto known = tokens_.find(secret.command);
+  return known == tokens_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::string CredentialStore::token_of(const spec::Secret& secret) {
+  if (const auto known = known_token(secret)) return *known;
+  const std::lock_guard one_at_a_time(asking_);
+  if (const auto known = known_token(secret)) return *known;
+  std::string token = ask(secret);
+  const std::lock_guard lock(mutex_);
+  tokens_[secret.command] = token;
+  return token;
+}
+
+std::string CredentialStore::ask(const spec::Secret& secret) {
   base::Command command;
   command.argv = secret.command;
   command.deadline = command_deadline;
@@ -80,17 +94,17 @@ std::string CredentialStore::token_of(const spec::Secret& secret) {
   };
   base::ProcessResult result;
   try {
-    result = processes_.run(command);
+    result = processes_.run(command, stop_);
   } catch (const Error& error) {
     refuse(error.what());
   }
+  if (result.end == base::ProcessEnd::stopped) throw Error(ErrorKind::interrupted, "interrupted");
   if (!result.ok()) refuse(result.describe());
   std::string token = result.output.substr(0, result.output.find_first_of("\r\n"));
   const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
   if (token.empty() || !std::all_of(token.begin(), token.end(), is_plain)) {
     refuse("its first line is not one");
   }
-  tokens_[secret.command] = token;
   return token;
 }
 

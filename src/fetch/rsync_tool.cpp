@@ -8,7 +8,9 @@
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/regex.hpp>
+#include <sabath/base/text_table.hpp>
 
+#include <charconv>
 #include <sstream>
 
 namespace sabath::fetch {
@@ -172,10 +174,17 @@ Listing RsyncTool::listed(const TreeJob& job,
     if (!parts) continue;
     std::string digits = parts->at(1);
     digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+    std::uint64_t size_bytes = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, size_bytes);
+    if (error != std::errc{} || rest != end) {
+      return Failure{.problem = "lists '" + base::printable(parts->at(2)) + "' with a size of '" +
+                                base::printable(parts->at(1)) + "' bytes"};
+    }
     ListedFile& file = files.emplace_back();
     file.path = parts->at(2);
     file.url = base_url + encoded_path(file.path);
-    file.size_bytes = std::stoull(digits);
+    file.size_bytes = size_bytes;
   }
   return files;
 }

@@ -6,7 +6,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <filesystem>
+#include <stop_token>
+#include <thread>
 
 using namespace sabath;
 using test::error_of;
@@ -66,6 +69,30 @@ TEST_CASE("credentials: a command is run once, and one that gives no token is na
   CHECK_THAT(failed.what(), Catch::Contains("command 'false' gave no token: exited with status 1"));
   CHECK(error_of([&] { c.store.for_host("https", "c"); }).kind() == base::ErrorKind::access);
   CHECK(c.store.masked("got the-token!") == "got ***!");
+}
+
+TEST_CASE("credentials: a command that takes its time can be interrupted, and holds nobody up") {
+  const test::TempHome home;
+  const auto begun = home / "begun";
+  base::SystemProcessRunner processes;
+  std::stop_source source;
+  fetch::CredentialStore store(
+      spec::parse_secrets(R"({"schema": 1, "credentials": [{"host": "a", "command":
+          ["sh", "-c", "touch )" +
+                              begun.string() + R"(; exec sleep 60"]}]})",
+                          "c.json"),
+      processes,
+      source.get_token());
+  const auto start = std::chrono::steady_clock::now();
+  const std::jthread user([&] {
+    while (!fs::exists(begun))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    store.masked("a text");  // of another transfer
+    source.request_stop();
+  });
+  const auto error = error_of([&] { store.for_host("https", "a"); });
+  CHECK(error.kind() == base::ErrorKind::interrupted);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
 
 TEST_CASE("credentials: secrets are masked in texts") {

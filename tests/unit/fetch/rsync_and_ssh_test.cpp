@@ -180,6 +180,24 @@ TEST_CASE("tools: an rsync daemon without the module, or that is not there") {
   CHECK_THAT(c.fetch(url + "%2A").problem, Catch::Contains("wildcards"));
 }
 
+TEST_CASE("tools: a size that no file can have is the server's failure") {
+  const test::TempHome home;
+  base::write_file_atomically(
+      home / "rsync",
+      "#!/bin/sh\necho '-rw-r--r-- 99999999999999999999999 2026/11/21 10:00:00 a.bin'\n",
+      base::Durability::ordered_only,
+      0755);
+  const std::string path = base::current_environment().at("PATH");
+  ::setenv("PATH", (home.path().string() + ":" + path).c_str(), 1);
+  test::Tools tools;
+  base::SilentObserver observer;
+  const auto error = test::error_of(
+      [&] { tools.get("rsync").list("rsync://127.0.0.1/m/tree/", std::nullopt, observer, {}); });
+  ::setenv("PATH", path.c_str(), 1);
+  CHECK(error.kind() == base::ErrorKind::transfer);
+  CHECK_THAT(error.what(), Catch::Contains("'a.bin' with a size of '99999999999999999999999'"));
+}
+
 TEST_CASE("tools: a host that does not know the key, or that is not known, asks for access") {
   conformance::ToolCase<SshHarness<Sftp>> c;
   const auto url = c.harness.put("a.bin", "content");
