@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <string_view>
 
@@ -68,6 +67,15 @@ class Image {
   std::vector<char*> setting_pointers_{};
 };
 
+/// What errno can say. strerrordesc_np could be asked between fork and exec, but is younger (glibc
+/// 2.32) than the systems of some large machines.
+std::vector<std::string> error_texts() {
+  std::vector<std::string> texts;
+  for (int code = 0; code <= EHWPOISON; ++code)
+    texts.push_back(base::errno_text(code));
+  return texts;
+}
+
 std::string cannot_be_started(const std::vector<std::string>& argv) {
   return "'" + argv.front() + "' cannot be started: ";
 }
@@ -97,6 +105,7 @@ void RankChildren::start(const std::vector<std::string>& argv,
                          const base::Environment& environment) {
   const Image image(argv, environment);
   const std::string problem = "sabath: rank: " + cannot_be_started(argv);
+  const std::vector<std::string> reasons = error_texts();
   const int parent = ::getpid();
   const int pid = ::fork();
   if (pid < 0)
@@ -111,9 +120,9 @@ void RankChildren::start(const std::vector<std::string>& argv,
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() == parent) {
     image.exec();
-    const char* const reason = ::strerrordesc_np(errno);
+    const auto code = static_cast<std::size_t>(errno);
     tell(problem);
-    tell(reason == nullptr ? "unknown error" : reason);
+    tell(code < reasons.size() ? std::string_view(reasons[code]) : "unknown error");
     tell("\n");
   }
   ::_exit(127);

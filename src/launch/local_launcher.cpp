@@ -5,6 +5,9 @@
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +26,7 @@ class FileActions {
     ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions_, log, 1);
     ::posix_spawn_file_actions_adddup2(&actions_, log, 2);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, 3);
+    close_others();
   }
   ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
   FileActions(const FileActions&) = delete;
@@ -32,6 +35,17 @@ class FileActions {
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
+  /// Those that some library opened without CLOEXEC. addclosefrom_np would do it, but is younger
+  /// (glibc 2.34) than the systems of some large machines.
+  void close_others() {
+    std::error_code code;
+    std::filesystem::directory_iterator at("/proc/self/fd", code);
+    for (; !code && at != std::filesystem::directory_iterator(); at.increment(code)) {
+      const int fd = std::atoi(at->path().filename().c_str());
+      if (fd > STDERR_FILENO) ::posix_spawn_file_actions_addclose(&actions_, fd);
+    }
+  }
+
   posix_spawn_file_actions_t actions_{};
 };
 
