@@ -37,6 +37,21 @@ class StageTeller {
   std::string message_;
 };
 
+/// An asset that is being made, for as long as it is: whoever goes on after an error may ask for it
+/// again.
+class Generating {
+ public:
+  Generating(std::vector<std::string>& names, const std::string& name) : names_(names) {
+    names_.push_back(name);
+  }
+  ~Generating() { names_.pop_back(); }
+  Generating(const Generating&) = delete;
+  Generating& operator=(const Generating&) = delete;
+
+ private:
+  std::vector<std::string>& names_;
+};
+
 /// What a role must have where a run is done again, or nothing.
 const spec::PlannedInput* input_of(const RunRequest& request, const std::string& role) {
   for (const spec::PlannedInput& input : request.inputs) {
@@ -116,7 +131,7 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
         ErrorKind::usage,
         "asset '" + asset.name + "': it is made from itself: " + circle + "'" + asset.name + "'");
   }
-  generating_.push_back(asset.name);
+  const Generating generating(generating_, asset.name);
   RunRequest request;
   request.recipe = tools_.documents.recipe(asset.generate->recipe);
   request.only_stage = asset.generate->stage;
@@ -124,7 +139,6 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
   request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
   request.seed = 1;  // a generated asset is a thing, not an experiment: everybody gets the same
   const RunOutcome outcome = run(request, observer, stop);
-  generating_.pop_back();
   if (outcome.state != spec::RunState::ok) {
     const bool stopped = outcome.state == spec::RunState::interrupted;
     throw Error(stopped ? ErrorKind::interrupted : ErrorKind::launch,

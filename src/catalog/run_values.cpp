@@ -3,12 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
 
 namespace sabath::catalog {
 namespace {
 
+constexpr std::size_t rows_at_once = 100;
+
+/// One statement for so many rows.
+std::string insertion(std::size_t rows) {
+  std::string sql = "insert into temp.chosen values (?, ?)";
+  for (std::size_t row = 1; row < rows; ++row)
+    sql += ", (?, ?)";
+  return sql;
+}
+
 /// Runs by their place in a list, as a temporary table that queries join with: chosen (k, id). It
-/// is filled once for as many questions as are asked of the same runs.
+/// is filled once for as many questions as are asked of the same runs; until it is full nobody
+/// takes it for theirs. Without a transaction around it, which whatever fails in between would
+/// leave open: nothing that is written later would ever be committed.
 void choose(Database& database, const std::vector<RunRow>& runs, std::vector<std::string>& chosen) {
   const auto is_it = [](const RunRow& run, const std::string& id) { return run.id == id; };
   if (!runs.empty() && std::equal(runs.begin(), runs.end(), chosen.begin(), chosen.end(), is_it))
@@ -16,13 +29,16 @@ void choose(Database& database, const std::vector<RunRow>& runs, std::vector<std
   chosen.clear();
   database.handle().exec(
       "create temp table if not exists chosen (k integer primary key, id text not null);"
-      "savepoint choosing; delete from temp.chosen;");
-  auto& insert = database.statement("insert into temp.chosen values (?, ?)");
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    insert.reset();
-    bound(insert, static_cast<std::int64_t>(k), runs[k].id).exec();
+      "delete from temp.chosen");
+  for (std::size_t k = 0; k < runs.size();) {
+    const std::size_t rows = runs.size() - k < rows_at_once ? 1 : rows_at_once;
+    auto& insert = database.statement(insertion(rows));
+    for (int at = 1; at <= static_cast<int>(2 * rows); at += 2, ++k) {
+      insert.bind(at, static_cast<std::int64_t>(k));
+      insert.bind(at + 1, runs[k].id);
+    }
+    insert.exec();
   }
-  database.handle().exec("release choosing");
   for (const RunRow& run : runs)
     chosen.push_back(run.id);
 }

@@ -219,12 +219,42 @@ LocalPrefix unpack_one(const PrefixImage& image,
          "\"environments\": {\"packed\": false} in the configuration, and no --packed");
 }
 
-void write_once(const char* path, const std::string& text) {
+bool write_once(const char* path, std::string_view text) noexcept {
   const base::UniqueFd file(::open(path, O_WRONLY | O_CLOEXEC));
-  if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    refuse_namespace(std::string("cannot write ") + path);
-  }
+  return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
+
+/// A mount namespace of this process's own (and, but for root, a user namespace). In two steps,
+/// because `enter` is also called in the child of a process with threads, between fork and exit:
+/// only async-signal-safe functions may be called there, and nothing may be allocated.
+class OwnNamespace {
+ public:
+  OwnNamespace()
+      : is_root_(::geteuid() == 0), users_(map_of(::geteuid())), groups_(map_of(::getegid())) {}
+
+  /// Null, or what could not be done; errno says why.
+  const char* enter() const noexcept {
+    if (is_root_ && ::unshare(CLONE_NEWNS) != 0) return "no mount namespace";
+    if (!is_root_) {
+      if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return "no user namespace";
+      if (!write_once("/proc/self/setgroups", "deny")) return "cannot write /proc/self/setgroups";
+      if (!write_once("/proc/self/uid_map", users_)) return "cannot write /proc/self/uid_map";
+      if (!write_once("/proc/self/gid_map", groups_)) return "cannot write /proc/self/gid_map";
+    }
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+      return "cannot keep mounts to itself";
+    return nullptr;
+  }
+
+ private:
+  static std::string map_of(unsigned id) {
+    return std::to_string(id) + " " + std::to_string(id) + " 1";
+  }
+
+  bool is_root_;
+  std::string users_;
+  std::string groups_;
+};
 
 }  // namespace
 
@@ -276,16 +306,10 @@ std::vector<std::string> see_local_prefixes(const fs::path& program,
 }
 
 bool may_enter() {
+  const OwnNamespace own;
   const pid_t child = ::fork();
   if (child < 0) return false;
-  if (child == 0) {
-    try {
-      enter_local_prefixes({});
-    } catch (const Error&) {
-      ::_exit(1);
-    }
-    ::_exit(0);
-  }
+  if (child == 0) ::_exit(own.enter() == nullptr ? 0 : 1);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -293,19 +317,8 @@ bool may_enter() {
 }
 
 void enter_local_prefixes(const std::vector<LocalPrefix>& prefixes) {
-  const uid_t user = ::geteuid();
-  const gid_t group = ::getegid();
-  if (user == 0) {
-    if (::unshare(CLONE_NEWNS) != 0) refuse_namespace("no mount namespace");
-  } else {
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) refuse_namespace("no user namespace");
-    write_once("/proc/self/setgroups", "deny");
-    write_once("/proc/self/uid_map", std::to_string(user) + " " + std::to_string(user) + " 1");
-    write_once("/proc/self/gid_map", std::to_string(group) + " " + std::to_string(group) + " 1");
-  }
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
-    refuse_namespace("cannot keep mounts to itself");
-  }
+  const OwnNamespace own;
+  if (const char* const problem = own.enter()) refuse_namespace(problem);
   for (const LocalPrefix& one : prefixes) {
     if (::mount(one.copy.c_str(), one.prefix.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
         ::mount(nullptr,

@@ -96,6 +96,17 @@ TEST_CASE("cli: assets that are made from each other are an error that shows the
   CHECK(sabath.count_runs() == 0);
 }
 
+TEST_CASE("cli: an asset that could not be made is no circle when it is asked for again") {
+  Sabath sabath;
+  own_recipe(sabath, "maker", R"({"from": "gone"})");
+  sabath.asset("made", generated("made", "maker"));
+  sabath.asset("gone", R"({"schema": 1, "kind": "dataset", "name": "gone",
+      "files": [{"path": "x", "sources": ["file:///no/such/file"]}]})");
+  const Answer answer = sabath({"fetch", "made", "made"});
+  CHECK(answer.status == 10);
+  CHECK_THAT(answer.errors, Contains("/no/such/file") && !Contains("made from itself"));
+}
+
 TEST_CASE("cli: an asset whose stage fails names the run that failed") {
   Sabath sabath;
   const fs::path folder = sabath.home() / "recipes/fails";

@@ -1,6 +1,9 @@
 #include "unit/catalog/catalog_home.hpp"
 
+#include <sabath/base/error.hpp>
+
 #include <catch2/catch.hpp>
+#include <sqlite3.h>
 
 #include <cmath>
 #include <limits>
@@ -111,4 +114,31 @@ TEST_CASE("run values: columns of imported tables are keys, selections and hosts
   CHECK(catalog.values_of(catalog.runs(), "site") == Texts{"ND", "WSU", ""});
   // What was only imported is nobody's last run.
   CHECK(catalog.select("@last", {}).front().id == numbered_record(1).run_id);
+}
+
+TEST_CASE("run values: a question that memory ends in its middle leaves no transaction open") {
+  const CatalogHome home;
+  {
+    Catalog catalog(home.file());
+    put(catalog, numbered_record(0));
+  }
+  const Catalog other(home.file());
+  std::uint64_t runs = 1;
+  std::size_t failed = 0;
+  // So much more than what is used: the question ends at another place each time.
+  for (std::int64_t spare = 0; spare < 100'000; spare += 1'000) {
+    Catalog catalog(home.file());
+    const std::vector<catalog::RunRow> rows(500, catalog.select("recipe=tiny", {}).front());
+    sqlite3_hard_heap_limit64(sqlite3_memory_used() + spare);
+    try {
+      catalog.metrics_of(rows);
+    } catch (const base::Error&) {
+      ++failed;
+    }
+    sqlite3_hard_heap_limit64(0);
+    put(catalog, numbered_record(1, "after-" + std::to_string(spare)));
+    INFO(spare);
+    REQUIRE(other.stats().runs == ++runs);
+  }
+  CHECK(failed > 0);
 }
