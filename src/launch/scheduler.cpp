@@ -161,6 +161,14 @@ bool is_older(const std::string& a, const std::string& b) {
   return std::pair(a.size(), a) < std::pair(b.size(), b);
 }
 
+/// What a call may name besides the ids that it is about.
+Values values_of_calls(const spec::Site& site) {
+  Values values{{"user", base::user_name()}};
+  for (const auto& [name, value] : site.request)
+    values["request." + name] = value;
+  return values;
+}
+
 std::string task_id_of(const spec::SchedulerArrays& arrays,
                        const std::string& job,
                        std::size_t task) {
@@ -171,6 +179,23 @@ std::string task_id_of(const spec::SchedulerArrays& arrays,
     values[std::to_string(i)] = (*parts)[i];
   const auto id = spec::filled({{arrays.task}}, values);
   return id.empty() ? std::string() : id.front();
+}
+
+/// The index, from 1, of the task of `job` that has this id; 0: it is none of its tasks.
+std::size_t task_called(const spec::SchedulerArrays& arrays,
+                        const std::string& job,
+                        const std::string& id) {
+  const char* const last = id.data() + id.size();
+  for (const char* at = id.data(); at < last;) {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(at, last, number);
+    at = std::max(end, at + 1);
+    if (error != std::errc{}) continue;
+    for (const std::size_t task : {number, number + 1}) {
+      if (task_id_of(arrays, job, task) == id) return task;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -194,12 +219,24 @@ struct Scheduler::Answer {
   std::string problem{};   ///< why it could not be answered; empty: it was
   bool is_absent = false;  ///< there is no such thing here
 
-  /// Each row with the ids that it may be asked for by.
+  /// Each row with those of the `wanted` ids that it is about.
   template <class Visit>
-  void each(const spec::SchedulerArrays& arrays, const Visit& visit) const {
+  void each(const spec::SchedulerArrays& arrays,
+            const std::set<std::string>& wanted,
+            const Visit& visit) const {
+    const auto tell = [&](const std::string& id, const AnswerRow& row) {
+      if (wanted.contains(id)) visit(id, row);
+    };
     for (const AnswerRow& row : rows) {
-      visit(row.id, row);
-      if (row.task && !arrays.task.empty()) visit(task_id_of(arrays, row.id, *row.task), row);
+      if (!row.is_rest) tell(row.id, row);
+      if (!row.task || arrays.task.empty()) continue;
+      if (!row.is_rest) {
+        tell(task_id_of(arrays, row.id, *row.task), row);
+        continue;
+      }
+      for (const std::string& id : wanted) {
+        if (task_called(arrays, row.id, id) >= *row.task) visit(id, row);
+      }
     }
   }
 };
@@ -243,9 +280,8 @@ Scheduler::Answer Scheduler::ask(const spec::SchedulerQuestion& question,
                                  const std::string& comment,
                                  const std::stop_token& stop) const {
   Answer answer;
-  Values values;
+  Values values = values_of_calls(site_);
   if (!comment.empty()) values["comment"] = comment;
-  values["user"] = base::user_name();  // where a tool tells of everybody's jobs
   for (const auto& chunk : calls_for(question, description_.arrays, ids)) {
     ProcessResult result;
     const auto argv = filled_command(question.command, chunk, values);
@@ -332,7 +368,10 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
     const std::string said = all_said(result);
     const bool is_refused = result.end == ProcessEnd::exited && result.exit_code != 0;
     if (result.ok()) {
-      if (auto id = id_in(result.output, how.id)) return *id;
+      if (const auto accepted = acceptance_in(result.output, how.id, description_.requests())) {
+        take_back_misled(*accepted, place, stop);
+        return accepted->id;
+      }
     } else if (is_refused && !says(said, how.transient)) {
       std::string hint;
       for (const auto& [pattern, help] : how.hints) {
@@ -360,6 +399,30 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
   }
 }
 
+/// A job that went elsewhere than where it will be asked for is ended there: here its id is
+/// nobody's, or that of another job.
+void Scheduler::take_back_misled(const Acceptance& job,
+                                 const std::string& place,
+                                 const std::stop_token& stop) const {
+  for (const auto& [name, is] : job.requests) {
+    const auto wanted = site_.request.find(name);
+    if (wanted != site_.request.end() && wanted->second == is) continue;
+    Values values = values_of_calls(site_);
+    values["request." + name] = is;
+    std::string outcome = "it was ended there";
+    try {
+      end_jobs({job.id}, values, stop);
+    } catch (const Error& error) {
+      outcome = std::string("it could not be ended there: ") + error.what();
+    }
+    throw Refusal(
+        ErrorKind::launch,
+        place + "job " + job.id + " is of " + name + " '" + is + "', which site '" + site_.name +
+            "' does not request: " + outcome,
+        "the site's \"request\" says it, not its \"options\": {\"" + name + "\": \"" + is + "\"}");
+  }
+}
+
 std::map<std::string, JobView> Scheduler::poll(const std::vector<std::string>& tasks,
                                                const std::stop_token& stop) {
   std::map<std::string, JobView> views;
@@ -376,8 +439,7 @@ std::map<std::string, JobView> Scheduler::poll(const std::vector<std::string>& t
     if (!answer.problem.empty() && is_first) throw Error(ErrorKind::launch, answer.problem);
     is_first = false;
     const std::set<std::string> wanted = open;
-    answer.each(description_.arrays, [&](const std::string& id, const AnswerRow& row) {
-      if (wanted.count(id) == 0) return;
+    answer.each(description_.arrays, wanted, [&](const std::string& id, const AnswerRow& row) {
       views[id] = {phase_of(description_, row), row.state, row.reason, false};
       open.erase(id);
     });
@@ -389,10 +451,16 @@ std::map<std::string, JobView> Scheduler::poll(const std::vector<std::string>& t
 }
 
 void Scheduler::cancel(const std::vector<std::string>& ids, const std::stop_token& stop) {
+  end_jobs(ids, values_of_calls(site_), stop);
+}
+
+void Scheduler::end_jobs(const std::vector<std::string>& ids,
+                         const std::map<std::string, std::string>& values,
+                         const std::stop_token& stop) const {
   std::vector<std::string> possible;
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(possible), is_job_id);
   for (const auto& chunk : chunks_of(possible)) {
-    const auto argv = filled_command(description_.cancel, chunk, {});
+    const auto argv = filled_command(description_.cancel, chunk, values);
     const ProcessResult result = call(argv, {}, stop);
     const std::string said = all_said(result);
     const bool may_pass = says(said, description_.submit.transient);
@@ -414,8 +482,7 @@ Accounting Scheduler::accounting(const std::vector<std::string>& tasks,
     if (possible.empty()) break;
     const Answer answer = ask(question, possible, {}, stop);
     found.is_absent = found.is_absent || answer.is_absent;
-    answer.each(description_.arrays, [&](const std::string& id, const AnswerRow& row) {
-      if (wanted.count(id) == 0) return;
+    answer.each(description_.arrays, wanted, [&](const std::string& id, const AnswerRow& row) {
       const JobPhase phase = phase_of(description_, row);
       const bool goes_on = phase == JobPhase::pending || phase == JobPhase::running;
       const bool is_known = row.state.empty() || description_.states.count(row.state) > 0;
@@ -433,7 +500,7 @@ std::optional<std::size_t> Scheduler::largest_array(const std::stop_token& stop)
   if (arrays.largest.empty()) return std::nullopt;
   ProcessResult result;
   try {
-    result = call(arrays.largest, {}, stop);
+    result = call(filled_command(arrays.largest, {}, values_of_calls(site_)), {}, stop);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     return std::nullopt;  // no such tool here

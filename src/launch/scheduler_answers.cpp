@@ -38,9 +38,8 @@ std::optional<double> number_at(std::string_view& text) {
   return number;
 }
 
-std::optional<std::size_t> task_of(const base::Regex& regex) {
-  if (const auto task = whole_number(group_of(regex, "task"))) return task;
-  const auto task0 = whole_number(group_of(regex, "task0"));
+std::optional<std::size_t> task_of(const base::Regex& regex, std::string_view from0) {
+  const auto task0 = whole_number(group_of(regex, from0));
   if (!task0 || *task0 == std::numeric_limits<std::size_t>::max()) return std::nullopt;
   return *task0 + 1;
 }
@@ -49,7 +48,10 @@ AnswerRow row_of(const base::Regex& regex) {
   const auto text = [&](std::string_view name) { return base::printable(group_of(regex, name)); };
   AnswerRow row;
   row.id = group_of(regex, "id");
-  row.task = task_of(regex);
+  const auto rest = task_of(regex, "rest0");
+  row.is_rest = rest.has_value();
+  row.task = rest ? rest : whole_number(group_of(regex, "task"));
+  if (!row.task) row.task = task_of(regex, "task0");
   row.state = text("state");
   row.how = text("how");
   row.reason = text("reason");
@@ -99,6 +101,22 @@ bool add_rows(std::vector<AnswerRow>& rows, std::string_view output, const std::
     AnswerRow row = row_of(regex);
     if (is_job_id(row.id)) rows.push_back(std::move(row));
   });
+}
+
+std::optional<Acceptance> acceptance_in(std::string_view output,
+                                        const std::string& pattern,
+                                        const std::vector<std::string>& requests) {
+  std::optional<Acceptance> job;
+  each_match(output, pattern, [&](const base::Regex& regex) {
+    const auto id = regex.group(1);
+    if (job || !id || !is_job_id(*id)) return;
+    job.emplace().id = *id;
+    for (const std::string& name : requests) {
+      const std::string text = base::printable(group_of(regex, name));
+      if (!text.empty()) job->requests[name] = text;
+    }
+  });
+  return job;
 }
 
 std::optional<std::string> id_in(std::string_view output, const std::string& pattern) {

@@ -4,6 +4,7 @@
 #include <sabath/spec/scheduler.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,10 +15,17 @@
 
 namespace sabath::launch {
 
+/// A job that was accepted.
+struct Acceptance {
+  std::string id{};
+  std::map<std::string, std::string> requests{};  ///< by their names: what the scheduler says
+};
+
 /// One row of an answer: the groups that took part.
 struct AnswerRow {
   std::string id{};
   std::optional<std::size_t> task{};  ///< where it stands apart from the id; from 1
+  bool is_rest = false;               ///< it is about that task, and all after it
   std::string state{};
   std::string how{};
   std::string reason{};
@@ -33,6 +41,10 @@ struct AnswerRow {
 bool add_rows(std::vector<AnswerRow>& rows, std::string_view output, const std::string& pattern);
 /// The first group of the first match that is an id; nothing, too, where the search was given up.
 std::optional<std::string> id_in(std::string_view output, const std::string& pattern);
+/// The same, with the groups of the match that have the names of `requests`.
+std::optional<Acceptance> acceptance_in(std::string_view output,
+                                        const std::string& pattern,
+                                        const std::vector<std::string>& requests);
 /// Does `pattern`, which may be empty, find something in `text`?
 bool says(std::string_view text, const std::string& pattern);
 /// An id is given to tools as an argument: one word, not an option.
