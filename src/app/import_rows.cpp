@@ -1,12 +1,17 @@
 #include "import_rows.hpp"
 
+#include <sabath/base/csv.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
-#include <sabath/collect/csv.hpp>
 #include <sabath/collect/number_text.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 namespace sabath::app {
 namespace {
@@ -50,13 +55,13 @@ struct Wanted {
 std::optional<std::size_t> column_of(const std::vector<std::string>& header,
                                      const std::string& name,
                                      Problems& problems) {
-  const auto is_it = [&](const std::string& cell) { return collect::csv_cell(cell) == name; };
+  const auto is_it = [&](const std::string& cell) { return base::csv_cell(cell) == name; };
   const auto found = std::find_if(header.begin(), header.end(), is_it);
   const std::string place = ":1: column '" + base::printable(name) + "' ";
   if (found == header.end()) {
     std::vector<std::string> names;
     for (const std::string& cell : header)
-      names.emplace_back(collect::csv_cell(cell));
+      names.emplace_back(base::csv_cell(cell));
     const std::string guess = base::nearest(name, names);
     std::string all;
     for (const std::string& each : names)
@@ -98,27 +103,56 @@ bool has_decimal_comma(std::string text) {
   return collect::number_of(text).has_value();
 }
 
+/// A whole number whose last digits a double has no room for, such as 9007199254740993.
+bool loses_digits(std::string_view cell, double value) {
+  cell.remove_prefix(std::min(cell.find_first_not_of("+-0"), cell.size()));
+  return cell.find_first_not_of("0123456789") == std::string_view::npos && value != 0 &&
+         fmt::format("{:.0f}", std::abs(value)) != cell;
+}
+
+/// "1.0", "01" and "+1" are the seed 1. Nothing for what is no whole number from 0 on.
+std::optional<std::uint64_t> seed_of(std::string_view cell) {
+  std::uint64_t seed = 0;
+  const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), seed);
+  if (error == std::errc{} && stop == cell.data() + cell.size()) return seed;
+  const auto whole = collect::whole_number_of(cell);
+  if (!whole || *whole < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*whole);
+}
+
 void read_cells(const std::vector<std::string>& fields,
                 const Wanted& wanted,
-                std::uint64_t line,
+                const std::string& place,
                 ImportedRow& row,
                 Problems& problems) {
+  const auto told = [&](const std::string& name, std::size_t column) {
+    return place + base::printable(name) + " is '" + base::printable(fields[column].substr(0, 60)) +
+           "', which ";
+  };
   for (const auto& [name, column] : wanted.facets) {
-    const std::string_view cell = collect::csv_cell(fields[column]);
-    if (!cell.empty()) row.facets[name] = std::string(cell);
+    if (base::is_absent_cell(fields[column])) continue;
+    const std::string_view cell = base::csv_cell(fields[column]);
+    row.facets[name] = std::string(cell);
+    if (name != "seed") continue;
+    row.seed = seed_of(cell);
+    if (!row.seed)
+      problems.add(told(name, column) + "is no seed",
+                   "seeds are whole numbers; if these are none, call the column something else");
   }
   for (const auto& [name, column] : wanted.metrics) {
-    if (collect::is_absent_cell(fields[column])) continue;
+    if (base::is_absent_cell(fields[column])) continue;
     const auto value = collect::number_of(fields[column]);
-    if (value) {
+    if (value && loses_digits(base::csv_cell(fields[column]), *value)) {
+      problems.add(told(name, column) + "has more digits than a double",
+                   "write 9.007e15 where the last digits do not count; what names something is no "
+                   "metric");
+    } else if (value) {
       row.metrics.emplace_back(name, *value);
-      continue;
+    } else {
+      problems.add(told(name, column) + "is no number",
+                   has_decimal_comma(fields[column]) ? "write decimals with a point: 0.5, not 0,5"
+                                                     : "a missing value is an empty cell or NA");
     }
-    const bool comma = has_decimal_comma(fields[column]);
-    problems.add(":" + std::to_string(line) + ": " + base::printable(name) + " is '" +
-                     base::printable(fields[column].substr(0, 60)) + "', which is no number",
-                 comma ? "write decimals with a point: 0.5, not 0,5"
-                       : "a missing value is an empty cell or NA");
   }
 }
 
@@ -130,10 +164,6 @@ void check_encoding(std::string_view text, const std::string& origin) {
               "save it as CSV in UTF-8");
 }
 
-std::uint64_t lines_in(std::string_view text) {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
 }  // namespace
 
 std::vector<ImportedRow> read_imported_rows(std::string_view text,
@@ -141,35 +171,27 @@ std::vector<ImportedRow> read_imported_rows(std::string_view text,
                                             const std::vector<std::string>& facets,
                                             const std::vector<std::string>& metrics) {
   check_encoding(text, origin);
-  text = collect::without_byte_order_mark(text);
   Problems problems(origin);
-  const char separator = collect::csv_separator(text.substr(0, text.find('\n')));
-  std::size_t at = 0;
-  const auto header = collect::next_csv_record(text, at, separator);
-  if (!header) throw Error(ErrorKind::usage, origin + ":1: a quote does not end");
-  const Wanted wanted = wanted_columns(*header, facets, metrics, problems);
+  base::CsvReader table([&] { return std::exchange(text, {}); }, text.size());
+  std::vector<std::string> header;
+  table.next(header);
+  const auto place = [&] { return ":" + std::to_string(table.line()) + ": "; };
+  if (!table.problem().empty())
+    throw Error(ErrorKind::usage, origin + place() + std::string(table.problem()));
+  const Wanted wanted = wanted_columns(header, facets, metrics, problems);
   std::vector<ImportedRow> rows;
-  std::uint64_t line = 1 + lines_in(text.substr(0, at));
-  while (at < text.size()) {
-    const std::size_t from = at;
-    const auto fields = collect::next_csv_record(text, at, separator);
-    const std::string_view whole = text.substr(from, at - from);
-    if (!fields) {
-      problems.add(":" + std::to_string(line) + ": a quote does not end");
-      break;
-    }
-    const bool is_blank = whole.find_first_not_of(" \t\r\n") == std::string_view::npos;
-    if (!is_blank && fields->size() != header->size()) {
-      problems.add(":" + std::to_string(line) + ": has " + std::to_string(fields->size()) +
-                       " columns, the header has " + std::to_string(header->size()),
+  for (std::vector<std::string> fields; table.next(fields);) {
+    if (!table.problem().empty()) {
+      problems.add(place() + std::string(table.problem()));
+    } else if (fields.size() != header.size()) {
+      problems.add(place() + "has " + std::to_string(fields.size()) + " columns, the header has " +
+                       std::to_string(header.size()),
                    "a field with a separator in it stands in quotes; decimals have a point");
-    } else if (!is_blank) {
-      ImportedRow row;
-      row.number = rows.size() + 1;
-      read_cells(*fields, wanted, line, row, problems);
-      rows.push_back(std::move(row));
+    } else {
+      ImportedRow& row = rows.emplace_back();
+      row.number = rows.size();
+      read_cells(fields, wanted, place(), row, problems);
     }
-    line += lines_in(whole);
   }
   problems.throw_if_any();
   if (rows.empty()) throw Error(ErrorKind::usage, origin + ": has no rows below its header");

@@ -78,17 +78,6 @@ spec::MetricSummary summary_of(const std::string& name, double value) {
   return metric;
 }
 
-/// A seed that a table tells is the run's.
-spec::Seed seed_of(const ImportedRow& row) {
-  const auto told = row.facets.find("seed");
-  if (told == row.facets.end()) return {};
-  std::uint64_t value = 0;
-  const char* end = told->second.data() + told->second.size();
-  const auto [stop, error] = std::from_chars(told->second.data(), end, value);
-  if (error != std::errc{} || stop != end) return {};
-  return {value, "imported"};
-}
-
 /// What all rows of an import have in common.
 spec::RunRecord common_record(const ImportRequest& request, const std::string& id) {
   spec::RunRecord record;
@@ -122,7 +111,7 @@ void write_run(spec::RunRecord record,
   record.run_id = directory.filename().string();
   record.created = base::format_rfc3339(clock.now());
   record.message = "row " + std::to_string(row.number) + " of a table";
-  record.seed = seed_of(row);
+  if (row.seed) record.seed = {row.seed, "imported"};
   spec::Facet facet{"imported", row.facets};
   facet.items[row_item] = std::to_string(row.number);
   facet.items[table_item] = table.text();

@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <iterator>
@@ -33,6 +34,7 @@ struct Field {
   Encoding encoding = Encoding::none;
   bool is_object = false;
   std::string unsaid{};  ///< of its type, what `type` does not say: "M8[ns]"
+  bool is_long_double = false;
 };
 
 struct Type {
@@ -143,6 +145,7 @@ class TypeReader {
       field.swapped = false;
     } else {
       field.type = number_type(kind, count);
+      field.is_long_double = field.type == ArrayType::opaque;
       if (kind == 'M' || kind == 'm' || kind == 'b') field.unsaid = text.substr(1);
     }
     return {field.item, {field}};
@@ -152,7 +155,10 @@ class TypeReader {
     if (size % 2 != 0 || size == 0) fail();
     const ArrayType type = number_type('f', size / 2);
     Field real{"/r", 0, {}, {}, type, size / 2, swapped, {}, false};
-    Field imaginary{"/i", size / 2, {}, {}, type, size / 2, swapped, {}, false};
+    real.is_long_double = type == ArrayType::opaque;
+    Field imaginary = real;
+    imaginary.suffix = "/i";
+    imaginary.offset = size / 2;
     return {size, {real, imaginary}};
   }
 
@@ -232,6 +238,35 @@ std::optional<std::uint64_t> bytes_of(const StridedArray& whole) {
   return fits ? std::optional(bytes) : std::nullopt;
 }
 
+/// Are `count` elements, one every `distance` bytes, long doubles of x86, of which ten bytes count
+/// and the others are whatever was in memory? "<f12" is nothing else; "<f16" is also the type of
+/// processors where all sixteen count, and the file does not say. But the x87 alone keeps the first
+/// bit of its mantissa, and right behind it an exponent, near the middle in all but odd numbers.
+/// Where just zeros are seen, all bytes count.
+bool is_x87(ByteSource& bytes,
+            const StridedArray& array,
+            std::uint64_t distance,
+            std::uint64_t count) {
+  constexpr std::uint64_t value_bytes = 10;
+  constexpr std::uint64_t most_looked_at = 256;
+  constexpr std::uint64_t middle = 0x3fff;
+  constexpr std::uint64_t of_no_number = 0x7fff;  ///< infinities and NaN
+  constexpr std::uint64_t usual = 1100;           ///< about what a double can have
+  if (array.item == 12) return true;
+  bool is_seen = false;
+  for (std::uint64_t i = 0; i < std::min(most_looked_at, count); ++i) {
+    const std::string value = bytes.text(array.offset + i * distance, value_bytes);
+    if (value.size() < value_bytes) return false;
+    const std::uint64_t mantissa = little_endian(std::string_view(value).substr(0, 8));
+    const std::uint64_t exponent = little_endian(std::string_view(value).substr(8)) & of_no_number;
+    if (mantissa == 0 && exponent == 0) continue;
+    const bool is_usual = exponent + usual >= middle && exponent <= middle + usual;
+    if (mantissa >> 63U == 0 || (!is_usual && exponent != of_no_number)) return false;
+    is_seen = true;
+  }
+  return is_seen;
+}
+
 /// One array with its header.
 struct Block {
   std::vector<StridedArray> arrays{};
@@ -273,6 +308,10 @@ Block read_block(ByteSource& bytes,
     array.item = field.item;
     array.swapped = field.swapped;
     array.encoding = field.encoding;
+    if (field.is_long_double && !field.swapped &&
+        is_x87(bytes, array, type.size, whole.info.elements())) {
+      array.item = 10;
+    }
     if (field.is_object) {
       array.info.unreadable = "holds pickled objects of Python, which are never loaded";
       block.end.reset();

@@ -1,17 +1,21 @@
 #include "extraction.hpp"
 #include "extractors.hpp"
-#include "line_reader.hpp"
 #include "source_files.hpp"
 
+#include <sabath/base/csv.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
-#include <sabath/collect/csv.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
 #include <optional>
 
 namespace sabath::collect {
 namespace {
+
+constexpr std::uint64_t longest_record = 1U << 20U;
 
 /// Where the columns that count stand in a table.
 struct Columns {
@@ -26,7 +30,7 @@ Columns columns_of(const std::vector<std::string>& header,
                    const std::vector<const spec::MetricSpec*>& wanted) {
   const auto index_of = [&](std::string_view name) -> std::optional<std::size_t> {
     const auto found = std::find_if(header.begin(), header.end(), [&](std::string_view cell) {
-      return csv_cell(cell) == name;
+      return base::csv_cell(cell) == name;
     });
     if (found == header.end()) return std::nullopt;
     return static_cast<std::size_t>(found - header.begin());
@@ -60,30 +64,27 @@ class CsvExtractor final : public Extractor {
   static void read(const SourceFile& source,
                    const std::vector<const spec::MetricSpec*>& wanted,
                    const PointTarget& target) {
-    LineReader reader(source.path);
+    std::ifstream file(source.path, std::ios::binary);
+    if (!file) base::throw_errno(source.path.string(), "cannot read", errno);
+    std::vector<char> block(1U << 18U);
+    const auto more = [&] {
+      file.read(block.data(), static_cast<std::streamsize>(block.size()));
+      if (file.bad()) base::throw_errno(source.path.string(), "cannot read", errno);
+      return std::string_view(block.data(), static_cast<std::size_t>(file.gcount()));
+    };
+    base::CsvReader table(more, longest_record);
     std::optional<Columns> columns;
     std::vector<std::string> header;
-    char separator = ',';
-    while (reader.next()) {
-      std::string_view line = reader.line();
-      if (!columns) line = without_byte_order_mark(line);
-      if (csv_cell(line).empty()) continue;
-      if (!columns) separator = csv_separator(line);
-      std::size_t at = 0;
-      const auto fields = next_csv_record(line, at, separator);
-      std::string problem;
-      if (reader.is_overlong()) {
-        problem = "is longer than a mebibyte";
-      } else if (!fields) {
-        problem = "has a quote that does not end";
-      } else if (!columns) {
-        header = *fields;
+    for (std::vector<std::string> fields; table.next(fields);) {
+      std::string problem(table.problem());
+      if (problem.empty() && !columns) {
+        header = fields;
         columns = columns_of(header, wanted);
-        if (columns->metrics.size() < wanted.size()) tell_columns(source, *fields, target);
-      } else if (*fields != header) {  // what appends may write it again
-        problem = read_row(*columns, *fields, source.rank, target);
+        if (columns->metrics.size() < wanted.size()) tell_columns(source, header, target);
+      } else if (problem.empty() && fields != header) {  // what appends may write it again
+        problem = read_row(*columns, fields, source.rank, target);
       }
-      if (!problem.empty()) note_bad(target.extraction, {source.path, reader.number(), problem});
+      if (!problem.empty()) note_bad(target.extraction, {source.path, table.line(), problem});
     }
   }
 
@@ -112,7 +113,7 @@ class CsvExtractor final : public Extractor {
     point.rank = rank;
     std::string problem;
     const auto read = [&](std::optional<std::size_t> column, auto parse, auto& member) {
-      if (!column || is_absent_cell(row[*column])) return false;
+      if (!column || base::is_absent_cell(row[*column])) return false;
       const auto value = parse(row[*column]);
       if (value) member = *value;
       if (!value && problem.empty()) {

@@ -185,6 +185,32 @@ TEST_CASE("cli: missing cells and NaN of a table are neither values nor a PASS")
   CHECK_THAT(metric["reason"].get<std::string>(), Contains("2 of 6 runs have no finite value"));
 }
 
+TEST_CASE("cli: the zeros of a table keep their signs, to the bit") {
+  const Sabath sabath;
+  REQUIRE(import_text(sabath, "host,acc\nn1,-0.0\nn1,-0.0\nn2,0.0\nn2,0.0\n").status == 0);
+  CHECK(sabath({"compare", "recipe=t", "--by", "host", "--require", "bitwise"}).status == 1);
+  CHECK(sabath({"compare", "recipe=t", "--by", "host", "--require", "tolerance"}).status == 0);
+}
+
+TEST_CASE("cli: repeats of a seed are one sample however a table writes the seed") {
+  const Sabath sabath;
+  const std::string form = GENERATE("", ".0");
+  std::string table = "host,seed,acc\n";
+  for (int i = 0; i < 6; ++i) {
+    table += "n1,1" + form + ",1.0" + std::to_string(i) + "\n";
+    table += "n2,2" + form + ",1.5" + std::to_string(i) + "\n";
+  }
+  const fs::path file = sabath.folder() / "table.csv";
+  write_text(file, table);
+  REQUIRE(
+      sabath(
+          {"import", file.string(), "--recipe", "t", "--facets", "host,seed", "--metrics", "acc"})
+          .status == 0);
+  const Answer judged = sabath({"compare", "recipe=t", "--by", "host", "--margin", "0.1"});
+  INFO(judged.output);
+  CHECK(judged.status == 3);
+}
+
 TEST_CASE("cli: a noisy table passes or fails by a margin that is asked for") {
   const Sabath sabath;
   std::string table = "host,acc\n";

@@ -93,5 +93,44 @@ TEST_CASE("import: no rows, no text, no end of a quote") {
   CHECK(contains(error_of([] { rows_of("\xFF\xFEs"); }).what(), "UTF-16"));
   CHECK(contains(error_of([] { rows_of(std::string("si\0te", 5)); }).what(), "no table in text"));
   CHECK(contains(error_of([] { rows_of("site,acc\n\"A,1\n"); }).what(),
-                 "t.csv:2: a quote does not end"));
+                 "t.csv:2: has a quote that does not end"));
+}
+
+TEST_CASE("import: no row is lost to a quote in its midst, nor a header to a comma in quotes") {
+  const auto rows = rows_of("note,site,acc\n5\" x,A,1\nz,B,7\n6\" y,C,2\n");
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1].facets.at("site") == "B");
+  CHECK(rows[2].metrics.front().second == 2);
+  CHECK(rows_of("site;acc;\"loss, train\"\nA;1;2\n", {"site"}, {"loss, train"}).size() == 1);
+}
+
+TEST_CASE("import: a facet that is NA is missing as an empty one is") {
+  const auto rows = rows_of("site,acc\nNA,1\n,2\nA,3\n");
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].facets.empty());
+  CHECK(rows[1].facets.empty());
+  CHECK(rows[2].facets.at("site") == "A");
+}
+
+TEST_CASE("import: a whole number that a double would change is refused") {
+  const auto error =
+      error_of([] { rows_of("site,acc\nA,9007199254740993\nB,+0018014398509481985\n"); });
+  CHECK(contains(error.what(), "t.csv:2: acc is '9007199254740993', which has more digits"));
+  CHECK(contains(error.what(), "t.csv:3: acc is '+0018014398509481985', which has more digits"));
+  const auto rows =
+      rows_of("site,acc\nA,9007199254740992\nB,-10000000000000000\nC,9007199254740993.0\nD,00\n");
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].metrics.front().second == 9007199254740992.0);
+  CHECK(rows[1].metrics.front().second == -1e16);
+}
+
+TEST_CASE("import: a seed is a whole number however it is written, and nothing else") {
+  const std::string one = GENERATE("1", "1.0", "01", "+1", " 1 ", "1e0");
+  CHECK(rows_of("seed,acc\n" + one + ",0.5\n", {"seed"}).front().seed == 1U);
+  CHECK(rows_of("seed,acc\n18446744073709551615,0.5\n", {"seed"}).front().seed == UINT64_MAX);
+  CHECK_FALSE(rows_of("seed,acc\nNA,0.5\n", {"seed"}).front().seed);
+  CHECK_FALSE(rows_of("seed,acc\n1,0.5\n", {}).front().seed);
+  const std::string none = GENERATE("-1", "1.5", "first", "18446744073709551616");
+  const auto error = error_of([&] { rows_of("seed,acc\n" + none + ",0.5\n", {"seed"}); });
+  CHECK(contains(error.what(), "t.csv:2: seed is '" + none + "', which is no seed"));
 }

@@ -261,6 +261,58 @@ TEST_CASE("netcdf: what is cut short or changed at any byte is read or refused, 
   }
 }
 
+namespace {
+
+/// The ten bytes of 1.5 and -0.1 as the x87 has them, and a 0.
+const std::vector<std::string> x87_values{
+    std::string("\0\0\0\0\0\0\0\xC0\xFF\x3F", 10),
+    std::string("\xCD\xCC\xCC\xCC\xCC\xCC\xCC\xCC\xFB\xBF", 10),
+    std::string(10, '\0')};
+
+Texts long_doubles(const TempHome& home,
+                   const std::string& type,
+                   const std::vector<std::string>& elements) {
+  std::string data;
+  for (const std::string& element : elements)
+    data += element;
+  const std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
+                             std::to_string(elements.size()) + ",), }";
+  return read_texts(*open_arrays(written(home, "l.npy", npy_of(header, data))), "data");
+}
+
+}  // namespace
+
+TEST_CASE("npy: the padding of a long double of x86 is not part of it") {
+  const TempHome home;
+  const std::size_t size = GENERATE(12U, 16U);
+  const auto padded = [&](char padding) {
+    std::vector<std::string> elements = x87_values;
+    for (std::string& element : elements)
+      element.resize(size, padding);
+    return long_doubles(home, "<f" + std::to_string(size), elements);
+  };
+  CHECK(padded('\7') ==
+        Texts{"00000000000000c0ff3f", "cdccccccccccccccfbbf", "00000000000000000000"});
+  CHECK(padded('\7') == padded('\0'));
+}
+
+TEST_CASE("npy: of a long double of sixteen bytes all count") {
+  const TempHome home;
+  const auto quad = [](const std::string& high) {
+    return std::string(16 - high.size(), '\0') + high;
+  };
+  // 1 and 2; a third; and one where just one element cannot be of the x87.
+  const Texts whole =
+      long_doubles(home, "<f16", {quad("\xFF\x3F"), quad(std::string("\0\x40", 2))});
+  CHECK(whole == Texts{"0000000000000000000000000000ff3f", "00000000000000000000000000000040"});
+  const std::string third = std::string(14, '\x55') + "\xFD\x3F";
+  CHECK(long_doubles(home, "<f16", {third}).front().size() == 32);
+  std::string like_x87 = x87_values.front();
+  like_x87.resize(16, '\1');
+  CHECK(long_doubles(home, "<f16", {like_x87, third}).front().size() == 32);
+  CHECK(long_doubles(home, ">f16", {like_x87}).front().size() == 32);
+}
+
 TEST_CASE("csv: columns of numbers and of texts") {
   const TempHome home;
   const auto source = open_arrays(written(home,
@@ -287,6 +339,25 @@ TEST_CASE("csv: a table without a header, another separator, a name twice") {
   CHECK(read_all<double>(*bare, "column 2") == std::vector<double>{2, 4});
   const auto twice = open_arrays(written(home, "c.tsv", "x\tx\n1\t2\n"));
   CHECK(read_all<double>(*twice, "x (column 2)") == std::vector<double>{2});
+}
+
+TEST_CASE("csv: whole numbers from 2^53 on are text, and so keep their last digit") {
+  const TempHome home;
+  const std::string number = GENERATE("9007199254740992", "9007199254740993", "-9007199254740993");
+  const auto source = open_arrays(written(home, "t.csv", "t\n" + number + "\n"));
+  CHECK(read_texts(*source, "t") == Texts{number});
+  const auto below = open_arrays(written(home, "b.csv", "t\n-9007199254740991\n"));
+  CHECK(read_all<double>(*below, "t") == std::vector<double>{-9007199254740991.0});
+}
+
+TEST_CASE("csv: a quote within a cell ends no row, one value that is missing is a row") {
+  const TempHome home;
+  const auto source = open_arrays(written(home, "t.csv", "n;\"t, s\"\n5\";1\nx;2\n6\";3\n"));
+  CHECK(read_texts(*source, "n") == Texts{"5\"", "x", "6\""});
+  CHECK(read_all<double>(*source, "t, s") == std::vector<double>{1, 2, 3});
+  const auto gap = read_all<double>(*open_arrays(written(home, "g.csv", "t\n1\n\"\"\n3\n")), "t");
+  REQUIRE(gap.size() == 3);
+  CHECK(std::isnan(gap[1]));
 }
 
 TEST_CASE("csv: many rows are read in any range") {

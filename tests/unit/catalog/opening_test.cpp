@@ -43,7 +43,7 @@ TEST_CASE("catalog: a missing file and an empty one become a catalog of the newe
   if (empty) write_text(home.file(), "");
   const Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 4);
+  CHECK(stats.schema_version == 5);
   CHECK(stats.runs == 0);
   CHECK(stats.documents == 0);
   CHECK(stats.size_bytes == fs::file_size(home.file()));
@@ -64,12 +64,12 @@ TEST_CASE("catalog: what was written is there when it is opened again") {
 
 TEST_CASE("catalog: a kept catalog of an older version opens, is searched and takes new runs") {
   const CatalogHome home;
-  const std::string version = GENERATE("v1.db", "v2.db", "v3.db");
+  const std::string version = GENERATE("v1.db", "v2.db", "v3.db", "v4.db");
   fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog" / version, home.file());
   fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
   Catalog catalog(home.file());
   const catalog::CatalogStats stats = catalog.stats();
-  CHECK(stats.schema_version == 4);
+  CHECK(stats.schema_version == 5);
   CHECK(stats.runs == 2);
   CHECK(stats.metrics == 1);
   CHECK(stats.documents == 1);
@@ -81,6 +81,17 @@ TEST_CASE("catalog: a kept catalog of an older version opens, is searched and ta
   CHECK(catalog.is_filled());  // its runs were indexed as they came
   test::put(catalog, test::numbered_record(3));
   CHECK(catalog.runs().size() == 3);
+}
+
+TEST_CASE("catalog: zeros whose sign an older version did not keep are read again") {
+  const CatalogHome home;
+  fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog/v4.db", home.file());
+  fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
+  SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE)
+      .exec("update run_metric set last = 0");
+  Catalog catalog(home.file());
+  CHECK_FALSE(catalog.is_filled());
+  CHECK(catalog.runs().size() == 2);
 }
 
 TEST_CASE("catalog: a new one has not been filled until somebody says so") {
@@ -111,7 +122,7 @@ TEST_CASE("catalog: one of a newer version is refused with both numbers, and lef
   const base::Error error = error_of([&] { Catalog catalog(home.file()); });
   CHECK(error.kind() == ErrorKind::catalog);
   CHECK(contains(error.what(), "is of version 97"));
-  CHECK(contains(error.what(), "versions up to 4"));
+  CHECK(contains(error.what(), "versions up to 5"));
   CHECK(contains(error.hint(), "newer sabath"));
   CHECK(SQLite::Database(home.file().string()).execAndGet("pragma user_version").getInt() == 97);
 }

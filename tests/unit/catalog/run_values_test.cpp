@@ -64,19 +64,25 @@ TEST_CASE("run values: metrics of just these runs, in their order") {
   CHECK(catalog.metrics_of({}).empty());
 }
 
-TEST_CASE("run values: NaN comes back as NaN, infinities as they are, no points as nothing") {
+TEST_CASE("run values: NaN comes back as NaN, others with all their bits, no points as nothing") {
   const CatalogHome home;
   Catalog catalog(home.file());
   spec::RunRecord record = numbered_record(1);
   record.metrics = {metric("a", std::numeric_limits<double>::quiet_NaN()),
                     metric("b", -std::numeric_limits<double>::infinity()),
-                    metric("c", 1)};
+                    metric("c", 1),
+                    metric("d", -0.0),
+                    metric("e", 3)};
   record.metrics[2].points = 0;
   put(catalog, record);
   const auto metrics = catalog.metrics_of(catalog.runs());
-  REQUIRE(metrics.size() == 2);
+  REQUIRE(metrics.size() == 4);
   CHECK(std::isnan(metrics[0].last));
   CHECK(metrics[1].last == -std::numeric_limits<double>::infinity());
+  CHECK(metrics[2].last == 0);
+  CHECK(std::signbit(metrics[2].last));
+  CHECK(std::signbit(metrics[2].median));
+  CHECK(metrics[3].last == 3);
 }
 
 TEST_CASE("run values: what runs can be grouped by") {

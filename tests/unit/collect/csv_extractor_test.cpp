@@ -46,7 +46,7 @@ TEST_CASE(
 TEST_CASE("collect: a row that cannot be read is counted, and the others are taken") {
   StageLeft left;
   left.file("outputs/log.csv",
-            "epoch,loss\n0,1\n1\n2,abc\n3,1e999\n4,0,5\n5,\"0,5\"\n6,\"7\nx,8\n9,2\n");
+            "epoch,loss\n0,1\n1\n2,abc\n3,1e999\n4,0,5\n5,\"0,5\"\nx,8\n9,2\n6,\"7\n9,3\n");
   const auto got = left.collect({column("loss")});
   CHECK(left.values("loss") == Values{1, 8, 2});
   CHECK(left.point("loss", 1).epoch == base::no_step);  // nobody asked for the epoch
@@ -56,6 +56,28 @@ TEST_CASE("collect: a row that cannot be read is counted, and the others are tak
   CHECK(got.examples[0].problem == "has 1 columns, the header has 2");
   CHECK(got.examples[1].problem == "has 'abc', which is no number");
   CHECK(got.examples[4].problem == "has '0,5', which is no number");
+  CHECK(got.examples[5].line == 9);
+  CHECK(got.examples[5].problem == "has a quote that does not end");
+}
+
+TEST_CASE("collect: quotes of a table hold line ends, and within a text they are none") {
+  StageLeft left;
+  left.file("outputs/log.csv",
+            "epoch;\"loss, train\";note\n0;1;\"two\nlines\"\n1;2;5\" x\n2;3;6\" y\n3;bad;\n");
+  const auto got = left.collect({column("loss", "loss, train")});
+  CHECK(left.values("loss") == Values{1, 2, 3});
+  REQUIRE(got.examples.size() == 1);
+  CHECK(got.examples[0].line == 6);
+}
+
+TEST_CASE("collect: a row of a table that is too long is counted, and the next one is read") {
+  StageLeft left;
+  left.file("outputs/log.csv",
+            "epoch,loss,note\n0,1," + std::string(2U << 20U, 'x') + "\n1,2,short\n");
+  const auto got = left.collect({column("loss")});
+  CHECK(left.values("loss") == Values{2});
+  REQUIRE(got.examples.size() == 1);
+  CHECK(got.examples[0].line == 2);
 }
 
 TEST_CASE("collect: a padded header counts, and one that was written again is no row") {

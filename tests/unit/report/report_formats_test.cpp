@@ -2,8 +2,8 @@
 #include "unit/spec/full_values.hpp"
 #include "unit/spec/schema_checker.hpp"
 
+#include <sabath/base/csv.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/collect/csv.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -24,9 +24,13 @@ std::string written(const std::string& file, const Report& report) {
 }
 
 std::vector<std::vector<std::string>> csv_rows(const std::string& text) {
+  std::string_view rest = text;
+  base::CsvReader reader([&] { return std::exchange(rest, {}); }, text.size());
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t at = 0; at < text.size();)
-    rows.push_back(collect::next_csv_record(text, at, ',').value());
+  for (std::vector<std::string> fields; reader.next(fields);) {
+    REQUIRE(reader.problem().empty());
+    rows.push_back(fields);
+  }
   return rows;
 }
 

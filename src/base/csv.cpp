@@ -1,0 +1,105 @@
+#include <sabath/base/csv.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace sabath::base {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+/// Of a field, behind one of its characters.
+enum class State {
+  begin,   ///< there is none yet
+  plain,   ///< quotes mean nothing
+  quoted,  ///< neither separators nor ends of lines mean anything
+  closed,  ///< by a quote, unless another one follows
+};
+
+State after(State state, char c, bool separates) {
+  if (state == State::quoted) return c == '"' ? State::closed : State::quoted;
+  if (c == '"' && state != State::plain) return State::quoted;
+  return separates ? State::begin : State::plain;
+}
+
+char separator_of(std::string_view text) {
+  constexpr std::string_view kinds = ",;\t";
+  std::size_t first = kinds.size();
+  State state = State::begin;
+  bool is_blank = true;
+  for (const char c : text) {
+    if (c == '\n' && state != State::quoted && !is_blank) break;
+    const std::size_t kind = kinds.find(c);
+    state = after(state, c, kind != std::string_view::npos || c == '\n');
+    if (state == State::begin && c != '\n') first = std::min(first, kind);
+    is_blank = is_blank && (c == '\n' || blanks.find(c) != std::string_view::npos);
+  }
+  return first < kinds.size() ? kinds[first] : ',';
+}
+
+}  // namespace
+
+CsvReader::CsvReader(More more, std::uint64_t longest_record)
+    : more_(std::move(more)), longest_record_(longest_record) {}
+
+bool CsvReader::next(std::vector<std::string>& fields) {
+  do {
+    if (!read_record(fields)) return false;
+  } while (is_blank_);
+  return true;
+}
+
+bool CsvReader::read_record(std::vector<std::string>& fields) {
+  fields.assign(1, {});
+  problem_ = {};
+  line_ = next_line_;
+  is_blank_ = true;
+  State state = State::begin;
+  std::uint64_t length = 0;
+  bool has_end = false;
+  while (!has_end && (!rest_.empty() || refill())) {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    if (c == '\n') ++next_line_;
+    const State before = std::exchange(state, after(state, c, c == separator_ || c == '\n'));
+    has_end = state == State::begin && c == '\n';
+    if (has_end) state = before;
+    if (++length > longest_record_) problem_ = "is too long";
+    if (has_end || !problem_.empty()) continue;
+    is_blank_ = is_blank_ && state == State::plain && blanks.find(c) != std::string_view::npos;
+    const bool opens = state == State::quoted && before == State::begin;
+    if (state == State::begin) {
+      fields.emplace_back();
+    } else if (state != State::closed && !opens) {
+      fields.back() += c;
+    }
+  }
+  if (state == State::quoted) problem_ = "has a quote that does not end";
+  is_blank_ = is_blank_ && problem_.empty();
+  // Of CRLF; within quotes it is the field's.
+  if (state == State::plain && fields.back().ends_with('\r')) fields.back().pop_back();
+  return length > 0;
+}
+
+bool CsvReader::refill() {
+  rest_ = more_();
+  if (!std::exchange(is_begun_, true)) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    if (rest_.starts_with(mark)) rest_.remove_prefix(mark.size());
+    separator_ = separator_of(rest_);
+  }
+  return !rest_.empty();
+}
+
+std::string_view csv_cell(std::string_view field) {
+  const auto first = field.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return field.substr(first, field.find_last_not_of(blanks) - first + 1);
+}
+
+bool is_absent_cell(std::string_view field) {
+  const std::string_view cell = csv_cell(field);
+  return cell.empty() || cell == "NA";
+}
+
+}  // namespace sabath::base
