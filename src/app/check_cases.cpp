@@ -22,56 +22,72 @@ std::string where_apart(const spec::ItemComparison& item, const std::string& pai
   return fmt::format("{}: {} against {} at {}", pair, first->b, first->a, first->where);
 }
 
-/// Of several pairs an item has the worst verdict and the weakest rung.
-void add_item(const spec::ItemComparison& item,
-              const spec::Comparison& comparison,
-              const std::string& pair,
-              std::map<std::string, CheckCase>& cases) {
+/// Of several pairs.
+struct FoundCase {
+  CheckCase found{};
+  std::optional<spec::Rung> rung{};  ///< the strongest that holds
+};
+using FoundCases = std::map<std::string, FoundCase>;
+
+bool is_worse(const FoundCase& a, const FoundCase& b) {
+  if (a.found.verdict != b.found.verdict) return spec::is_worse(a.found.verdict, b.found.verdict);
+  return a.rung < b.rung;
+}
+
+/// The worst verdict, and of equal ones the weakest rung.
+void add_case(const FoundCase& one, FoundCases& cases) {
+  const auto [known, is_new] = cases.try_emplace(one.found.name, one);
+  if (!is_new && is_worse(one, known->second)) known->second = one;
+}
+
+FoundCase case_of(const spec::ItemComparison& item,
+                  const spec::Comparison& comparison,
+                  const std::string& pair) {
   const spec::Rung required = comparison.required;
-  CheckCase one;
-  one.name = item.name;
-  one.test = to_string(required);
-  const bool holds = item.strongest && *item.strongest >= required;
-  // Of outputs of which only digests are left it may not be known.
-  one.verdict = holds                                ? Verdict::pass
-                : comparison.result == Verdict::fail ? Verdict::fail
-                                                     : Verdict::inconclusive;
-  one.reason = !holds ? where_apart(item, pair)
-               : *item.strongest == spec::Rung::bitwise
-                   ? "equal to the bit"
-                   : "equal within " + std::string(to_string(*item.strongest));
-  const auto [known, is_new] = cases.try_emplace(item.name, one);
-  if (is_new || known->second.verdict == Verdict::fail) return;
-  const bool is_weaker = known->second.reason == "equal to the bit";
-  if (one.verdict == Verdict::fail || is_weaker) known->second = one;
+  FoundCase one{{}, item.strongest};
+  one.found.name = item.name;
+  one.found.test = to_string(required);
+  if (item.strongest && *item.strongest >= required) {
+    one.found.verdict = Verdict::pass;
+    one.found.reason = *item.strongest == spec::Rung::bitwise
+                           ? "equal to the bit"
+                           : "equal within " + std::string(to_string(*item.strongest));
+    return one;
+  }
+  const bool is_decided = !item.undecided || required == spec::Rung::bitwise;
+  const bool fails = comparison.result == Verdict::fail && is_decided;
+  one.found.verdict = fails ? Verdict::fail : Verdict::inconclusive;
+  one.found.reason = is_decided ? where_apart(item, pair) : pair + ": " + *item.undecided;
+  return one;
 }
 
 /// One pair's items; and the pair itself, where they do not say why it is no PASS. What they came
 /// to.
-Verdict add_pair(const JudgedRun& a,
-                 const JudgedRun& b,
+Verdict add_pair(const CheckedRun& a,
+                 const CheckedRun& b,
+                 const std::string& pair,
                  const std::optional<spec::Rung>& require,
-                 std::map<std::string, CheckCase>& cases) {
+                 FoundCases& cases) {
   compare::Options options;
   options.require = require;
-  const spec::Comparison comparison = compare_pair(a.directory, b.directory, options);
-  const std::string pair = b.run.run_id + " and " + a.run.run_id;
+  const spec::Comparison comparison = compare_pair(a, b, options);
   bool fails = false;
   for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
     for (const spec::ItemComparison& item : *items) {
       if (!item.judged) continue;
-      add_item(item, comparison, pair, cases);
-      fails = fails || !item.strongest || *item.strongest < comparison.required;
+      const FoundCase one = case_of(item, comparison, pair);
+      add_case(one, cases);
+      fails = fails || one.found.verdict == Verdict::fail;
     }
   }
   const bool is_told =
       comparison.result == Verdict::pass || (comparison.result == Verdict::fail && fails);
   if (is_told) return comparison.result;
-  CheckCase one;
-  one.name = pair;
-  one.verdict = comparison.result;
-  one.reason = comparison.reason;
-  cases[pair] = one;
+  FoundCase one;
+  one.found.name = pair;
+  one.found.verdict = comparison.result;
+  one.found.reason = comparison.reason;
+  add_case(one, cases);
   return comparison.result;
 }
 
@@ -155,20 +171,25 @@ void add_agreement(const JudgedGroup& group,
   std::map<std::optional<std::uint64_t>, std::vector<const JudgedRun*>> by_seed;
   for (const JudgedRun& run : group.runs)
     by_seed[run.run.seed].push_back(&run);
-  std::map<std::string, CheckCase> cases;
+  FoundCases cases;
   std::size_t alone = 0;
   bool is_explained = false;
   for (const auto& [seed, runs] : by_seed) {
-    if (runs.size() == 1) ++alone;
+    if (runs.size() == 1) {
+      ++alone;
+      continue;
+    }
+    const CheckedRun first(runs.front()->directory);
     for (std::size_t i = 1; i < runs.size(); ++i) {
-      const Verdict verdict = add_pair(*runs.front(), *runs[i], require, cases);
+      const std::string pair = runs[i]->run.run_id + " and " + runs.front()->run.run_id;
+      const Verdict verdict = add_pair(first, CheckedRun(runs[i]->directory), pair, require, cases);
       if (verdict != Verdict::fail || is_explained) continue;
       checked.notes.push_back(explain_note(*runs.front(), *runs[i], require));
       is_explained = true;
     }
   }
   for (auto& [name, one] : cases)
-    checked.cases.push_back(std::move(one));
+    checked.cases.push_back(std::move(one.found));
   if (group.runs.size() == 1) {
     checked.cases.push_back(
         nothing_to_hold("there is one run and no baseline; --repeat 2 makes another, --baseline "

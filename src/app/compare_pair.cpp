@@ -15,20 +15,21 @@
 #include <set>
 
 namespace sabath::app {
-namespace {
 
-namespace fs = std::filesystem;
-using base::Error;
-using base::ErrorKind;
-
-/// A finished run, read.
-struct LoadedRun {
+struct CheckedRun::Loaded {
   RunFiles files;
   CurrentRecord current;
   std::vector<spec::Series> series;
 
   const spec::RunRecord& record() const { return current.record; }
 };
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using LoadedRun = CheckedRun::Loaded;
 
 LoadedRun load(const fs::path& directory) {
   RunFiles files(directory);
@@ -238,16 +239,25 @@ compare::Rules rules_of(const LoadedRun& run) {
 
 }  // namespace
 
+CheckedRun::CheckedRun(const fs::path& directory)
+    : loaded_(std::make_shared<const Loaded>(load(directory))) {
+  check_outputs(*loaded_);
+  check_series(*loaded_);
+}
+
 spec::Comparison compare_pair(const fs::path& run_a,
                               const fs::path& run_b,
                               compare::Options options,
                               const std::vector<fs::path>& perturbed) {
-  const LoadedRun a = load(run_a);
-  const LoadedRun b = load(run_b);
-  for (const LoadedRun* run : {&a, &b}) {
-    check_outputs(*run);
-    check_series(*run);
-  }
+  return compare_pair(CheckedRun(run_a), CheckedRun(run_b), std::move(options), perturbed);
+}
+
+spec::Comparison compare_pair(const CheckedRun& run_a,
+                              const CheckedRun& run_b,
+                              compare::Options options,
+                              const std::vector<fs::path>& perturbed) {
+  const LoadedRun& a = run_a.loaded();
+  const LoadedRun& b = run_b.loaded();
   check_sources(a.current, b.current);
   const spec::Recipe recipe = spec::parse_recipe(a.record().recipe_text, a.files.record().string());
   const compare::Rules rules = compare::merged_rules(rules_of(a), rules_of(b));
@@ -259,7 +269,8 @@ spec::Comparison compare_pair(const fs::path& run_a,
   for (const compare::Side& side : sides)
     options.envelope.push_back(&side);
   spec::Comparison comparison = compare::compare_runs(side_of(a), side_of(b), rules, options);
-  add_code_differences({a.record(), run_a}, {b.record(), run_b}, comparison);
+  add_code_differences(
+      {a.record(), a.files.directory()}, {b.record(), b.files.directory()}, comparison);
   return comparison;
 }
 

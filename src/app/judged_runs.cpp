@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace sabath::app {
 namespace {
@@ -23,17 +24,11 @@ std::string joined(const std::set<std::string>& words) {
   return text;
 }
 
-/// The models of the GPUs, or where there is none those of the CPUs.
 std::string device_of(const std::vector<spec::HostFacts>& hosts) {
-  std::set<std::string> gpus;
-  std::set<std::string> cpus;
-  for (const spec::HostFacts& host : hosts) {
-    for (const spec::GpuFacts& gpu : host.gpus)
-      gpus.insert(gpu.name);
-    if (!host.cpu.model.empty()) cpus.insert(host.cpu.model);
-  }
-  const std::string text = joined(gpus.empty() ? cpus : gpus);
-  return text.empty() ? "unknown" : text;
+  std::set<std::string> models;
+  for (const auto& [model, count] : devices_of(hosts))
+    models.insert(model);
+  return models.empty() ? "unknown" : joined(models);
 }
 
 std::string nodes_of(const std::vector<spec::HostFacts>& hosts) {
@@ -100,14 +95,25 @@ bool makes_an_asset(const catalog::RunRow& row) {
       row.tags.begin(), row.tags.end(), [](const auto& tag) { return tag.starts_with("asset:"); });
 }
 
-JudgedGroup& group_of(std::vector<JudgedGroup>& groups, const spec::RunRecord& record) {
-  const spec::BaselineKey key = key_of(record);
-  for (JudgedGroup& group : groups) {
-    if (group.key == key) return group;
+struct KeyOrder {
+  bool operator()(const spec::BaselineKey& a, const spec::BaselineKey& b) const {
+    const auto all = [](const spec::BaselineKey& key) {
+      return std::tie(
+          key.recipe_definition, key.task, key.parameters, key.data, key.site, key.device);
+    };
+    return all(a) < all(b);
   }
+};
+using Places = std::map<spec::BaselineKey, std::size_t, KeyOrder>;  ///< of the groups
+
+JudgedGroup& group_of(std::vector<JudgedGroup>& groups,
+                      Places& places,
+                      const spec::RunRecord& record) {
+  const auto [place, is_new] = places.try_emplace(key_of(record), groups.size());
+  if (!is_new) return groups[place->second];
   JudgedGroup& group = groups.emplace_back();
   group.recipe = record.recipe_name;
-  group.key = key;
+  group.key = place->first;
   return group;
 }
 
@@ -142,6 +148,7 @@ JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows) {
   base::for_each_in_parallel(complete.size(), [&](std::size_t i) {
     records[i] = read_current(RunFiles(complete[i]->directory));
   });
+  Places places;
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!records[i]) {
       throw Error(ErrorKind::not_found,
@@ -153,7 +160,7 @@ JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows) {
       ++of_assets;
       continue;
     }
-    JudgedGroup& group = group_of(result.groups, current.record);
+    JudgedGroup& group = group_of(result.groups, places, current.record);
     check_sources(group, current);
     group.runs.push_back(judged(current, complete[i]->directory));
     group.declared = current.declared;
@@ -183,6 +190,17 @@ std::vector<GroupMetric> metrics_of(const JudgedGroup& group) {
     result.push_back(std::move(metric));
   }
   return result;
+}
+
+std::map<std::string, std::size_t> devices_of(const std::vector<spec::HostFacts>& hosts) {
+  std::map<std::string, std::size_t> gpus;
+  std::map<std::string, std::size_t> cpus;
+  for (const spec::HostFacts& host : hosts) {
+    for (const spec::GpuFacts& gpu : host.gpus)
+      ++gpus[gpu.name];
+    if (!host.cpu.model.empty()) cpus[host.cpu.model] = 1;
+  }
+  return gpus.empty() ? cpus : gpus;
 }
 
 std::string bare_name(const std::string& name) {

@@ -5,6 +5,8 @@
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/metric.hpp>
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +55,10 @@ struct GroupMetric {
 
 /// The declared metrics that some run has, and what is derived, by name.
 std::vector<GroupMetric> metrics_of(const JudgedGroup& group);
+
+/// The models of all hosts' GPUs, and how many there are of each; where there is none, the models
+/// of their CPUs.
+std::map<std::string, std::size_t> devices_of(const std::vector<spec::HostFacts>& hosts);
 
 /// "loss" of "train/loss".
 std::string bare_name(const std::string& name);

@@ -24,10 +24,15 @@ using spec::BaselineMetric;
 constexpr std::uint64_t fewest_for_interval = 5;
 constexpr std::uint64_t fewest_for_margin = 10;
 
+bool is_older(const JudgedRun& a, const JudgedRun& b) {
+  return std::tie(a.run.created, a.run.run_id) < std::tie(b.run.created, b.run.run_id);
+}
+
 /// Groups that are one where site or device do not count.
 std::vector<JudgedGroup> merged(std::vector<JudgedGroup> groups, const ProposalRequest& request) {
   std::vector<JudgedGroup> result;
   for (JudgedGroup& group : groups) {
+    std::sort(group.runs.begin(), group.runs.end(), is_older);
     if (request.any_site) group.key.site = spec::any_of_all;
     if (request.any_device) group.key.device = spec::any_of_all;
     const auto same = std::find_if(result.begin(), result.end(), [&](const JudgedGroup& other) {
@@ -35,14 +40,11 @@ std::vector<JudgedGroup> merged(std::vector<JudgedGroup> groups, const ProposalR
     });
     if (same == result.end()) {
       result.push_back(std::move(group));
-    } else {
-      std::move(group.runs.begin(), group.runs.end(), std::back_inserter(same->runs));
+      continue;
     }
-  }
-  for (JudgedGroup& group : result) {
-    std::sort(group.runs.begin(), group.runs.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.run.created, a.run.run_id) < std::tie(b.run.created, b.run.run_id);
-    });
+    if (is_older(same->runs.back(), group.runs.back())) std::swap(*same, group);
+    std::move(group.runs.begin(), group.runs.end(), std::back_inserter(same->runs));
+    std::sort(same->runs.begin(), same->runs.end(), is_older);
   }
   return result;
 }

@@ -1,5 +1,7 @@
 #include "report_facts.hpp"
 
+#include "judged_runs.hpp"
+
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
@@ -48,11 +50,10 @@ void set_energy(ReportRun& run, const RunRecord& record) {
 }
 
 std::string device_of(const RunRecord& record) {
-  if (record.hosts.empty()) return {};
-  const spec::HostFacts& host = record.hosts.front();
-  if (host.gpus.empty()) return host.cpu.model;
-  return host.gpus.size() == 1 ? host.gpus.front().name
-                               : fmt::format("{} x {}", host.gpus.size(), host.gpus.front().name);
+  std::vector<std::string> words;
+  for (const auto& [model, count] : devices_of(record.hosts))
+    words.push_back(count == 1 ? model : fmt::format("{} x {}", count, model));
+  return fmt::format("{}", fmt::join(words, " + "));
 }
 
 std::string code_of(const RunRecord& record) {
@@ -121,8 +122,7 @@ RunFacts read_run_facts(const catalog::RunRow& row) {
     facts.recipe_text = std::move(record.recipe_text);
     std::error_code code;
     if (fs::exists(current->series, code)) facts.series = current->series;
-    if (record.usage.samples > 0)
-      facts.usage = usage_courses(files.attempt(files.read_status().attempt));
+    if (record.usage.samples > 0) facts.usage = usage_courses(files.last_attempt());
   } catch (const base::Error& error) {
     facts.notes.push_back(row.id + ": " + error.what());
   }

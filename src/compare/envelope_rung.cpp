@@ -41,7 +41,7 @@ bool is_held(const Finding& finding) {
 void settle(Finding& finding, EnvelopeFinding found, bool is_required) {
   if (!found.outside && !found.unbounded.empty()) {
     if (is_required) {
-      finding.undecided = fmt::format(
+      finding.item.undecided = fmt::format(
           "there is no envelope at {}, a perturbed rerun or the reference is not finite there",
           found.unbounded);
     }
@@ -269,7 +269,7 @@ class HeldArray {
 void hold_array(const Sides& sides, const Rules& rules, Finding& finding) {
   HeldArray array(sides, rules, finding.item);
   const auto undecided = [&](const char* why) {
-    if (sides.is_required) finding.undecided = why;
+    if (sides.is_required) finding.item.undecided = why;
   };
   if (!array.open()) {
     return undecided(

@@ -21,8 +21,6 @@ struct PartsAt {
 struct Finding {
   spec::ItemComparison item{};
   std::string stage{};
-  /// Why it cannot be said whether the rungs below bitwise hold; empty: it can.
-  std::string undecided{};
   bool in_conflict = false;  ///< the two recipes say what cannot both hold: it is not judged
   bool from_start = false;   ///< the very first pair of a series differs already
   PartsAt parts_at{};

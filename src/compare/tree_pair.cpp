@@ -90,8 +90,7 @@ Finding compare_tree(const spec::ArrayTree& a,
       index_text(index_of(from, info)),
       index_text(index_of(to, info)),
       holds ? ", and the tolerance holds" : "");
-  finding.undecided =
-      "only digests are left of its values, which do not tell how far apart they are";
+  item.undecided = "only digests are left of its values, which do not tell how far apart they are";
   return finding;
 }
 

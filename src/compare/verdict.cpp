@@ -176,10 +176,10 @@ Judgement judge_items(const std::vector<const Finding*>& judged,
   for (const Finding* finding : judged) {
     const bool is_within = required.or_envelope && finding->item.within_envelope == true;
     if (holds(finding->item, required.rung) || is_within) continue;
-    if (finding->undecided.empty() || required.rung == spec::Rung::bitwise) {
+    if (!finding->item.undecided || required.rung == spec::Rung::bitwise) {
       broken.push_back(finding);
     } else {
-      not_evaluated.push_back(finding->item.name + ": " + finding->undecided);
+      not_evaluated.push_back(finding->item.name + ": " + *finding->item.undecided);
     }
   }
   if (!broken.empty()) {

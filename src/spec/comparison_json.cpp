@@ -55,6 +55,7 @@ static void describe(FieldWriter& io, const ItemComparison& item) {
   io("first_tolerance", item.first_tolerance);
   io("within_envelope", item.within_envelope);
   io("first_envelope", item.first_envelope);
+  io("undecided", item.undecided);
   io("first_beyond_1e-6", item.growth[0]);
   io("first_beyond_1e-4", item.growth[1]);
   io("first_beyond_1e-2", item.growth[2]);

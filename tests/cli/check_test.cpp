@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
@@ -182,6 +184,67 @@ TEST_CASE("check: without a baseline runs are held against one another") {
   gate.says("$(date +%N | sed 's/^0*//')");
   CHECK_THAT(gate.run({"check", recipe, "--seed", "1", "--repeat", "2"}, 1).output,
              Contains("go/loss"));
+}
+
+TEST_CASE("check: of several pairs a result has the weakest rung that holds") {
+  const Gate gate;
+  const fs::path loss = gate.sabath.folder() / "loss";
+  gate.says("$(cat " + loss.string() + ")");
+  for (const char* value : {"1.0", "1.0000000000000002", "1.000000001"}) {
+    write_text(loss, value);
+    gate.run({"run", gate.recipe, "--seed", "1"}, 0);
+  }
+  const json report = json::parse(gate.run({"check", "recipe=noisy", "--json"}, 0).output);
+  const json& cases = report["groups"][0]["cases"];
+  const auto found = std::find_if(
+      cases.begin(), cases.end(), [](const json& one) { return one["name"] == "go/loss"; });
+  REQUIRE(found != cases.end());
+  CHECK((*found)["reason"] == "equal within tolerance");
+}
+
+TEST_CASE("baseline: groups that are made one are described as their newest run is") {
+  const Gate gate;
+  gate.run({"run", gate.recipe, "--seed", "1"}, 0);
+  // As if it had run on a machine with another processor.
+  const fs::path file = gate.sabath.run_directories().back() / "record.json";
+  json record = json::parse(text_of(file));
+  record["hosts"][0]["cpu"]["model"] = "another processor";
+  record["hosts"][0]["gpus"] = json::array();
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  write_text(file, record.dump(2));
+  json recipe = json::parse(text_of(fs::path(gate.recipe) / "recipe.json"));
+  recipe["metrics"]["loss"]["margin"] = 0.75;
+  write_text(fs::path(gate.recipe) / "recipe.json", recipe.dump(2));
+  gate.run({"run", gate.recipe, "--seed", "2"}, 0);
+  gate.run({"baseline", "propose", "recipe=noisy", "--any-device", "-o", gate.file()}, 0);
+  const json baseline = gate.baseline();
+  REQUIRE(baseline["entries"].size() == 1);
+  CHECK(baseline["entries"][0]["runs"].size() == 2);
+  const json& metrics = baseline["entries"][0]["metrics"];
+  const auto loss = std::find_if(
+      metrics.begin(), metrics.end(), [](const json& one) { return one["name"] == "go/loss"; });
+  REQUIRE(loss != metrics.end());
+  CHECK((*loss)["margin"] == 0.75);
+}
+
+TEST_CASE("baseline: the device of a run on mixed nodes is that of its report") {
+  const Gate gate;
+  gate.run({"run", gate.recipe, "--seed", "1"}, 0);
+  const fs::path file = gate.sabath.run_directories().back() / "record.json";
+  json record = json::parse(text_of(file));
+  json& hosts = record["hosts"];
+  hosts[0]["gpus"] = json::array();
+  hosts[0]["cpu"]["model"] = "first processor";
+  hosts.push_back(hosts[0]);
+  hosts[1]["cpu"]["model"] = "second processor";
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  write_text(file, record.dump(2));
+  gate.run({"baseline", "propose", "recipe=noisy", "-o", gate.file()}, 0);
+  const std::string both = "first processor + second processor";
+  CHECK(gate.baseline()["entries"][0]["holds_for"]["device"] == both);
+  const std::string report = (gate.sabath.folder() / "r.json").string();
+  gate.run({"report", "@last", "-o", report}, 0);
+  CHECK(json::parse(text_of(report))["runs"][0]["device"] == both);
 }
 
 TEST_CASE("check: nothing that ran is never green") {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <map>
 
 using namespace sabath::test;
 using Catch::Contains;
@@ -150,4 +151,32 @@ TEST_CASE("compare: outputs that were removed are compared by what is left of th
   const Answer changed = sabath({"compare", first, runs[2].filename().string()});
   CHECK(changed.status == 11);
   CHECK_THAT(changed.errors, Contains("was changed after the run"));
+}
+
+TEST_CASE("check: what cannot be evaluated is no FAIL because another result fails") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "mixed",
+      "awk 'BEGIN {{ print \"x,y\"; for (i = 0; i < 120000; ++i) "
+      "printf \"%d,%.6f\\n\", i, (i == 77777 ? {param.it} : i) / 8 }}' > {output}/x.csv; "
+      "echo '{{\"step\": 1, \"loss\": {param.it}}}' >> $SABATH_METRICS",
+      R"({"parameters": {"it": {"type": "float", "default": 1, "affects": "execution"}},
+          "metrics": {"loss": {"unit": "1"}},
+          "compare": {"x.csv": {"as": "csv", "tolerance": {"relative": 1e-3}}}})",
+      R"({"outputs": ["x.csv"]})");
+  for (const char* it : {"it=1", "it=2"})
+    REQUIRE(sabath({"run", recipe, "--seed", "1", "--set", it}).status == 0);
+  for (const fs::path& directory : sabath.run_directories())
+    fs::remove(directory / "outputs/go/x.csv");
+  const Answer answer = sabath({"check", "recipe=mixed", "--json"});
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 1);
+  const json report = json::parse(answer.output);
+  std::map<std::string, json> cases;
+  for (const json& one : report["groups"][0]["cases"])
+    cases[one["name"]] = one;
+  CHECK(cases.at("go/loss")["verdict"] == "FAIL");
+  CHECK(cases.at("go/x.csv:/y")["verdict"] == "INCONCLUSIVE");
+  CHECK_THAT(cases.at("go/x.csv:/y")["reason"].get<std::string>(),
+             Contains("only digests are left"));
 }

@@ -4,9 +4,24 @@
 #include <sabath/spec/comparison.hpp>
 
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 namespace sabath::app {
+
+/// A finished run, read once for all that it is compared with: its outputs are checked against
+/// their digests before they are believed. Throws Error{not_found} when its directory, its record
+/// or an output is gone, Error{integrity} when one was changed.
+class CheckedRun {
+ public:
+  explicit CheckedRun(const std::filesystem::path& directory);
+
+  struct Loaded;
+  const Loaded& loaded() const noexcept { return *loaded_; }
+
+ private:
+  std::shared_ptr<const Loaded> loaded_;
+};
 
 /// Reads two finished runs and compares them. Outputs are checked against their digests before they
 /// are believed. Throws Error{not_found} when a run directory, a record or an output is gone,
@@ -18,6 +33,10 @@ namespace sabath::app {
 /// the reference in anything else, and for fewer than three perturbations.
 spec::Comparison compare_pair(const std::filesystem::path& run_a,
                               const std::filesystem::path& run_b,
+                              compare::Options options,
+                              const std::vector<std::filesystem::path>& perturbed = {});
+spec::Comparison compare_pair(const CheckedRun& run_a,
+                              const CheckedRun& run_b,
                               compare::Options options,
                               const std::vector<std::filesystem::path>& perturbed = {});
 

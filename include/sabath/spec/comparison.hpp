@@ -77,6 +77,8 @@ struct ItemComparison {
   /// envelope, a rung below the tolerance?
   std::optional<bool> within_envelope{};
   std::optional<Divergence> first_envelope{};  ///< first outside of it
+  /// Why it cannot be said whether the rungs below bitwise hold; nothing: it can.
+  std::optional<std::string> undecided{};
   /// First beyond 1e-6, 1e-4 and 1e-2 relative, where there is one.
   std::array<std::optional<Divergence>, 3> growth{};
   /// Of predictions: how many there are, and the share of them that are others in B.

@@ -113,6 +113,8 @@ TEST_CASE("trees: values that are gone are equal to the bit, or it is told where
   CHECK_FALSE(differing.strongest);
   CHECK(differing.result == Verdict::inconclusive);
   CHECK_THAT(differing.reason, Contains("only digests are left"));
+  CHECK(differing.outputs.at(0).undecided);
+  CHECK_FALSE(equal.outputs.at(0).undecided);
   CHECK(compare_gone(counted(), values, requiring(Rung::bitwise)).result == Verdict::fail);
 }
 
