@@ -2,8 +2,6 @@
 
 #include "fetch_one.hpp"
 
-#include <algorithm>
-
 namespace sabath::app {
 
 using base::Error;
@@ -13,12 +11,21 @@ namespace {
 
 constexpr std::size_t told_failures = 3;
 
+}  // namespace
+
 bool ends_everything(ErrorKind kind) {
   return kind == ErrorKind::storage || kind == ErrorKind::interrupted ||
          kind == ErrorKind::internal;
 }
 
-}  // namespace
+ErrorKind kind_of_all(const std::vector<Error>& failures) {
+  bool same = true;
+  for (const Error& error : failures) {
+    if (error.kind() == ErrorKind::integrity) return ErrorKind::integrity;
+    same = same && error.kind() == failures.front().kind();
+  }
+  return same ? failures.front().kind() : ErrorKind::transfer;
+}
 
 void FetchResults::fail(const Error& error) {
   if (ends_everything(error.kind())) throw;
@@ -34,14 +41,6 @@ void FetchResults::fail(const Error& error) {
 void FetchResults::check(const std::string& name) const {
   if (failures.empty()) return;
   if (files.size() == 1) throw Error(failures.front());
-  const bool same = std::all_of(failures.begin(), failures.end(), [&](const Error& error) {
-    return error.kind() == failures.front().kind();
-  });
-  const bool wrong = std::any_of(failures.begin(), failures.end(), [](const Error& error) {
-    return error.kind() == ErrorKind::integrity;
-  });
-  ErrorKind kind = same ? failures.front().kind() : ErrorKind::transfer;
-  if (wrong) kind = ErrorKind::integrity;
   std::string text = "asset '" + name + "': " + std::to_string(failures.size()) + " of " +
                      std::to_string(files.size()) + " files could not be fetched";
   for (const std::string& line : told)
@@ -53,7 +52,7 @@ void FetchResults::check(const std::string& name) const {
   std::string hint = failures.front().hint();
   const bool some_came = failures.size() < files.size();
   if (some_came) hint += (hint.empty() ? "" : "\n") + std::string("the others are in the cache");
-  throw Error(kind, text, hint);
+  throw Error(kind_of_all(failures), text, hint);
 }
 
 }  // namespace sabath::app

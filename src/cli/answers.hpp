@@ -5,6 +5,7 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/app/study_power.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/collection.hpp>
@@ -18,10 +19,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-namespace sabath::base {
-class Error;
-}
 
 namespace sabath::cli {
 
@@ -38,6 +35,12 @@ struct EnvironmentReport {
   env::EnvironmentEntry entry{};
   std::vector<std::string> recipes{};  ///< that have it, as they stand now
   std::vector<std::string> runs{};     ///< whose plan or record names it, oldest first
+};
+
+/// One of several names that could not be fetched.
+struct FailedFetch {
+  std::string name{};
+  base::Error error;
 };
 
 /// What `report` wrote.
@@ -80,6 +83,7 @@ std::string json_answer(const std::vector<env::PrefixImage>& images);
 std::string json_answer(const spec::RunRecord& record);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
+                             const std::vector<FailedFetch>& failed,
                              const std::optional<app::RunOutcome>& applied = {});
 std::string json_dry_run(const spec::RunPlan& plan,
                          const std::vector<spec::StudyPoint>& points,

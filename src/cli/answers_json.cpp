@@ -81,6 +81,12 @@ std::string_view kind_name(base::ErrorKind kind) {
   return "internal";
 }
 
+ordered_json error_fields(const base::Error& error) {
+  return {{"kind", kind_name(error.kind())},
+          {"message", base::redact(error.what())},
+          {"hint", base::redact(error.hint())}};
+}
+
 }  // namespace
 
 std::string json_answer(const std::vector<catalog::RunRow>& rows) {
@@ -128,6 +134,7 @@ std::string json_differences(const std::vector<std::string>& differences) {
 }
 
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
+                             const std::vector<FailedFetch>& failed,
                              const std::optional<app::RunOutcome>& applied) {
   ordered_json fetched = ordered_json::array();
   for (const app::FetchedAsset& asset : assets) {
@@ -143,6 +150,11 @@ std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
                        {"files", files}});
   }
   ordered_json result = {{"type", "result"}, {"schema", 1}, {"fetched", fetched}};
+  for (const auto& [name, error] : failed) {
+    ordered_json one = {{"name", name}};
+    one.update(error_fields(error));
+    result["failed"].push_back(std::move(one));
+  }
   if (applied) result["applied"] = outcome_json(*applied);
   return result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -261,10 +273,7 @@ std::string json_answer(const spec::RunRecord& record) {
 }
 
 std::string json_error(const base::Error& error) {
-  return base::pretty_json({{"error",
-                             {{"kind", kind_name(error.kind())},
-                              {"message", base::redact(error.what())},
-                              {"hint", base::redact(error.hint())}}}});
+  return base::pretty_json({{"error", error_fields(error)}});
 }
 
 }  // namespace sabath::cli

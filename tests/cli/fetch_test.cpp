@@ -110,6 +110,36 @@ TEST_CASE("cli: a source that gives other bytes than before is an error that say
   CHECK(sabath({"fetch", "pinned", "--refresh"}).status == 0);
 }
 
+TEST_CASE("cli: of several names all are tried, and what was fetched is told") {
+  Sabath sabath;
+  const std::string first = make_source(sabath, "bytes");
+  write_text(sabath.folder() / "other.txt", "more");
+  const std::string other = "file://" + (sabath.folder() / "other.txt").string();
+  const Answer told = sabath({"fetch", first, "file:///no/such/file", "no-such-asset", other});
+  CHECK(told.status == 10);
+  CHECK_THAT(told.output,
+             Contains(sabath::base::sha256_of("bytes").hex) &&
+                 Contains(sabath::base::sha256_of("more").hex));
+  CHECK_THAT(told.errors,
+             Contains("2 of 4 could not be fetched") && Contains("/no/such/file") &&
+                 Contains("no-such-asset"));
+
+  const Answer answer = sabath({"--json", "fetch", "file:///no/such/file", first, other});
+  CHECK(answer.status == 10);
+  const json result = result_of(answer);
+  CHECK(result["fetched"].size() == 2);
+  REQUIRE(result["failed"].size() == 1);
+  CHECK(result["failed"][0]["name"] == "file:///no/such/file");
+  CHECK(result["failed"][0]["kind"] == "not_found");
+  CHECK(json::parse(answer.errors)["error"]["kind"] == "not_found");
+}
+
+TEST_CASE("cli: a digest names nothing that could be fetched") {
+  const Answer answer = Sabath()({"fetch", std::string("sha256:") + zeros});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains("a digest says what the bytes are, not where"));
+}
+
 TEST_CASE("cli: what a file URL names and is not there is not found") {
   Sabath sabath;
   const Answer answer = sabath({"fetch", "file:///no/such/file"});
@@ -296,6 +326,17 @@ TEST_CASE("cli: what a URL was linked to is verified by the URL") {
   const Answer wrong = sabath({"verify", url});
   CHECK(wrong.status == 1);
   CHECK_THAT(wrong.output, Contains(mine.string()) && Contains("has changed"));
+}
+
+TEST_CASE("cli: what one URL brought is verified once") {
+  const Sabath sabath;
+  const fs::path mine = sabath.folder() / "mine.bin";
+  write_text(mine, "data");
+  const std::string url = "file://" + mine.string();
+  REQUIRE(sabath({"fetch", url}).status == 0);
+  const Answer answer = sabath({"--json", "verify", url});
+  CHECK(answer.status == 0);
+  CHECK(json::parse(answer.output)["verified"].size() == 1);
 }
 
 TEST_CASE("cli: --fetcher uses no other than that one") {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/app/documents.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/fetch/fetcher.hpp>
@@ -59,6 +60,11 @@ struct FetchOptions {
   /// Is there a login for this host? Then sources behind a login are tried.
   std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
 };
+
+/// Does this keep whatever comes next from being fetched, too?
+bool ends_everything(base::ErrorKind kind);
+/// What several failures come to: what all are, or wrong bytes where some are that.
+base::ErrorKind kind_of_all(const std::vector<base::Error>& failures);
 
 /// Makes a generated asset. Handed over by whoever can run recipes; `options` say for what the
 /// recipe needs, too, whether the network may be used. Throws what a failed run throws.

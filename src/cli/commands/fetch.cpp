@@ -7,6 +7,7 @@
 #include "workspace.hpp"
 
 #include <sabath/app/apply_script.hpp>
+#include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -44,14 +45,9 @@ struct FetchCommandOptions {
   std::string variant{};
 };
 
-/// A name is an asset's; whatever has a colon cannot be one.
-bool is_url(const std::string& name) {
-  return name.find(':') != std::string::npos;
-}
-
 std::vector<base::Digest> wanted_digests(const FetchCommandOptions& options) {
   if (options.sha256.empty()) return {};
-  if (options.names.size() != 1 || !is_url(options.names.front())) {
+  if (options.names.size() != 1 || !app::is_url(options.names.front())) {
     throw base::Error(base::ErrorKind::usage, "--sha256: goes with exactly one URL");
   }
   const auto digest = base::parse_digest(options.sha256);
@@ -68,6 +64,10 @@ void check_options(const FetchCommandOptions& options) {
   const auto complain = [](const std::string& problem) {
     throw base::Error(base::ErrorKind::usage, problem);
   };
+  for (const std::string& name : options.names) {
+    if (name.starts_with("sha256:"))
+      complain(name + ": a digest says what the bytes are, not where they are");
+  }
   if (!options.path.empty() && options.names.size() != 1) complain("--path: goes with one name");
   if (options.link && options.path.empty()) {
     complain("--link: goes with --path, which says where the data are");
@@ -76,7 +76,7 @@ void check_options(const FetchCommandOptions& options) {
     if (!options.arguments.empty()) complain("--arg: goes with --apply, whose script takes it");
     if (options.fresh) complain("--fresh: goes with --apply; --refresh asks the source again");
     if (!options.variant.empty()) complain("--variant: goes with --apply, whose script it is for");
-  } else if (options.names.size() != 1 || is_url(options.names.front())) {
+  } else if (options.names.size() != 1 || app::is_url(options.names.front())) {
     complain("--apply: goes with the name of one asset, whose script it is");
   }
   if (options.offline && options.refresh) complain("--refresh: asks the network, --offline not");
@@ -109,7 +109,7 @@ app::FetchedAsset fetch_one(const std::string& name,
   how.has_login = workspace.login_lookup();
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
-  if (!is_url(name)) asset = workspace.documents().asset(name);
+  if (!app::is_url(name)) asset = workspace.documents().asset(name);
   if (asset && !options.apply.empty()) app::check_call(*asset, call_of(options));
   app::AssetFetcher fetcher = workspace.runner().fetcher(observer, workspace.stop());
   if (asset) return fetcher.fetch(*asset, how, observer, workspace.stop());
@@ -235,6 +235,51 @@ std::string text_answer(const app::FetchedAsset& asset, std::chrono::nanoseconds
   return text + "  at " + base::printable(asset.path.native()) + "\n";
 }
 
+struct FetchedNames {
+  std::vector<app::FetchedAsset> fetched{};
+  std::vector<FailedFetch> failed{};
+};
+
+/// One that cannot be had does not stop the others, unless they would meet the same.
+FetchedNames fetch_all(const FetchCommandOptions& options,
+                       Workspace& workspace,
+                       base::Observer& observer) {
+  FetchedNames all;
+  for (const std::string& name : options.names) {
+    try {
+      const base::SteadyTime began = workspace.clock().steady();
+      app::FetchedAsset asset = fetch_one(name, options, workspace, observer);
+      const auto took = workspace.clock().steady() - began;
+      if (!options.output.empty()) place(asset, options.output, workspace, observer);
+      if (!workspace.options().json) workspace.answer(text_answer(asset, took));
+      all.fetched.push_back(std::move(asset));
+    } catch (const base::Error& error) {
+      all.failed.push_back({app::displayed_name(name), error});
+      if (app::ends_everything(error.kind())) break;
+    }
+  }
+  return all;
+}
+
+/// One error for all that failed, if any did.
+void check(const std::vector<FailedFetch>& failed, std::size_t names) {
+  if (failed.empty()) return;
+  const base::Error& last = failed.back().error;
+  if (names == 1) throw base::Error(last);
+  std::vector<base::Error> errors;
+  std::string text =
+      std::to_string(failed.size()) + " of " + std::to_string(names) + " could not be fetched";
+  std::string hints;
+  for (const auto& [name, error] : failed) {
+    errors.push_back(error);
+    text += std::string("\n") + error.what();
+    if (hints.find(error.hint()) == std::string::npos)
+      hints += (hints.empty() ? "" : "\n") + error.hint();
+  }
+  const bool is_end = app::ends_everything(last.kind());
+  throw base::Error(is_end ? last.kind() : app::kind_of_all(errors), text, hints);
+}
+
 /// Runs the script on what was fetched, as a run like others.
 app::RunOutcome apply_script(const app::FetchedAsset& fetched,
                              const FetchCommandOptions& options,
@@ -271,20 +316,15 @@ int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
   const bool json = workspace.options().json;
   EventLines events([&](std::string_view line) { workspace.answer(line); }, workspace.clock());
   base::Observer& observer = json ? static_cast<base::Observer&>(events) : workspace.observer();
-  std::vector<app::FetchedAsset> fetched;
-  for (const std::string& name : options.names) {
-    const base::SteadyTime began = workspace.clock().steady();
-    fetched.push_back(fetch_one(name, options, workspace, observer));
-    const auto took = workspace.clock().steady() - began;
-    if (!options.output.empty()) place(fetched.back(), options.output, workspace, observer);
-    if (!json) workspace.answer(text_answer(fetched.back(), took));
-  }
+  const auto [fetched, failed] = fetch_all(options, workspace, observer);
   if (options.apply.empty()) {
-    if (json) workspace.answer(json_result_line(fetched));
+    if (json && !fetched.empty()) workspace.answer(json_result_line(fetched, failed));
+    check(failed, options.names.size());
     return exit_done;
   }
+  check(failed, options.names.size());
   const app::RunOutcome outcome = apply_script(fetched.front(), options, workspace, observer);
-  workspace.answer(json ? json_result_line(fetched, outcome)
+  workspace.answer(json ? json_result_line(fetched, failed, outcome)
                         : outcome_answer(outcome) + outputs_answer(outcome, options.apply));
   return exit_status(outcome.state);
 }
