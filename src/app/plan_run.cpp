@@ -219,17 +219,17 @@ spec::RunPlan plan_run(const RunRequest& request,
     refuse_ranks_in_containers(plan);
     plan.code_state = keep_code(request, directory, processes, stop);
     if (request.place) give_place(*request.place, plan);
+    const RunFiles files(directory);
+    write_plan(files.plan(), plan, request.durability);
+    spec::RunStatus status;
+    stamp_process(status);
+    status.updated = plan.created;
+    files.write_status(status);
+    announce(folders.runs(), plan.run_id, RunEvent::planned);
   } catch (...) {
     base::remove_tree(directory);  // nothing was planned: not even an empty folder remains
     throw;
   }
-  const RunFiles files(directory);
-  write_plan(files.plan(), plan, request.durability);
-  spec::RunStatus status;
-  stamp_process(status);
-  status.updated = plan.created;
-  files.write_status(status);
-  announce(folders.runs(), plan.run_id, RunEvent::planned);
   return plan;
 }
 

@@ -215,6 +215,18 @@ TEST_CASE("cli: a disk too full to begin a run says so and does not run") {
   CHECK_FALSE(fs::exists(marker));
 }
 
+TEST_CASE("cli: a run that cannot be announced leaves nothing behind") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("tiny", one_metric);
+  fs::create_directories(sabath.runs());
+  write_text(sabath.runs() / ".inbox", "not a folder");
+  const Answer answer = sabath({"run", folder});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == 16);
+  CHECK_THAT(answer.errors, Contains(".inbox"));
+  CHECK(sabath.count_runs() == 0);
+}
+
 TEST_CASE("cli: a run directory that was deleted by hand is said to be gone") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe("tiny", one_metric);
