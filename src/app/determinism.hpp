@@ -9,14 +9,24 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace sabath::app {
 
 /// name -> stage -> value
 using StageValues = std::map<std::string, std::map<std::string, std::string>>;
 
-/// Does a variable of this name choose among ways to compute, or say how many threads do?
-bool is_of_determinism(const std::string& variable);
+/// Does a variable of this name choose among ways to compute, say how many threads do, or give a
+/// library its seed?
+bool is_of_determinism(std::string_view variable);
+
+/// Does a variable of this name lead programs to other code (PYTHONPATH, LD_PRELOAD), or say in
+/// which language and time zone they read and write?
+bool is_of_surroundings(std::string_view variable);
+
+/// The variables of that kind in `environment` (that of `exec`) that reach a stage: neither what
+/// layers and recipes set, nor into containers. Secrets are redacted.
+spec::Facet variables_facet(const spec::RunPlan& plan, const base::Environment& environment);
 
 /// By name what is the same in so many stages at least, else as "NAME in stage STAGE" for each of
 /// them. Secrets are redacted.

@@ -541,7 +541,7 @@ class Execution {
     if (record_.inputs.empty()) record_.inputs = plan_.inputs;
     take_plan(plan_, recipe_, record_);
     if (record_.energy.empty()) record_.energy = "none: no stage was started";
-    record_.facets = make_facets(plan_, record_.hosts);
+    record_.facets = make_facets(plan_, record_.hosts, recipe_, base::current_environment());
     add_software();
     if (masked_ > 0) record_.masked = masked_;
   }

@@ -136,6 +136,11 @@ class Parts {
 
   void add(const spec::FacetDifference& difference) {
     const RunRequest& from = sides_.request_b;
+    if (const std::string name = variable_of(difference); !name.empty()) {
+      return add_part("variable " + name, difference, [&from, name](RunRequest& request) {
+        take_variable(request, from, name);
+      });
+    }
     if (difference.facet == "parameters") return add_parameter(difference);
     if (difference.facet == "seed" || is_seed(difference)) {
       return add_part(
@@ -151,12 +156,6 @@ class Parts {
       return add_code(difference);
     }
     if (difference.facet == "environment") return add_environment(difference);
-    if (difference.facet == "determinism" && is_of_determinism(difference.item)) {
-      const std::string name = difference.item;
-      return add_part("variable " + name, difference, [&from, name](RunRequest& request) {
-        take_variable(request, from, name);
-      });
-    }
     if (difference.facet == "launch" && (difference.item == "cpus" || difference.item == "gpus")) {
       return add_part(
           "cores", difference, [&from](RunRequest& request) { request.place = from.place; });
@@ -179,6 +178,16 @@ class Parts {
   std::vector<std::string> impossible() const { return {impossible_.begin(), impossible_.end()}; }
 
  private:
+  /// Its name, where a variable of the session is what differs.
+  static std::string variable_of(const spec::FacetDifference& difference) {
+    if (difference.facet == "variables") return difference.item;
+    if (difference.facet != "determinism") return {};
+    constexpr std::string_view seed = "seed.";
+    const std::string& item = difference.item;
+    const std::string name = item.starts_with(seed) ? item.substr(seed.size()) : item;
+    return is_of_determinism(name) ? name : std::string();
+  }
+
   static bool is_seed(const spec::FacetDifference& difference) {
     return difference.facet == "determinism" &&
            (difference.item == "sample_order" || difference.item.starts_with("seed."));

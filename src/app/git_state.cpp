@@ -1,6 +1,7 @@
 #include "git_state.hpp"
 
 #include "git_tree.hpp"
+#include "hidden_changes.hpp"
 
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/error.hpp>
@@ -59,7 +60,8 @@ bool read_entry(spec::GitState& state, std::string_view entry) {
   } else if (entry.starts_with("u ")) {
     note_dirty(state, 'U', after_blanks(entry, 10));
   } else if (entry.size() > 4 && (entry.starts_with("1 ") || entry.starts_with("2 "))) {
-    const char kind = entry[3] == '.' ? entry[2] : entry[3];
+    // Against the commit: what was renamed or added there and edited since is still that.
+    const char kind = entry[2] == '.' || entry[3] == 'D' ? entry[3] : entry[2];
     note_dirty(state, kind, after_blanks(entry, entry[0] == '1' ? 8 : 9));
     return entry[0] == '2';
   }
@@ -138,6 +140,7 @@ base::ProcessResult diff_of(GitTree& tree, const std::string& place, const fs::p
 /// Their commits are known already: what was changed in them stands in the diff as files of the
 /// whole.
 void add_submodules(const spec::GitState& state,
+                    const HiddenChanges& hidden,
                     const fs::path& top,
                     base::ProcessRunner& processes,
                     const std::stop_token& stop,
@@ -145,6 +148,7 @@ void add_submodules(const spec::GitState& state,
   for (const auto& [path, commit] : state.submodules) {
     GitTree submodule(top / path, processes, stop);
     submodule.switch_off_filters();
+    hidden.show(submodule, path);
     const base::TempDir own(file.parent_path(), ".diff-");
     const fs::path part = own.path() / "part";
     const base::ProcessResult result = diff_of(submodule, path + "/", part);
@@ -158,8 +162,33 @@ void add_submodules(const spec::GitState& state,
   }
 }
 
+/// What the status of the whole cannot tell: a submodule of a submodule by its own settings, and
+/// files that are hidden in one.
+void note_submodules(spec::GitState& state,
+                     const HiddenChanges& hidden,
+                     const fs::path& top,
+                     base::ProcessRunner& processes,
+                     const std::stop_token& stop) {
+  for (const auto& [path, commit] : state.submodules) {
+    GitTree submodule(top / path, processes, stop);
+    submodule.switch_off_filters();
+    const bool is_nested = std::any_of(
+        state.submodules.begin(), state.submodules.end(), [&path = path](const auto& outer) {
+          return path.starts_with(outer.first + "/");
+        });
+    if (!hidden.show(submodule, path) && !is_nested) continue;
+    const std::string changes = submodule.must(
+        {"status", "--porcelain=v2", "--untracked-files=no", "--ignore-submodules=all", "-z"});
+    const std::string told = "M " + path;
+    if (!changes.empty() &&
+        std::find(state.dirty.begin(), state.dirty.end(), told) == state.dirty.end())
+      note_dirty(state, 'M', path);
+  }
+}
+
 void keep_diff(spec::GitState& state,
                GitTree& tree,
+               const HiddenChanges& hidden,
                base::ProcessRunner& processes,
                const std::stop_token& stop,
                const fs::path& file) {
@@ -172,7 +201,7 @@ void keep_diff(spec::GitState& state,
     if (result.output_bytes > max_diff_bytes)
       throw Error(ErrorKind::launch,
                   "git diff is larger than " + base::format_bytes(max_diff_bytes));
-    add_submodules(state, tree.folder(), processes, stop, file);
+    add_submodules(state, hidden, tree.folder(), processes, stop, file);
     state.diff = file.filename().string();
     return;
   } catch (const Error& error) {
@@ -257,15 +286,23 @@ spec::GitState look_at_git(const fs::path& folder,
                 "--get-regexp",
                 "^(remote\\..*\\.url|filter\\..*\\.(clean|process|required))$"});
   if (settings.ok()) read_settings(state, tree, settings.output);
-  read_status(
-      state, tree.must({"status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"}));
   std::error_code code;
   if (fs::exists(top / ".gitmodules", code)) {
     // Fails as a whole where one of them is not described.
     const base::ProcessResult submodules = tree.run({"submodule", "status", "--recursive"});
     if (submodules.ok()) read_submodules(state, submodules.output);
   }
-  keep_diff(state, tree, processes, stop, diff_file);
+  const HiddenChanges hidden(tree, diff_file.parent_path(), state.submodules, processes, stop);
+  hidden.show(tree, "");
+  read_status(state,
+              tree.must({"status",
+                         "--porcelain=v2",
+                         "--branch",
+                         "--untracked-files=normal",
+                         "--ignore-submodules=none",
+                         "-z"}));
+  note_submodules(state, hidden, top, processes, stop);
+  keep_diff(state, tree, hidden, processes, stop, diff_file);
   return state;
 }
 

@@ -34,7 +34,8 @@ GitTree::GitTree(fs::path folder,
 
 base::ProcessResult GitTree::run(std::vector<std::string> arguments,
                                  const fs::path& output,
-                                 std::uint64_t output_limit) {
+                                 std::uint64_t output_limit,
+                                 const std::string& input) {
   base::Command command;
   command.argv = {"git",
                   "-c",
@@ -50,6 +51,7 @@ base::ProcessResult GitTree::run(std::vector<std::string> arguments,
   command.deadline = patience_;
   command.capture_limit = max_status_bytes;
   command.stdout_path = output;
+  command.input = input;
   if (!output.empty()) command.output_limit = output_limit;
   base::ProcessResult result = processes_.run(command, stop_);
   if (result.end == base::ProcessEnd::stopped) throw Error(ErrorKind::interrupted, "interrupted");

@@ -30,10 +30,11 @@ class GitTree {
   void set(const std::string& variable, const std::string& value) { variables_[variable] = value; }
 
   /// What it prints goes to `output`, where that is given, and must not be more than
-  /// `output_limit`.
+  /// `output_limit`. `input`: what it reads.
   base::ProcessResult run(std::vector<std::string> arguments,
                           const std::filesystem::path& output = {},
-                          std::uint64_t output_limit = 0);
+                          std::uint64_t output_limit = 0,
+                          const std::string& input = {});
   /// What it printed; anything but success is an Error{launch} with what git said.
   std::string must(std::vector<std::string> arguments);
 

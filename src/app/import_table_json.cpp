@@ -1,5 +1,6 @@
 #include "dated_folder.hpp"
 #include "import_rows.hpp"
+#include "redact.hpp"
 
 #include <sabath/app/import_table.hpp>
 #include <sabath/app/run_files.hpp>
@@ -34,6 +35,7 @@ void check(const ImportRequest& request) {
                 "--recipe '" + base::printable(request.recipe) + "': is not a name",
                 "lower case letters, digits, '.', '_' and '-', such as imbalanced-mnist");
   }
+  refuse_secrets(request.tags);
   if (request.metrics.empty()) throw Error(ErrorKind::usage, "no metrics are asked for");
   std::set<std::string> seen;
   for (const auto* names : {&request.facets, &request.metrics}) {

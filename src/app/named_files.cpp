@@ -3,9 +3,11 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/probe/library_watch.hpp>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <string_view>
 
@@ -73,6 +75,24 @@ std::map<std::string, fs::path> outer_paths(const spec::Recipe& recipe) {
   return paths;
 }
 
+/// Of those that `counts` takes, by their word and their path.
+template <class Counts>
+std::map<std::string, std::string> digests_of(const spec::Recipe& recipe, const Counts& counts) {
+  std::map<std::string, std::string> items;
+  for (const auto& [word, path] : outer_paths(recipe)) {
+    std::error_code code;
+    if (is_of_system(path) || !fs::is_regular_file(path, code)) continue;
+    if (fs::file_size(path, code) > largest_code || is_program(path)) continue;
+    if (!counts(word, path)) continue;
+    try {
+      items[std::string(outer_file_prefix) + word] = base::digest_file(path).text();
+    } catch (const base::Error&) {
+      continue;  // nobody may read it here
+    }
+  }
+  return items;
+}
+
 }  // namespace
 
 bool is_beneath(const fs::path& path, const fs::path& folder) {
@@ -130,19 +150,18 @@ bool names_surroundings(const spec::Recipe& recipe) {
 }
 
 std::map<std::string, std::string> outer_files(const spec::Recipe& recipe) {
-  std::map<std::string, std::string> items;
-  for (const auto& [word, path] : outer_paths(recipe)) {
-    std::error_code code;
-    if (is_of_system(path) || !fs::is_regular_file(path, code)) continue;
-    if (fs::file_size(path, code) > largest_code || is_program(path)) continue;
-    if (word.starts_with('/') && !is_script(path)) continue;
-    try {
-      items[std::string(outer_file_prefix) + word] = base::digest_file(path).text();
-    } catch (const base::Error&) {
-      continue;  // nobody may read it here
-    }
-  }
-  return items;
+  return digests_of(recipe, [](const std::string& word, const fs::path& path) {
+    return !word.starts_with('/') || is_script(path);
+  });
+}
+
+std::map<std::string, std::string> outer_data(const spec::Recipe& recipe, base::WallTime planned) {
+  const auto before = std::chrono::nanoseconds(planned.time_since_epoch()).count();
+  return digests_of(recipe, [&](const std::string& word, const fs::path& path) {
+    if (!word.starts_with('/') || is_script(path)) return false;
+    const auto stamp = probe::stamp_of(path);
+    return stamp && stamp->modified_ns < before && stamp->changed_ns < before;
+  });
 }
 
 }  // namespace sabath::app

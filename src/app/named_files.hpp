@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/clock.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <filesystem>
@@ -30,6 +31,9 @@ bool names_surroundings(const spec::Recipe& recipe);
 
 inline constexpr std::string_view outer_file_prefix = "file ";
 /// Code and settings outside of the recipe's folder that its stages name by a path: "file PATH",
+/// The same of further files that the stages of a run name by an absolute path: data, and nothing
+/// that was written since `planned`, such as a log.
+std::map<std::string, std::string> outer_data(const spec::Recipe& recipe, base::WallTime planned);
 /// with the path as the recipe has it, -> digest. Neither what belongs to the system, nor programs
 /// (of which the record has what was loaded), nor what is too large to be either.
 std::map<std::string, std::string> outer_files(const spec::Recipe& recipe);

@@ -34,11 +34,18 @@ std::uint64_t draw_seed() {
 
 constexpr int run_letters = 8;
 
+/// Everybody's session sets its language: told each time, it would be read no more. `repro` sets it
+/// as the record has it.
+bool is_told(std::string_view name) {
+  if (name == "LANG" || (name.starts_with("LC_") && name != "LC_ALL")) return false;
+  return is_of_determinism(name) || is_of_surroundings(name);
+}
+
 /// What of the caller's environment the run depends on, for the same command elsewhere.
 std::vector<std::string> knobs_of(const RunRequest& request) {
   std::vector<std::string> words;
   for (const auto& [name, value] : request.knobs.value_or(base::current_environment())) {
-    if (is_of_determinism(name) && !base::names_a_secret(name) && base::redact(value) == value)
+    if (is_told(name) && !base::names_a_secret(name) && base::redact(value) == value)
       words.push_back(name + "=" + value);
   }
   if (!words.empty()) words.insert(words.begin(), "env");
@@ -153,6 +160,7 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
 }
 
 void check_due(const RunRequest& request) {
+  refuse_secrets(request.tags);
   spec::check_due(request.recipe,
                   stages_of(request),
                   resolve_parameters(request.recipe, request.set),

@@ -1,5 +1,7 @@
 #include "redact.hpp"
 
+#include "determinism.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
@@ -13,13 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beginnings of variables of the libraries and runtimes that a run's result or time can depend on.
-constexpr std::array<std::string_view, 38> prefixes{
-    "ASAN_",    "BLIS_",  "CC",       "CFLAGS",  "CUBLAS_", "CUDA_", "CUDNN_",    "CXX",
-    "FC",       "FFLAGS", "GOMP_",    "GOTO_",   "HDF5_",   "HIP_",  "HSA_",      "HWLOC_",
-    "I_MPI_",   "JAX_",   "KMP_",     "LANG",    "LC_",     "LD_",   "MALLOC_",   "MKL_",
-    "MPICH_",   "NCCL_",  "NUMEXPR_", "NVIDIA_", "OMPI_",   "OMP_",  "OPENBLAS_", "PYTHON",
-    "PYTORCH_", "ROCR_",  "SLURM_",   "TF_",     "UCX_",    "XLA_"};
+/// Beginnings of further variables of the libraries and runtimes that a run's result or time can
+/// depend on.
+constexpr auto prefixes = std::to_array<std::string_view>(
+    {"ASAN_",  "BLIS_",    "CC",     "CFLAGS",   "CUBLAS_", "CUDA_",    "CUDNN_", "CXX",
+     "FC",     "FFLAGS",   "FI_",    "GOMP_",    "GOTO_",   "GSL_RNG_", "HDF5_",  "HIP_",
+     "HSA_",   "HWLOC_",   "I_MPI_", "JAX_",     "KMP_",    "KOKKOS_",  "LD_",    "MALLOC_",
+     "MKL_",   "MPICH_",   "NCCL_",  "NUMEXPR_", "NVIDIA_", "OMPI_",    "OMP_",   "OPENBLAS_",
+     "PYTHON", "PYTORCH_", "ROCR_",  "SLURM_",   "UCX_",    "XLA_"});
 
 constexpr std::size_t shortest_drawn = 12;
 
@@ -31,11 +34,19 @@ bool looks_drawn(std::string_view value) {
          !any(std::isspace);
 }
 
+/// Not a key that happens to begin as paths do: one of 64 does.
+bool is_path(const std::string& value) {
+  if (!value.starts_with('/')) return false;
+  if (!base::can_be_secret(value)) return true;
+  std::error_code code;
+  return fs::exists(value, code);
+}
+
 /// Of variables also what only ends in "key", or has such a word within, where the value looks like
 /// it: "WANDB_KEY", "TOKEN_OF_ADA"; not MONITOR_KEY=val_loss.
-bool is_secret_variable(std::string_view name, std::string_view value) {
+bool is_secret_variable(std::string_view name, const std::string& value) {
   if (base::names_a_secret(name)) return true;
-  if (!looks_drawn(value) || value.starts_with('/')) return false;
+  if (!looks_drawn(value) || is_path(value)) return false;
   for (std::size_t end = name.find('_'); end != std::string_view::npos;
        end = name.find('_', end + 1)) {
     if (base::names_a_secret(name.substr(0, end))) return true;
@@ -79,12 +90,29 @@ void refuse_in_command(const std::string& stage, const std::vector<std::string>&
     refuse_in(i == 0 ? argv[i] : argv[i - 1] + " " + argv[i], "stage '" + stage + "'");
 }
 
+/// "postgres://ada:secret@host", "AccountKey=...;", "Bearer ...": of a URL the password alone too,
+/// as a program that was given it may print it.
+void add_secrets_within(const std::string& value, std::vector<std::string>& secrets) {
+  for (const base::SecretSpan& span : base::find_secrets(value)) {
+    if (!span.is_certain) continue;
+    const std::string secret = value.substr(span.begin, span.length);
+    secrets.push_back(secret);
+    const auto colon = secret.find(':');
+    const bool is_of_url = value.compare(span.begin + span.length, 1, "@") == 0;
+    if (!is_of_url || colon == std::string::npos) continue;
+    secrets.push_back(secret.substr(colon + 1));
+    // Short ones are nothing but where they stand.
+    secrets.push_back("//" + secret + "@");
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> variables_that_matter(const base::Environment& environment) {
   std::map<std::string, std::string> kept;
   for (const auto& [name, value] : environment) {
     const bool matters =
+        is_of_determinism(name) || is_of_surroundings(name) ||
         std::any_of(prefixes.begin(), prefixes.end(), [&name = name](std::string_view prefix) {
           return name.starts_with(prefix);
         });
@@ -100,9 +128,15 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
   std::vector<std::string> values = others;
   for (const auto& [name, value] : environment) {
     // A path, a number of a port are not what the name speaks of.
-    if (is_secret_variable(name, value) && !value.starts_with('/')) values.push_back(value);
+    if (is_secret_variable(name, value) && !is_path(value)) values.push_back(value);
+    add_secrets_within(value, values);
   }
   return base::KnownSecrets(values);
+}
+
+void refuse_secrets(const std::vector<std::string>& tags) {
+  for (const std::string& tag : tags)
+    refuse_in(tag, "--tag");
 }
 
 void refuse_secrets(const spec::PlannedStage& stage) {

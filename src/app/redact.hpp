@@ -19,7 +19,8 @@ namespace sabath::app {
 /// speaks of a secret are named with their value replaced.
 std::map<std::string, std::string> variables_that_matter(const base::Environment& environment);
 
-/// Every secret of the environment (by the names of its variables) and of `others`.
+/// Every secret of the environment (by the names of its variables, and within the values of all)
+/// and of `others`.
 base::KnownSecrets known_secrets(const base::Environment& environment,
                                  const std::vector<std::string>& others);
 
@@ -27,6 +28,8 @@ base::KnownSecrets known_secrets(const base::Environment& environment,
 /// Error{usage} that says where the recipe's text, an argument of its stages, or a value of a
 /// parameter looks like one.
 void refuse_secrets(const spec::Recipe& recipe, const spec::ParameterValues& values);
+/// The same of the words that a run is found by.
+void refuse_secrets(const std::vector<std::string>& tags);
 /// The same of a command and variables with their placeholders filled in.
 void refuse_secrets(const spec::PlannedStage& stage);
 /// The same of what job scripts and batches are made of. `file`: where the site is described.

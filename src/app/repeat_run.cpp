@@ -234,14 +234,24 @@ std::optional<spec::Place> place_like(const spec::RunPlan& plan, const RepeatToo
   return std::nullopt;
 }
 
-/// The variables that choose among ways to compute, as they were then.
+/// What an earlier record says nothing of stays as it is here.
+std::map<std::string, std::string> surroundings_of(const spec::RunRecord& record) {
+  if (const spec::Facet* known = record.facet("variables")) return known->items;
+  std::map<std::string, std::string> here = base::current_environment();
+  std::erase_if(here, [](const auto& item) { return !is_of_surroundings(item.first); });
+  return here;
+}
+
+/// The variables that choose among ways to compute and lead to code, as they were then.
 std::optional<std::map<std::string, std::string>> knobs_of(const spec::RunRecord& record,
                                                            const RepeatTools& tools) {
   if (!record.determinism) return std::nullopt;
   std::map<std::string, std::string> knobs;
-  for (const auto* values : {&record.determinism->switches, &record.determinism->threads}) {
-    for (const auto& [name, value] : *values) {
-      if (!is_of_determinism(name)) continue;  // a library's word, or of one stage
+  const spec::Determinism& known = *record.determinism;
+  for (const auto& values : {known.switches, known.threads, known.seeds, surroundings_of(record)}) {
+    for (const auto& [name, value] : values) {
+      // Else a library's word, or of one stage.
+      if (!is_of_determinism(name) && !is_of_surroundings(name)) continue;
       if (value.find(base::redacted_mark) == std::string::npos) {
         knobs[name] = value;
       } else {

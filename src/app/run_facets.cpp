@@ -1,5 +1,11 @@
 #include "run_facets.hpp"
 
+#include "determinism.hpp"
+#include "named_files.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/spec/environment_differences.hpp>
+
 #include <map>
 #include <set>
 
@@ -21,6 +27,8 @@ void add_environment(const std::string& place,
     const std::string of = place + layer.lock.name;
     facet.items[of + ".key"] = layer.lock.key.hex;
     for (const auto& [name, value] : layer.lock.facts)
+      facet.items[of + "." + name] = value;
+    for (const auto& [name, value] : spec::drift_facts(layer.drift()))
       facet.items[of + "." + name] = value;
     for (const auto& [name, value] : layer.variables)
       facet.items[of + ".$" + name] = value;
@@ -69,6 +77,18 @@ std::vector<spec::Facet> make_facets(const spec::RunPlan& plan,
           seed,
           host_facet(hosts),
           {"launch", plan.launch}};
+}
+
+std::vector<spec::Facet> make_facets(const spec::RunPlan& plan,
+                                     const std::vector<spec::HostFacts>& hosts,
+                                     spec::Recipe recipe,
+                                     const base::Environment& environment) {
+  std::vector<spec::Facet> facets = make_facets(plan, hosts);
+  recipe.directory = plan.recipe_directory;
+  if (const auto planned = base::parse_rfc3339(plan.created))
+    facets.front().items.merge(outer_data(recipe, *planned));
+  facets.push_back(variables_facet(plan, environment));
+  return facets;
 }
 
 }  // namespace sabath::app

@@ -274,7 +274,10 @@ RunInFlight RecipeRunner::launch(const spec::RunPlan& plan, const Knobs& knobs) 
   launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory, {}};
   if (knobs) {
     job.environment = base::current_environment();
-    std::erase_if(*job.environment, [](const auto& item) { return is_of_determinism(item.first); });
+    std::erase_if(*job.environment, [](const auto& item) {
+      if (item.first == "LD_LIBRARY_PATH") return false;  // sabath itself may want it to start here
+      return is_of_determinism(item.first) || is_of_surroundings(item.first);
+    });
     for (const auto& [name, value] : *knobs)
       (*job.environment)[name] = value;
   }

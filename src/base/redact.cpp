@@ -13,7 +13,8 @@ constexpr std::size_t shortest_value = 8;
 /// Longer ones are taken for several: a hostile text must not be read again and again.
 constexpr std::size_t longest_value = 8192;
 
-enum class Letters { alnum, upper, drawn };  ///< drawn: [A-Za-z0-9_-], with a digit
+/// drawn: [A-Za-z0-9_-], with a digit; parts: alnum and '/', with a digit
+enum class Letters { alnum, upper, drawn, parts };
 
 /// How a service's tokens begin, and how many characters follow at least, and at most.
 struct TokenForm {
@@ -23,7 +24,7 @@ struct TokenForm {
   Letters letters = Letters::alnum;
   std::size_t most = longest_value;
 };
-constexpr std::array<TokenForm, 28> token_forms{{
+constexpr auto token_forms = std::to_array<TokenForm>({
     {"ghp_", 20, "a GitHub token"},
     {"gho_", 20, "a GitHub token"},
     {"ghu_", 20, "a GitHub token"},
@@ -52,7 +53,18 @@ constexpr std::array<TokenForm, 28> token_forms{{
     {"oauth2_", 40, "a token"},
     {"SG.", 40, "a SendGrid key", Letters::drawn},
     {"eyJ", 40, "a JSON web token", Letters::drawn},
-}};
+    {"xapp-", 16, "a Slack token", Letters::drawn},
+    {"hooks.slack.com/services/", 30, "a Slack webhook", Letters::parts},
+    {"sk_live_", 20, "a Stripe key"},
+    {"rk_live_", 20, "a Stripe key"},
+    {"GOCSPX-", 20, "a Google secret", Letters::drawn},
+    {"nvapi-", 30, "an NVIDIA API key", Letters::drawn},
+    {"glsa_", 30, "a Grafana token", Letters::drawn},
+    {"sq0atp-", 20, "a Square token", Letters::drawn},
+    {"sq0csp-", 20, "a Square secret", Letters::drawn},
+    {"AGE-SECRET-KEY-1", 50, "an age key", Letters::upper},
+    {"ATATT3x", 50, "an Atlassian token", Letters::drawn},
+});
 
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -85,6 +97,9 @@ bool has_letters(std::string_view tail, Letters letters) {
       return all([](char c) { return is_digit(c) || is_upper(c); });
     case Letters::drawn:
       return any(is_digit) && any(is_lower) && any(is_upper);
+    case Letters::parts:
+      return any(is_digit) &&
+             all([](char c) { return c == '/' || (is_token_char(c) && c != '_' && c != '-'); });
   }
   return false;
 }
@@ -232,6 +247,7 @@ void find_urls(std::string_view text, Spans& spans) {
 void find_tokens(std::string_view text, Spans& spans) {
   for (const TokenForm& form : token_forms) {
     const bool has_dots = form.head == "eyJ" || form.head == "SG.";
+    const bool has_parts = form.letters == Letters::parts;
     std::size_t end = 0;
     for (std::size_t at = text.find(form.head); at != std::string_view::npos;
          at = text.find(form.head, end)) {
@@ -239,7 +255,8 @@ void find_tokens(std::string_view text, Spans& spans) {
       const std::size_t limit = std::min(text.size(), begin + longest_value);
       end = begin;
       if (at > 0 && is_token_char(text[at - 1])) continue;
-      while (end < limit && (is_token_char(text[end]) || (has_dots && text[end] == '.')))
+      while (end < limit && (is_token_char(text[end]) || (has_dots && text[end] == '.') ||
+                             (has_parts && text[end] == '/')))
         ++end;
       const std::string_view tail = text.substr(begin, end - begin);
       if (tail.size() >= form.least && tail.size() <= form.most && has_letters(tail, form.letters))
@@ -276,6 +293,17 @@ std::size_t skip(std::string_view text, std::size_t at, std::string_view chars) 
   return std::min(text.find_first_not_of(chars, at), text.size());
 }
 
+/// "a;Name=b", as connection strings have it: where the next name begins.
+std::size_t next_of_list(std::string_view text) {
+  for (std::size_t at = text.find(';'); at != std::string_view::npos; at = text.find(';', at + 1)) {
+    std::size_t end = at + 1;
+    while (end < text.size() && is_name_char(text[end]))
+      ++end;
+    if (end > at + 1 && end < text.size() && text[end] == '=') return at;
+  }
+  return text.size();
+}
+
 /// The value that begins at `from`: in quotation marks to the next, else up to a blank.
 SecretSpan value_at(std::string_view text, std::size_t from) {
   const std::string_view rest = text.substr(from, longest_value);
@@ -285,6 +313,7 @@ SecretSpan value_at(std::string_view text, std::size_t from) {
     return {from + 1, 0};
   }
   std::size_t end = std::min(rest.find_first_of(" \t\r\n\"'`&"), rest.size());
+  end = next_of_list(rest.substr(0, end));
   while (end > 0 && std::string_view(",;)]}").find(rest[end - 1]) != std::string_view::npos)
     --end;
   return {from, end};
@@ -389,6 +418,100 @@ void find_options(std::string_view text, Spans& spans) {
   }
 }
 
+std::size_t before_blanks(std::string_view text, std::size_t end) {
+  while (end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1])) != 0)
+    --end;
+  return end;
+}
+
+/// "machine h login ada password x" (the file formats of ftp(1) and curl, on one line or several).
+void find_netrc(std::string_view text, Spans& spans) {
+  constexpr std::string_view word = "password";
+  constexpr std::string_view login = "login";
+  constexpr std::size_t longest_user = 256;
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + word.size())) {
+    const std::size_t after = at + word.size();
+    const std::size_t from = skip(text, after, " \t\r\n");
+    const std::size_t window = at < longest_user ? 0 : at - longest_user;
+    const std::string_view before = text.substr(window, at - window);
+    const std::size_t user_end = before_blanks(before, before.size());
+    if (from == after || user_end == before.size()) continue;
+    const std::size_t user = before.substr(0, user_end).find_last_of(" \t\r\n");
+    if (user == std::string_view::npos) continue;
+    const std::string_view head = before.substr(0, before_blanks(before, user));
+    if (!head.ends_with(login)) continue;
+    SecretSpan value = value_at(text, from);
+    const std::string_view shown = text.substr(value.begin, value.length);
+    if (!can_be_secret(shown)) continue;
+    value.what = "a password of a netrc file";
+    value.is_certain = head.find("machine") != std::string_view::npos || has_digit(shown);
+    spans.push_back(value);
+  }
+}
+
+/// "-u ada:x", as curl has it; not a user and a group.
+void find_users(std::string_view text, Spans& spans) {
+  for (const std::string_view option : {"-u ", "--user "}) {
+    for (std::size_t at = text.find(option); at != std::string_view::npos;
+         at = text.find(option, at + option.size())) {
+      if (at > 0 && is_token_char(text[at - 1])) continue;
+      SecretSpan value = value_at(text, at + option.size());
+      const std::string_view both = text.substr(value.begin, value.length);
+      const auto colon = both.find(':');
+      if (colon == std::string_view::npos || colon == 0) continue;
+      const std::string_view shown = both.substr(colon + 1);
+      if (!can_be_secret(shown) || !has_digit(shown)) continue;
+      spans.push_back({value.begin + colon + 1, shown.size(), "a password behind its user"});
+    }
+  }
+}
+
+/// "os.environ['X']", "get()"; not "Hunter(2)Secret": in no language stands a name right behind a
+/// bracket.
+bool is_code(std::string_view value) {
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '(' || value[i] == '[') ++open;
+    if (value[i] != ')' && value[i] != ']') continue;
+    const bool goes_on =
+        i + 1 < value.size() && std::isalnum(static_cast<unsigned char>(value[i + 1])) != 0;
+    if (open == 0 || !goes_on) return true;
+    --open;
+  }
+  return open > 0;
+}
+
+enum class Kind { lower, upper, digit, other };
+
+Kind kind_of(char c) {
+  if (is_lower(c)) return Kind::lower;
+  if (is_upper(c)) return Kind::upper;
+  return is_digit(c) ? Kind::digit : Kind::other;
+}
+
+/// A key in base64 that begins with '/', and not "/home/ada/Project2": its kinds of letters take
+/// turns, also within words.
+bool is_drawn_path(std::string_view value) {
+  constexpr std::size_t shortest = 16;
+  constexpr std::size_t letters_to_a_turn = 6;
+  const auto any = [&](auto is) { return std::any_of(value.begin(), value.end(), is); };
+  const bool is_base64 = std::all_of(value.begin(), value.end(), [](char c) {
+    return kind_of(c) != Kind::other || c == '/' || c == '+' || c == '=';
+  });
+  if (!is_base64 || value.size() < shortest || !any(is_digit) || !any(is_lower) || !any(is_upper))
+    return false;
+  std::size_t turns = 0;
+  for (std::size_t i = 1; i < value.size(); ++i) {
+    const Kind before = kind_of(value[i - 1]);
+    const Kind now = kind_of(value[i]);
+    const bool is_word =
+        value[i - 1] == '/' || value[i] == '/' || (before == Kind::upper && now == Kind::lower);
+    if (before != now && !is_word) ++turns;
+  }
+  return turns >= value.size() / letters_to_a_turn;
+}
+
 }  // namespace
 
 bool names_a_secret(std::string_view name) {
@@ -397,8 +520,9 @@ bool names_a_secret(std::string_view name) {
 
 bool can_be_secret(std::string_view value) {
   if (value.size() < shortest_value || value == redacted_mark) return false;
-  constexpr std::array<std::string_view, 12> references{
-      "$", "{", "<", "[", "/", "./", "~", "***", "sha256:", "sha512:", "sha1:", "md5:"};
+  constexpr std::array<std::string_view, 11> references{
+      "$", "{", "<", "[", "./", "~", "***", "sha256:", "sha512:", "sha1:", "md5:"};
+  if (value.starts_with('/') && !is_drawn_path(value)) return false;
   const bool is_reference = std::any_of(
       references.begin(), references.end(), [&](auto head) { return value.starts_with(head); });
   const bool has_letter = std::any_of(value.begin(), value.end(), [](unsigned char c) {
@@ -406,9 +530,7 @@ bool can_be_secret(std::string_view value) {
   });
   const bool has_blank =
       std::any_of(value.begin(), value.end(), [](unsigned char c) { return std::isspace(c) != 0; });
-  const bool is_code = value.find('(') != std::string_view::npos ||
-                       value.find('[') != std::string_view::npos;  // "os.environ['X']"
-  return !is_reference && has_letter && !has_blank && !is_code;
+  return !is_reference && has_letter && !has_blank && !is_code(value);
 }
 
 std::vector<SecretSpan> find_secrets(std::string_view text) {
@@ -420,6 +542,8 @@ std::vector<SecretSpan> find_secrets(std::string_view text) {
   find_authorizations(text, spans);
   find_cookies(text, spans);
   find_options(text, spans);
+  find_netrc(text, spans);
+  find_users(text, spans);
   return merged(std::move(spans));
 }
 

@@ -145,10 +145,30 @@ std::string seed_text(const Cascade& cascade, bool from_start) {
                     : "what the seed decides, such as the order of the data, is the likely cause";
 }
 
+/// Its packages are in no layer, and so in no record.
+bool has_python_of_host(const spec::RunRecord& record) {
+  const auto holds_packages = [](const spec::BuiltEnvironment& environment) {
+    return std::any_of(environment.layers.begin(), environment.layers.end(), [](const auto& layer) {
+      return layer.packages.has_value();
+    });
+  };
+  bool is_held = holds_packages(record.environment);
+  if (record.variants) {
+    for (const auto& [variant, environment] : *record.variants)
+      is_held = is_held || holds_packages(environment);
+  }
+  const spec::Facet* const libraries = record.facet("libraries");
+  if (is_held || libraries == nullptr) return false;
+  const std::string python = std::string(spec::program_item) + "python";
+  const auto first = libraries->items.lower_bound(python);
+  return first != libraries->items.end() && first->first.starts_with(python);
+}
+
 std::string conclusion(const std::vector<Group>& groups,
                        const std::vector<spec::FacetDifference>& differences,
                        const Cascade& cascade,
-                       bool from_start) {
+                       bool from_start,
+                       bool has_unknown_packages) {
   if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
     return "the runs were asked for different things, which is cause enough";
   }
@@ -178,12 +198,17 @@ std::string conclusion(const std::vector<Group>& groups,
   if (has(groups, "host")) {
     return "the processor, or what libraries choose for it, is the likely cause";
   }
+  if (has(groups, "variables")) {
+    return "what these variables lead to (other code, another language) is the likely cause";
+  }
   if (has(groups, "launch")) return "the way it was started is the likely cause";
   if (!groups.empty()) return "what differs between them is the likely cause";
   if (cascade.initial_weights && cascade.initial_weights->differs)
     return "initial weights that no seed decides are the likely cause";
-  return "something that is not recorded or not determined, such as a race, an unseeded generator "
-         "or uninitialised memory, is the likely cause";
+  return fmt::format(
+      "something that is not recorded or not determined, such as {}a race, an unseeded generator "
+      "or uninitialised memory, is the likely cause",
+      has_unknown_packages ? "packages of the host's Python, which is of no layer, " : "");
 }
 
 }  // namespace
@@ -233,7 +258,11 @@ std::string likely_cause(const Beginning& beginning,
   return fmt::format("{}; {}: {}",
                      what_differs(groups),
                      fmt::join(began, "; "),
-                     conclusion(groups, differences, cascade, from_start));
+                     conclusion(groups,
+                                differences,
+                                cascade,
+                                from_start,
+                                has_python_of_host(a) || has_python_of_host(b)));
 }
 
 }  // namespace sabath::compare

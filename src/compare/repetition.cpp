@@ -29,6 +29,7 @@ std::vector<std::string> facet_names(const spec::RunRecord& a, const spec::RunRe
                                  "environment",
                                  "libraries",
                                  "determinism",
+                                 "variables",
                                  "seed",
                                  "launch",
                                  "host"};
@@ -177,7 +178,7 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
     const bool is_known = a.facet(facet) != nullptr && b.facet(facet) != nullptr;
     if (facet == "libraries") {
       add_libraries(differences, a, b);
-    } else if (facet != "determinism" || is_known) {
+    } else if ((facet != "determinism" && facet != "variables") || is_known) {
       // Of an earlier sabath that did not look: nothing is known to differ.
       add_facet(differences, facet, of_a, of_b);
     }
@@ -199,7 +200,9 @@ Bearing bearing_of(const spec::FacetDifference& difference,
   // Nothing else says of which build a program of the host's is.
   if (facet == "libraries" && difference.item.starts_with(spec::program_item))
     return Bearing::environment;
-  if (facet == "host" || facet == "launch" || facet == "libraries") return Bearing::host;
+  // Of the session: between two users or hosts these differ as their homes do.
+  if (facet == "host" || facet == "launch" || facet == "libraries" || facet == "variables")
+    return Bearing::host;
   if (facet == "determinism") {
     const bool is_seed = difference.item == "sample_order" || difference.item.starts_with("seed.");
     return is_seed ? Bearing::seed : Bearing::environment;

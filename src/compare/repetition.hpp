@@ -13,7 +13,7 @@ enum class Bearing {
   result,       ///< recipe, data, or a parameter that affects the result
   environment,  ///< or a parameter that affects the execution
   code,
-  host,  ///< host, user, launch, libraries of the system
+  host,  ///< host, user, launch, libraries of the system, variables of the session
   seed,
 };
 

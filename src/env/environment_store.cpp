@@ -6,6 +6,7 @@
 #include "layer_variables.hpp"
 #include "lease.hpp"
 #include "locked_layer.hpp"
+#include "package_files.hpp"
 #include "package_install.hpp"
 #include "platform.hpp"
 #include "prefix.hpp"
@@ -279,6 +280,10 @@ std::optional<EnvironmentEntry> EnvironmentStore::State::entry_of(const KeyFolde
                                 ? conda_packages_in(entry.prefix)
                                 : packages_in(entry.prefix);
     entry.drift = record.layer.drift();
+    if (record.layer.lock.kind == spec::LayerKind::pip) {
+      const auto changed = changed_packages(entry.prefix, found->folder.record());
+      entry.drift.insert(entry.drift.end(), changed.begin(), changed.end());
+    }
   }
   if (record.state == "building" && base::liveness_of(record.builder) == base::Liveness::gone) {
     entry.state = "failed";

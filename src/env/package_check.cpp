@@ -7,6 +7,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -119,7 +121,8 @@ void check_present(const LayerBuild& build, std::map<std::string, std::string> p
 }
 
 std::map<std::string, std::string> packages_in(const fs::path& prefix) {
-  std::map<std::string, std::string> packages;
+  // Of one package that was put over another there are two.
+  std::map<std::string, std::set<std::string>> found;
   std::error_code code;
   for (fs::directory_iterator python(prefix / "lib", code);
        !code && python != fs::directory_iterator();
@@ -133,9 +136,12 @@ std::map<std::string, std::string> packages_in(const fs::path& prefix) {
       const auto dash = name.rfind('-', name.size() - std::min(name.size(), suffix.size()) - 1);
       if (!name.ends_with(suffix) || dash == std::string::npos) continue;
       name.resize(name.size() - suffix.size());
-      packages[spec::normal_package_name(name.substr(0, dash))] = name.substr(dash + 1);
+      found[spec::normal_package_name(name.substr(0, dash))].insert(name.substr(dash + 1));
     }
   }
+  std::map<std::string, std::string> packages;
+  for (const auto& [package, versions] : found)
+    packages[package] = fmt::format("{}", fmt::join(versions, " and "));
   return packages;
 }
 

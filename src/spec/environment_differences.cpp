@@ -9,6 +9,7 @@ namespace sabath::spec {
 namespace {
 
 constexpr std::string_view package_label = "package.";
+constexpr std::string_view drift_label = "drift.";
 
 /// A fact of a package is its version, a blank and the digest of its file.
 std::string version_of(const std::string& fact) {
@@ -43,6 +44,11 @@ std::string fact_difference(const std::string& name,
                             const Names& names) {
   if (name.starts_with(package_label)) {
     return package_difference(name.substr(package_label.size()), one, other, names);
+  }
+  if (name.starts_with(drift_label)) {
+    std::string text = name.substr(drift_label.size()) + ": ";
+    if (!one.empty()) text += one + " in " + names.one + (other.empty() ? "" : ", ");
+    return other.empty() ? text : text + other + " in " + names.other;
   }
   if (other.empty()) return name + " ('" + one + "') is only in " + names.one;
   if (one.empty()) return name + " ('" + other + "') is only in " + names.other;
@@ -214,6 +220,17 @@ std::vector<std::string> environment_differences(const Items& a, const Items& b)
   }
   if (found.empty()) found.emplace_back("only the keys of its layers differ");
   return found;
+}
+
+std::map<std::string, std::string> drift_facts(const std::vector<std::string>& drift) {
+  constexpr std::string_view between = ": ";
+  std::map<std::string, std::string> facts;
+  for (const std::string& text : drift) {
+    const auto at = text.find(between);
+    if (at == std::string::npos) continue;
+    facts.emplace(std::string(drift_label) + text.substr(0, at), text.substr(at + between.size()));
+  }
+  return facts;
 }
 
 std::vector<std::string> differences(const EnvironmentLock& one, const EnvironmentLock& other) {

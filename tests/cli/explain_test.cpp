@@ -122,6 +122,37 @@ TEST_CASE("cli: explain finds the variable that chooses among ways to compute") 
   check_cause(explained(sabath), "variable OMP_NUM_THREADS");
 }
 
+TEST_CASE("cli: explain finds the variable that leads to other code, and compare names it") {
+  Sabath sabath;
+  for (const std::string loss : {"1.5", "2.5"}) {
+    fs::create_directories(sabath.folder() / ("loss-" + loss));
+    write_text(sabath.folder() / ("loss-" + loss) / "value", loss);
+  }
+  const auto folder = sabath.shell_recipe("led", tell("$(cat ${{PYTHONPATH}}/value)"), keys());
+  const auto run_with = [&](const std::string& loss, const std::string& decoy) {
+    sabath.environment()["PYTHONPATH"] = (sabath.folder() / ("loss-" + loss)).string();
+    done(sabath,
+         {"run",
+          folder,
+          "--seed",
+          "1",
+          "--set",
+          "decoy=" + decoy,
+          "--tag",
+          decoy == "1" ? "a" : "b"});
+  };
+  run_with("1.5", "1");
+  run_with("2.5", "2");
+  CHECK_THAT(sabath({"compare", "tag=a", "tag=b"}).output,
+             Contains("variables: PYTHONPATH") && !Contains("nothing that is recorded differs"));
+  CHECK_THAT(json::parse(sabath.newest())["reproduce"].get<std::string>(),
+             Catch::StartsWith("env ") && Contains("PYTHONPATH=" + sabath.folder().string()));
+  // As the record has it, whatever this session has.
+  CHECK_THAT(done(sabath, {"repro", "tag=a", "--require", "bitwise"}).output,
+             Contains("PASS") && Contains("nothing differs"));
+  check_cause(explained(sabath), "variable PYTHONPATH");
+}
+
 TEST_CASE("cli: explain goes on where a hybrid fails, and does not make that one again") {
   const Sabath sabath;
   // x and y go only together.

@@ -67,6 +67,9 @@ TEST_CASE(
                                              {"run", good, "--set", "db_password=hunter22a"},
                                              {"run", good, "--sweep", "key=a," + token},
                                              {"run", good, "--dry-run", "--set", "key=" + token},
+                                             {"run", good, "--tag", token},
+                                             {"run", good, "--sweep", "key=a,b", "--tag", token},
+                                             {"run", good, "--dry-run", "--tag", token},
                                              {"run", bad}}) {
     const Answer answer = sabath(arguments);
     INFO(answer.output + answer.errors);

@@ -254,6 +254,27 @@ TEST_CASE("cli: why two environments differ is said in words") {
   CHECK_FALSE(contains(compared, "/envs/"));
 }
 
+TEST_CASE("cli: a package that is not as it was locked is what two runs differ in") {
+  Orchard orchard;
+  orchard.done({"env", "lock", orchard.fruit});
+  orchard.done({"run", orchard.fruit, "--seed", "1"});
+  const fs::path packages = orchard.site_packages();
+  fs::permissions(packages, fs::perms::owner_all);
+  fs::rename(packages / "apple-1.0.dist-info", packages / "apple-1.5.dist-info");
+  orchard.done({"run", orchard.fruit, "--seed", "1"});
+  const std::string words = "layer 'python': apple: 1.0 was locked, 1.5 is present in ";
+  const std::string compared = orchard.sabath({"compare", "@last~1", "@last"}).output;
+  CHECK(contains(compared, words + "B"));
+  CHECK_FALSE(contains(compared, "nothing differs"));
+  CHECK(orchard.done({"env", "show", "--why", "@last~1", "@last"}).output ==
+        words + "the second\n");
+  // As it stands now.
+  CHECK(orchard.done({"env", "show", "--why", "@last~1", orchard.fruit}).output ==
+        words + "the second\n");
+  CHECK(contains(orchard.done({"env", "show", "--why", "@last", orchard.key()}).output,
+                 "nothing differs"));
+}
+
 TEST_CASE("cli: why two variants of a recipe differ is said, too") {
   Orchard orchard;
   orchard.package("pear", "1.0", "mild");

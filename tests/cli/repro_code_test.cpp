@@ -210,3 +210,124 @@ TEST_CASE("repro: has as many cores, and the variables that choose among ways to
     CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
   }
 }
+
+TEST_CASE("repro: code that git was told not to look at is recorded as changed, and comes back") {
+  Sabath sabath;
+  const fs::path library = sabath.folder() / "library";
+  fs::create_directories(library);
+  write_text(library / "lib.sh", "echo library\n");
+  git(sabath, library, {"init", "-q"});
+  commit_all(sabath, library, "first");
+  const fs::path folder = recipe(sabath, "(sh {recipe}/lib/lib.sh; sh {code}/train.sh)");
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  write_text(top / "left out.sh", "echo never there\n");
+  git(sabath, top, {"init", "-q"});
+  git(sabath, top, {"submodule", "--quiet", "add", library.string(), "recipes/coded/lib"});
+  commit_all(sabath, top, "first");
+  fs::path changed = folder / "lib/lib.sh";
+  std::string expected = "changed\none\n";
+  json dirty = {"M recipes/coded/lib"};
+  SECTION("a submodule that is ignored by the repository") {
+    git(sabath, top, {"config", "-f", ".gitmodules", "submodule.recipes/coded/lib.ignore", "all"});
+    commit_all(sabath, top, "ignored");
+  }
+  SECTION("a submodule that is ignored by the user") {
+    git(sabath, top, {"config", "submodule.recipes/coded/lib.ignore", "dirty"});
+    git(sabath, top, {"config", "diff.ignoreSubmodules", "all"});
+  }
+  SECTION("a file of a submodule that is assumed to be unchanged") {
+    git(sabath, folder / "lib", {"update-index", "--assume-unchanged", "lib.sh"});
+  }
+  SECTION("a file that is assumed to be unchanged, or whose work tree is skipped") {
+    const std::string mark = GENERATE("--assume-unchanged", "--skip-worktree");
+    git(sabath, top, {"update-index", mark, "recipes/coded/code/train.sh"});
+    // As a sparse checkout does: no change.
+    git(sabath, top, {"update-index", "--skip-worktree", "left out.sh"});
+    fs::remove(top / "left out.sh");
+    changed = folder / "code/train.sh";
+    expected = "library\nchanged\n";
+    dirty = {"M recipes/coded/code/train.sh"};
+  }
+  write_text(changed, "echo changed\n");
+  const std::string index = text_of(top / ".git/index");
+  done(sabath, {"run", folder.string()});
+  CHECK(text_of(top / ".git/index") == index);
+  CHECK(output_of_newest(sabath) == expected);
+  const json state = json::parse(sabath.newest())["code_state"]["git"];
+  CHECK(state["dirty"] == dirty);
+  CHECK(state["diff"] == "code.diff");
+  write_text(changed, "echo later\n");
+  CHECK_THAT(done(sabath, {"repro", "@last", "--require", "bitwise"}).output, Contains("PASS"));
+  CHECK(output_of_newest(sabath) == expected);
+}
+
+TEST_CASE("repro: a submodule of a submodule is looked at, whatever its parent ignores") {
+  Sabath sabath;
+  const auto make = [&](const char* name, const char* within) {
+    const fs::path library = sabath.folder() / name;
+    fs::create_directories(library);
+    write_text(library / "lib.sh", "echo library\n");
+    git(sabath, library, {"init", "-q"});
+    if (within != nullptr) {
+      git(sabath,
+          library,
+          {"submodule", "--quiet", "add", (sabath.folder() / within).string(), "inner"});
+      git(sabath, library, {"config", "-f", ".gitmodules", "submodule.inner.ignore", "all"});
+    }
+    commit_all(sabath, library, "first");
+    return library;
+  };
+  make("inner", nullptr);
+  const fs::path outer = make("outer", "inner");
+  const fs::path folder = recipe(sabath, "sh {recipe}/lib/inner/lib.sh");
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  git(sabath, top, {"init", "-q"});
+  git(sabath, top, {"submodule", "--quiet", "add", outer.string(), "recipes/coded/lib"});
+  git(sabath, top, {"submodule", "--quiet", "update", "--init", "--recursive"});
+  commit_all(sabath, top, "first");
+  write_text(folder / "lib/inner/lib.sh", "echo changed\n");
+  done(sabath, {"run", folder.string()});
+  CHECK(json::parse(sabath.newest())["code_state"]["git"]["dirty"] ==
+        json{"M recipes/coded/lib/inner"});
+  write_text(folder / "lib/inner/lib.sh", "echo later\n");
+  CHECK_THAT(done(sabath, {"repro", "@last", "--require", "bitwise"}).output, Contains("PASS"));
+  CHECK(output_of_newest(sabath) == "changed\n");
+}
+
+TEST_CASE("cli: a file that was renamed and edited is told as renamed, a new one as added") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh");
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "code/old.txt", std::string(200, 'a') + "\nb\nc\nd\n");
+  git(sabath, top, {"init", "-q"});
+  commit_all(sabath, top, "first");
+  git(sabath, folder, {"mv", "code/old.txt", "code/new.txt"});
+  write_text(folder / "code/new.txt", std::string(200, 'a') + "\nb\nc\ne\n");
+  write_text(folder / "code/more.sh", "one\n");
+  git(sabath, folder, {"add", "code/more.sh"});
+  write_text(folder / "code/more.sh", "two\n");
+  done(sabath, {"run", folder.string()});
+  CHECK(json::parse(sabath.newest())["code_state"]["git"]["dirty"] ==
+        json{"A recipes/coded/code/more.sh", "R recipes/coded/code/new.txt"});
+}
+
+TEST_CASE("cli: a file of data that a command names is told apart by its bytes") {
+  Sabath sabath;
+  const fs::path data = sabath.folder() / "data.txt";
+  const fs::path folder = recipe(sabath, "cat " + data.string());
+  const auto run_with = [&](const std::string& text) {
+    write_text(data, text);
+    done(sabath, {"run", folder.string(), "--seed", "1"});
+  };
+  run_with("one");
+  run_with("one");
+  CHECK_THAT(done(sabath, {"compare", "@last~1", "@last"}).output, Contains("nothing differs"));
+  run_with("two");
+  const Answer compared = sabath({"compare", "@last~1", "@last"});
+  CHECK(compared.status == 1);
+  CHECK_THAT(
+      compared.output,
+      Contains("code: file " + data.string()) && !Contains("nothing that is recorded differs"));
+}

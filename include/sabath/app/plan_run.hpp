@@ -72,7 +72,7 @@ struct RunEnvironments {
 /// The stages that a request is for, those that are not due too, in an order that respects their
 /// needs. Throws as spec::stages_of_task and spec::ordered_stages.
 std::vector<const spec::Stage*> stages_of(const RunRequest& request);
-/// Checks the conditions of the request's stages (spec::check_due).
+/// Checks the conditions of the request's stages (spec::check_due), and that no tag is a secret.
 void check_due(const RunRequest& request);
 /// The variants, but for the run's own, that stages of the request which are due name.
 std::set<std::string> variants_of(const RunRequest& request);

@@ -13,4 +13,8 @@ namespace sabath::spec {
 std::vector<std::string> environment_differences(const std::map<std::string, std::string>& a,
                                                  const std::map<std::string, std::string>& b);
 
+/// What BuiltLayer::drift tells, as facts of the layer: "drift.numpy" -> "1.0 was locked, 2.0 is
+/// present".
+std::map<std::string, std::string> drift_facts(const std::vector<std::string>& drift);
+
 }  // namespace sabath::spec

@@ -6,6 +6,7 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/environment_differences.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -17,11 +18,29 @@ namespace {
 
 constexpr std::string_view package_label = "package.";
 
+/// What was found present otherwise than locked counts as well: by it two differ whose keys are
+/// one.
+spec::EnvironmentLock lock_of(const spec::BuiltEnvironment& built) {
+  spec::EnvironmentLock lock = built.lock();
+  for (std::size_t i = 0; i < lock.layers.size(); ++i)
+    lock.layers[i].facts.merge(spec::drift_facts(built.layers[i].drift()));
+  return lock;
+}
+
 spec::EnvironmentLock lock_of_run(const std::string& name, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(name);
   const app::RunFiles files(row.directory);
-  if (const auto record = files.read_record()) return record->environment.lock();
-  return files.read_plan().environment.lock();
+  if (const auto record = files.read_record()) return lock_of(record->environment);
+  return lock_of(files.read_plan().environment);
+}
+
+spec::EnvironmentLock lock_of_recipe(const spec::Recipe& recipe,
+                                     const std::string& variant,
+                                     Workspace& workspace) {
+  const spec::EnvironmentSpec asked = workspace.runner().environment_of(recipe, variant);
+  if (const auto built = workspace.environments().find(asked, recipe.directory))
+    return lock_of(*built);
+  return workspace.environments().lock(asked, recipe.directory);
 }
 
 /// The layer that a key names, with those that it stands on.
@@ -29,8 +48,10 @@ spec::EnvironmentLock lock_of_key(const std::string& key, Workspace& workspace) 
   spec::EnvironmentLock lock;
   std::string wanted = key;
   while (!wanted.empty()) {
-    lock.layers.push_back(workspace.environments().show(wanted).lock);
-    const auto& facts = lock.layers.back().facts;
+    const env::EnvironmentEntry entry = workspace.environments().show(wanted);
+    lock.layers.push_back(entry.lock);
+    auto& facts = lock.layers.back().facts;
+    facts.merge(spec::drift_facts(entry.drift));
     const auto before = facts.find("before");
     wanted = before == facts.end() ? "" : before->second.substr(before->second.find(':') + 1);
   }
@@ -53,16 +74,13 @@ spec::EnvironmentLock lock_called(const std::string& name,
                                   Workspace& workspace) {
   if (names_a_run(name)) return lock_of_run(name, workspace);
   if (const auto recipe = recipe_called(name, workspace)) {
-    return workspace.environments().lock(workspace.runner().environment_of(*recipe, variant),
-                                         recipe->directory);
+    return lock_of_recipe(*recipe, variant, workspace);
   }
   // RECIPE:VARIANT
   if (const auto colon = name.rfind(':'); colon != std::string::npos) {
     if (const auto recipe = recipe_called(name.substr(0, colon), workspace)) {
       const std::string its = name.substr(colon + 1);
-      return workspace.environments().lock(
-          workspace.runner().environment_of(*recipe, its.empty() ? variant : its),
-          recipe->directory);
+      return lock_of_recipe(*recipe, its.empty() ? variant : its, workspace);
     }
   }
   return lock_of_key(name, workspace);

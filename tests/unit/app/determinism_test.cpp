@@ -1,5 +1,7 @@
 #include "app/determinism.hpp"
 
+#include "app/redact.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace sabath;
@@ -103,4 +105,105 @@ TEST_CASE("determinism: the host's variables do not reach into a container") {
   layer.container.emplace();
   one.plan.environment.layers = {layer};
   CHECK(one.found().threads.empty());
+}
+
+TEST_CASE("determinism: what chooses among ways to compute is known by its name, and is recorded") {
+  const std::string name = GENERATE("NPY_DISABLE_CPU_FEATURES",
+                                    "ATEN_CPU_CAPABILITY",
+                                    "DNNL_MAX_CPU_ISA",
+                                    "KERAS_BACKEND",
+                                    "NUMBA_CPU_NAME",
+                                    "CUPY_TF32",
+                                    "NVTE_FLASH_ATTN",
+                                    "FLEXIBLAS",
+                                    "GSL_RNG_SEED",
+                                    "GSL_RNG_TYPE",
+                                    "GFORTRAN_CONVERT_UNIT",
+                                    "F_UFMTENDIAN",
+                                    "FORT_CONVERT10",
+                                    "PETSC_OPTIONS",
+                                    "FI_PROVIDER",
+                                    "MV2_USE_SHARP",
+                                    "PMIX_MCA_gds",
+                                    "PRTE_MCA_rmaps_default_mapping_policy",
+                                    "OMPI_MCA_coll_tuned_allreduce_algorithm",
+                                    "ROMIO_HINTS",
+                                    "GOMAXPROCS",
+                                    "POLARS_MAX_THREADS",
+                                    "KOKKOS_NUM_THREADS",
+                                    "PL_GLOBAL_SEED",
+                                    "TF_XLA_FLAGS");
+  CHECK(app::is_of_determinism(name));
+  CHECK_FALSE(app::is_of_surroundings(name));
+  CHECK(app::variables_that_matter({{name, "3"}}) == Texts{{name, "3"}});
+  Case one;
+  one.environment[name] = "3";
+  const auto items = one.items();
+  CHECK(items.size() == 1);
+  CHECK((items.contains(name) || items.contains("seed." + name)));
+}
+
+TEST_CASE("determinism: what only says where something lies, or is of another program, is none") {
+  const std::string name = GENERATE("TF_CLI_CONFIG_FILE",
+                                    "TF_CLI_ARGS",
+                                    "TF_VAR_password",
+                                    "TF_TOKEN_app_example_org",
+                                    "KERAS_HOME",
+                                    "NUMBA_CACHE_DIR",
+                                    "DNNL_VERBOSE",
+                                    "OMPI_MCA_orte_jobid",
+                                    "OMP_SCHEDULE in stage train");
+  CHECK_FALSE(app::is_of_determinism(name));
+  if (name.starts_with("TF_")) CHECK(app::variables_that_matter({{name, "3"}}).empty());
+}
+
+TEST_CASE("determinism: what leads to other code, or says the language, is a facet of its own") {
+  const std::string name = GENERATE("PYTHONPATH",
+                                    "LD_LIBRARY_PATH",
+                                    "LD_PRELOAD",
+                                    "LANG",
+                                    "LC_ALL",
+                                    "LC_NUMERIC",
+                                    "TZ",
+                                    "R_LIBS",
+                                    "PERL5LIB",
+                                    "CLASSPATH",
+                                    "JULIA_DEPOT_PATH",
+                                    "JAVA_TOOL_OPTIONS");
+  Case one;
+  one.environment[name] = "/home/ada/lib";
+  CHECK(app::variables_that_matter(one.environment) == Texts{{name, "/home/ada/lib"}});
+  const auto items = [&] { return app::variables_facet(one.plan, one.environment).items; };
+  CHECK(items() == Texts{{name, "/home/ada/lib"}});
+  SECTION("what a recipe sets is of the recipe") {
+    one.plan.stages[0].environment[name] = "/own";
+    CHECK(items() == Texts{{name, "/home/ada/lib"}});  // the other stage sees it
+    one.plan.stages[1].environment[name] = "/own";
+    CHECK(items().empty());
+  }
+  SECTION("what a layer adds lies elsewhere in each home, and is of the environment") {
+    spec::BuiltLayer layer;
+    layer.variables[name] = "/home/ada/.cache/envs/a:$" + name;
+    one.plan.environment.layers = {layer};
+    CHECK(items() == Texts{{name, "/home/ada/lib"}});
+    one.plan.environment.layers[0].variables[name] = "/home/ada/.cache/envs/a";
+    CHECK(items().empty());
+  }
+  SECTION("it does not reach into a container") {
+    spec::BuiltLayer layer;
+    layer.lock.kind = spec::LayerKind::container;
+    layer.container.emplace();
+    one.plan.environment.layers = {layer};
+    CHECK(items().empty());
+  }
+}
+
+TEST_CASE("determinism: the user's PYTHONPATH does not reach into an environment of packages") {
+  Case one;
+  one.environment["PYTHONPATH"] = "/home/ada/lib";
+  spec::BuiltLayer layer;
+  layer.lock.kind = spec::LayerKind::pip;
+  layer.prefix = "/envs/a";
+  one.plan.environment.layers = {layer};
+  CHECK(app::variables_facet(one.plan, one.environment).items.empty());
 }

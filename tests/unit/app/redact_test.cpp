@@ -70,6 +70,13 @@ TEST_CASE("redact: a recipe or a value that looks like a secret is refused, with
       Contains("parameter 'url'") && !Contains("x8f7"));
 }
 
+TEST_CASE("redact: a tag that is a secret is refused, since tags are written as they are") {
+  CHECK_NOTHROW(app::refuse_secrets(std::vector<std::string>{"ci", "hf_bert_base", "run-2"}));
+  CHECK_THROWS_WITH(
+      app::refuse_secrets(std::vector<std::string>{"ci", "ghp_0123456789abcdefghijklmnop"}),
+      Contains("--tag") && Contains("a GitHub token") && !Contains("ghp_"));
+}
+
 TEST_CASE("redact: what a command has for its placeholders is judged as well") {
   spec::PlannedStage stage;
   stage.name = "one";
@@ -122,4 +129,31 @@ TEST_CASE(
   CHECK_FALSE(masks("TOKEN_TYPE", "validation"));
   CHECK_FALSE(masks("AWS_CREDENTIALS", "/home/ada/credentials"));
   CHECK_FALSE(masks("PASSWORD", "********"));
+  CHECK(masks("AWS_SECRET_ACCESS_KEY", "/JalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"));
+  const std::string there = (folder / "q8Zk3mWv1Yt0RbN7sLx2HcD5fGj9PaE4uTiKoMn").string();
+  base::write_file_atomically(there, "");
+  CHECK_FALSE(masks("AWS_SECRET_ACCESS_KEY", there));
+}
+
+TEST_CASE("redact: known are secrets within values of variables whatever their names are") {
+  const test::TempHome folder;
+  const auto masked =
+      [&](const std::string& name, const std::string& value, const std::string& printed) {
+        base::write_file_atomically(folder / "log", printed);
+        app::known_secrets({{name, value}}, {}).mask_file(folder / "log");
+        return base::read_file(folder / "log");
+      };
+  const std::string url = "postgres://ada:hunter2secret@db.example.org/x";
+  CHECK(masked("DATABASE_URL", url, "to " + url) ==
+        "to postgres:" + std::string(20, '*') + "db.example.org/x");
+  CHECK(masked("https_proxy", url, "login hunter2secret.") == "login *************.");
+  CHECK(masked("DATABASE_URL", "postgres://ada:pw@db/x", "postgres://ada:pw@db/x pw") ==
+        "postgres:" + std::string(9, '*') + "db/x pw");
+  CHECK(masked("AZURE_STORAGE_CONNECTION_STRING",
+               "AccountName=ada;AccountKey=q8Zk3mWv1Yt0+bN7sLx2==;EndpointSuffix=x",
+               "q8Zk3mWv1Yt0+bN7sLx2== ada") == std::string(22, '*') + " ada");
+  CHECK(masked("AUTH_HEADER", "Bearer 3fK9s0dkfjs93kd0fks9dkfXX", "3fK9s0dkfjs93kd0fks9dkfXX") ==
+        std::string(25, '*'));
+  CHECK(masked("SETTINGS", "eos_token=endoftext https://ada-of-example@h/", "endoftext") ==
+        "endoftext");
 }

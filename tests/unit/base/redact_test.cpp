@@ -34,11 +34,68 @@ TEST_CASE("redact: what only looks like a password in a URL stays") {
 
 TEST_CASE("redact: tokens of well-known forms are masked wherever they stand") {
   const std::string tail = "0123456789abcdefABCDEF0123456789abcdef";
-  const std::string head =
-      GENERATE("ghp_", "gho_", "github_pat_", "glpat-", "hf_", "sk-", "xoxb-", "npm_", "dckr_pat_");
-  CHECK(redact(head + tail) == "[redacted]");
+  const std::string head = GENERATE("ghp_",
+                                    "gho_",
+                                    "github_pat_",
+                                    "glpat-",
+                                    "hf_",
+                                    "sk-",
+                                    "xoxb-",
+                                    "npm_",
+                                    "dckr_pat_",
+                                    "xapp-1-A0-",
+                                    "https://hooks.slack.com/services/T0/B0/",
+                                    "sk_live_",
+                                    "GOCSPX-",
+                                    "nvapi-",
+                                    "glsa_",
+                                    "sq0atp-");
+  const std::string kept = head.starts_with("https://") ? "https://" : "";
+  CHECK(redact(head + tail) == kept + "[redacted]");
   CHECK(redact("token=" + head + tail + ", " + head + tail + ".") ==
-        "token=[redacted], [redacted].");
+        "token=[redacted], " + kept + "[redacted].");
+}
+
+TEST_CASE("redact: keys whose letters are of one kind, and long ones") {
+  const std::string upper = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE";
+  CHECK(redact("AGE-SECRET-KEY-1" + upper) == "[redacted]");
+  CHECK(redact("ATATT3xFfGF0" + upper + "abc-x=1234") == "[redacted]=1234");
+  CHECK(redact("see hooks.slack.com/services/ and sk_live_mode") ==
+        "see hooks.slack.com/services/ and sk_live_mode");
+}
+
+TEST_CASE("redact: a key that begins as a path does, and a password with brackets") {
+  for (const std::string secret : {"/JalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                                   "/q8Zk3mWv1Yt0RbN7sLx2HcD5fGj9PaE4uTiKoMn",
+                                   "/abc+DEF123456789xyz",
+                                   "Hunter(2)Secret99"}) {
+    CHECK(redact("password=" + secret + " x") == "password=[redacted] x");
+  }
+  for (const std::string text : {"password=/home/Ada/Project2/Secrets",
+                                 "credentials=/Users/AdaLovelace/MyProject2/Keys",
+                                 "api_key=get(config)[name].value",
+                                 "token=tokens[0].text",
+                                 "password=getpass.getpass(prompt)"}) {
+    CHECK(redact(text) == text);
+  }
+}
+
+TEST_CASE("redact: lines of a netrc file, a user with a password, a connection string") {
+  CHECK(redact("machine h.example.org login ada password hunter22a\nmachine g") ==
+        "machine h.example.org login ada password [redacted]\nmachine g");
+  CHECK(redact("machine h\n  login ada\n  password hunter22a\n") ==
+        "machine h\n  login ada\n  password [redacted]\n");
+  CHECK(redact("curl -u ada:hunter22a https://h/") == "curl -u ada:[redacted] https://h/");
+  CHECK(redact("--user ada:hunter22a") == "--user ada:[redacted]");
+  CHECK(redact("AccountName=ada;AccountKey=q8Zk3mWv1Yt0+bN7sLx2==;EndpointSuffix=example.org") ==
+        "AccountName=ada;AccountKey=[redacted];EndpointSuffix=example.org");
+  for (const std::string text : {"please login and choose a password correctly, then go on",
+                                 "docker run -u 1000:1000 image",
+                                 "chown -u postgres:postgres",
+                                 "sort -u file:name",
+                                 "git push -u origin main"}) {
+    CHECK(redact(text) == text);
+  }
 }
 
 TEST_CASE("redact: what only begins like a token, or holds one's beginning, stays") {
@@ -201,6 +258,13 @@ TEST_CASE("redact: the time for a hostile text grows with its length alone") {
                                     "a://b@",
                                     "Bearer ",
                                     "Cookie: ",
+                                    "login a password ",
+                                    " password",
+                                    "password=a;b",
+                                    "password=a(",
+                                    "-u ",
+                                    "-u a:",
+                                    "password=/",
                                     "Cookie: a=b",
                                     "Cookie: a=",
                                     "\"",

@@ -223,3 +223,29 @@ TEST_CASE("cause: an order of data that the code told is named") {
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
              Contains("determinism (OMP_NUM_THREADS)") && Contains("switches and numbers"));
 }
+
+TEST_CASE("cause: a variable that leads to other code is named, and no race is guessed at") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  a.facet("variables") = {{"LANG", "C"}, {"PYTHONPATH", "/home/ada/a"}};
+  b.facet("variables") = {{"LANG", "C"}, {"PYTHONPATH", "/home/ada/b"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("the runs differ in variables (PYTHONPATH)") &&
+                 Contains("what these variables lead to") && !Contains("race"));
+}
+
+TEST_CASE("cause: packages of a Python that is of no layer are known to be unknown") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  for (Run* run : {&a, &b})
+    run->facet("libraries") = {{"program.python3.11", "/usr/bin/python3.11=0123456789abcdef"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("nothing that is recorded differs") &&
+                 Contains("such as packages of the host's Python, which is of no layer, a race"));
+  spec::BuiltLayer layer;
+  layer.packages.emplace();
+  for (Run* run : {&a, &b})
+    run->record.environment.layers = {layer};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("such as a race") && !Contains("Python"));
+}

@@ -169,6 +169,7 @@ TEST_CASE("repetition: a record of an earlier sabath is not told to differ in wh
   Run b;
   b.facet("libraries") = {{"libc.so.6", "aa"}};
   b.facet("determinism") = {{"OMP_NUM_THREADS", "2"}, {"sample_order", "x"}};
+  b.facet("variables") = {{"PYTHONPATH", "/lib"}};
   CHECK(compare::facet_differences(old.record, b.record).empty());
   CHECK(compare::facet_differences(b.record, old.record).empty());
 }
@@ -181,4 +182,12 @@ TEST_CASE("repetition: switches and threads are circumstances, the order of data
   CHECK(kind_of(a, b) == Repetition::resample);
   b.facet("determinism") = {{"sample_order", "x"}, {"OMP_NUM_THREADS", "2"}};
   CHECK(kind_of(a, b) == Repetition::replicate);
+}
+
+TEST_CASE("repetition: variables of the session are of where it ran") {
+  Run a;
+  Run b;
+  a.facet("variables") = {};
+  b.facet("variables") = {{"PYTHONPATH", "/home/ada/lib"}};
+  CHECK(kind_of(a, b) == Repetition::reproduce);
 }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
 #include <thread>
 
 #include <unistd.h>
@@ -435,6 +436,36 @@ TEST_CASE("pip: packages that changed after the build are drift") {
   CHECK(shop.find(spec)->layers.at(0).drift() ==
         std::vector<std::string>{"apple: 1.0 was locked, 1.5 is present",
                                  "plum: 0.1 is present and was not locked"});
+}
+
+TEST_CASE("pip: a package that was put over another is drift, and a file that was edited is told") {
+  PipWorkshop shop;
+  shop.package("apple", "1.0");
+  const auto spec = PipWorkshop::asks_for({"apple"});
+  shop.lock(spec);
+  const auto built = shop.build(spec);
+  const fs::path lib = fs::path(*built.prefix()) / "lib";
+  const fs::path packages = fs::directory_iterator(lib)->path() / "site-packages";
+  CHECK(shop.store().list().at(0).drift.empty());
+  SECTION("another version") {
+    fs::permissions(packages, fs::perms::owner_all);
+    fs::create_directory(packages / "apple-1.5.dist-info");
+    CHECK(shop.find(spec)->layers.at(0).drift() ==
+          std::vector<std::string>{"apple: 1.0 was locked, 1.0 and 1.5 is present"});
+  }
+  SECTION("a file") {
+    const fs::path file = packages / "apple/__init__.py";
+    fs::permissions(file, fs::perms::owner_all);
+    // As a backup does that was put back.
+    CHECK(shop.store().list().at(0).drift.empty());
+    std::ofstream(file, std::ios::app) << "\n";
+    CHECK(shop.store().list().at(0).drift ==
+          std::vector<std::string>{"apple: apple/__init__.py was changed after it was installed"});
+    fs::permissions(file.parent_path(), fs::perms::owner_all);
+    fs::remove(file);
+    CHECK(shop.store().list().at(0).drift ==
+          std::vector<std::string>{"apple: apple/__init__.py was removed after it was installed"});
+  }
 }
 
 TEST_CASE("pip: files come through whoever brings them, and then no index is asked") {

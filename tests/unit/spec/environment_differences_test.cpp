@@ -1,4 +1,5 @@
 #include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/environment_spec.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -50,4 +51,22 @@ TEST_CASE("environment: a layer that one run lacks, and flags and variables of a
   // Of an earlier record, which names no layers.
   CHECK(environment_differences({{"python", "3.11"}}, {{"python", "3.12"}}) ==
         Texts{"python is '3.11' in A, '3.12' in B"});
+}
+
+TEST_CASE("environment: a package that is not as it was locked is told of the run that has it") {
+  sabath::spec::BuiltLayer layer;
+  layer.lock.facts = {{"package.numpy", "1.26.4 sha256:1"}};
+  layer.packages = {{"numpy", "2.0.0"}, {"plum", "0.1"}};
+  const Items drift = sabath::spec::drift_facts(layer.drift());
+  CHECK(drift == Items{{"drift.numpy", "1.26.4 was locked, 2.0.0 is present"},
+                       {"drift.plum", "0.1 is present and was not locked"}});
+  const Items a{{"py.key", key_a}};
+  Items b = a;
+  for (const auto& [name, value] : drift)
+    b["py." + name] = value;
+  CHECK(environment_differences(a, b) ==
+        Texts{"layer 'py': numpy: 1.26.4 was locked, 2.0.0 is present in B",
+              "layer 'py': plum: 0.1 is present and was not locked in B"});
+  CHECK(environment_differences(b, a)[1] ==
+        "layer 'py': plum: 0.1 is present and was not locked in A");
 }
