@@ -51,7 +51,7 @@ std::string_view explain(spec::Repetition repetition) {
     case spec::Repetition::resample:
       return "only the seed differs";
     case spec::Repetition::reproduce:
-      return "same code and environment on another host or launch";
+      return "same code and environment on another host, launch or session";
     case spec::Repetition::revise:
       return "the code differs";
     case spec::Repetition::replicate:
