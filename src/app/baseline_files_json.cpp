@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 namespace sabath::app {
@@ -70,6 +71,22 @@ spec::Baseline read_baseline(const std::filesystem::path& file) {
   spec::Baseline baseline = spec::parse_baseline(base::read_file(file), file.string());
   check_values(baseline, file.string());
   return baseline;
+}
+
+bool is_baseline(const std::filesystem::path& file) {
+  constexpr std::size_t head_bytes = 65536;
+  if (file.extension() != ".json") return false;
+  // Most are not, and this is asked of each file of a recipe.
+  std::ifstream stream(file, std::ios::binary);
+  std::string head(head_bytes, '\0');
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head.find("\"recipe\"") == head.npos || head.find("\"entries\"") == head.npos) return false;
+  try {
+    read_baseline(file);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 void write_baseline(const std::filesystem::path& file, const spec::Baseline& baseline) {

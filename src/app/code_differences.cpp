@@ -1,5 +1,7 @@
 #include "code_differences.hpp"
 
+#include "code_folder.hpp"
+
 #include <sabath/base/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -47,10 +49,9 @@ std::optional<std::string> unpack(const CodeSide& side, Folder& folder) {
     if (!fs::exists(archive, code)) return "has lost the code that it kept";
     base::extract_archive(archive, folder.place, limits, silent);
     if (base::tree_digest(folder.place) != state->tree) return "kept code that was changed since";
-    for (base::TreeFile& file : base::list_tree(folder.place)) {
-      const std::string path = file.path;
-      folder.files.emplace(path, std::move(file));
-    }
+    const CodeFolder code_of(folder.place);  // earlier versions kept baselines, too
+    for (const base::TreeFile& file : code_of.files())
+      folder.files.emplace(file.path, file);
   } catch (const Error& error) {
     return std::string("kept code that cannot be read: ") + error.what();
   }
@@ -181,6 +182,21 @@ bool differs_in_code(const spec::Comparison& comparison) {
       });
 }
 
+/// What was kept is of when the run was planned.
+std::string changes_text(const CodeSide& side, const std::string& before) {
+  const auto& state = side.record.code_state;
+  if (!state || !state->changed) return {};
+  std::string text;
+  for (const spec::CodeChange& change : *state->changed) {
+    text += fmt::format(
+        "{}{}{}",
+        text.empty() ? "" : ", ",
+        change.seen,
+        change.files.empty() ? std::string() : fmt::format(" ({})", fmt::join(change.files, ", ")));
+  }
+  return before + side.record.run_id + " had its code changed " + text;
+}
+
 }  // namespace
 
 void add_code_differences(const CodeSide& a, const CodeSide& b, spec::Comparison& comparison) {
@@ -203,6 +219,8 @@ void add_code_differences(const CodeSide& a, const CodeSide& b, spec::Comparison
       compare_documents(a, b, differences, comparison);
       note += "; of the code only the recipe's documents were looked at";
     }
+    for (const CodeSide* side : {&a, &b})
+      note += changes_text(*side, note.empty() ? "" : "; ");
     differences.finish(note);
   } catch (const Error& error) {
     differences.finish(std::string("the code was not looked at: ") + error.what());

@@ -1,11 +1,12 @@
 #include "code_state.hpp"
 
+#include "code_folder.hpp"
 #include "git_state.hpp"
 #include "named_files.hpp"
 
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/tree_digest.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
@@ -27,28 +28,6 @@ constexpr std::size_t max_known_files = 20'000;
 constexpr const char* diff_name = "code.diff";
 constexpr const char* untracked_name = "code.untracked.tar.gz";
 
-/// Looks no further than it takes to know that a folder is too large: whoever keeps data or
-/// environments beside a recipe must not wait for them.
-class Bounds {
- public:
-  Bounds(std::size_t most_files, std::uint64_t most_bytes)
-      : most_files_(most_files), most_bytes_(most_bytes) {}
-  bool leaves_out(const fs::directory_entry& entry) {
-    if (is_exceeded()) return true;
-    std::error_code code;
-    ++entries_;
-    if (!entry.is_symlink(code) && entry.is_regular_file(code)) bytes_ += entry.file_size(code);
-    return false;
-  }
-  bool is_exceeded() const { return entries_ > most_files_ || bytes_ > most_bytes_; }
-
- private:
-  std::size_t most_files_;
-  std::uint64_t most_bytes_;
-  std::size_t entries_ = 0;
-  std::uint64_t bytes_ = 0;
-};
-
 /// Whether the sibling's archive is of this tree, and is `archive` now too.
 bool share_archive(const std::optional<OriginalCode>& sibling,
                    const base::Digest& tree,
@@ -60,20 +39,23 @@ bool share_archive(const std::optional<OriginalCode>& sibling,
 }
 
 void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeState& state) {
-  const fs::path& folder = request.recipe.directory;
-  Bounds bounds(max_code_files, max_code_bytes);
-  const auto files =
-      base::list_tree(folder, [&](const auto& entry) { return bounds.leaves_out(entry); });
-  if (bounds.is_exceeded()) {
+  const fs::path& place = request.recipe.directory;
+  const CodeFolder folder(place, {max_code_files, max_code_bytes});
+  if (folder.is_exceeded()) {
     throw Error(ErrorKind::usage,
                 fmt::format("the recipe's folder has more than {} files or {} MiB",
                             max_code_files,
                             max_code_bytes >> 20U));
   }
-  const base::Digest tree = base::tree_digest(folder, files);
+  if (!folder.uncounted().empty()) {
+    throw Error(ErrorKind::usage,
+                base::printable(folder.uncounted()) +
+                    ": a link to more outside of the recipe's folder than counts by its bytes");
+  }
+  const base::Digest tree = folder.digest();
   if (!share_archive(request.sibling, tree, archive)) {
-    base::write_archive(folder, files, archive);
-    if (base::tree_digest(folder, files) != tree)
+    base::write_archive(place, folder.files(), archive);
+    if (folder.digest() != tree)
       throw Error(ErrorKind::usage, "the recipe's folder was changed at that moment");
   }
   state.tree = tree;
@@ -81,13 +63,11 @@ void keep_folder(const RunRequest& request, const fs::path& archive, spec::CodeS
 }
 
 /// By which a repetition tells whether it has the same code.
-void note_tree(const fs::path& folder, spec::CodeState& state) {
+void note_tree(const fs::path& place, const fs::path& state_directory, spec::CodeState& state) {
   state.tree = {};
-  Bounds bounds(max_known_files, max_known_bytes);
   try {
-    const auto files =
-        base::list_tree(folder, [&](const auto& entry) { return bounds.leaves_out(entry); });
-    if (!bounds.is_exceeded()) state.tree = base::tree_digest(folder, files);
+    const CodeFolder folder(place, {max_known_files, max_known_bytes});
+    if (!folder.is_exceeded()) state.tree = folder.digest(state_directory);
   } catch (const Error&) {
     return;  // what cannot be read is said already
   }
@@ -96,6 +76,7 @@ void note_tree(const fs::path& folder, spec::CodeState& state) {
 /// A folder that cannot be kept (a file that cannot be read, an odd name) can still be run.
 void keep_folder_if_possible(const RunRequest& request,
                              const fs::path& run_directory,
+                             const fs::path& state_directory,
                              spec::CodeState& state) {
   const fs::path archive = run_directory / archive_name;
   try {
@@ -105,7 +86,7 @@ void keep_folder_if_possible(const RunRequest& request,
     std::error_code ignored;
     fs::remove(archive, ignored);
   }
-  if (state.kept.empty()) note_tree(request.recipe.directory, state);
+  if (state.kept.empty()) note_tree(request.recipe.directory, state_directory, state);
 }
 
 /// A repetition is of the commit that the original was of, wherever its code was unpacked; runs
@@ -157,10 +138,11 @@ void keep_rest(const RunRequest& request,
 
 spec::CodeState keep_code(const RunRequest& request,
                           const fs::path& run_directory,
+                          const fs::path& state_directory,
                           base::ProcessRunner& processes,
                           const std::stop_token& stop) {
   spec::CodeState state;
-  keep_folder_if_possible(request, run_directory, state);
+  keep_folder_if_possible(request, run_directory, state_directory, state);
   if (request.original) {
     take_over(*request.original, run_directory, state);
     return state;

@@ -1,4 +1,5 @@
 #include "code_differences.hpp"
+#include "code_surroundings.hpp"
 #include "output_trees.hpp"
 
 #include <sabath/app/collect_run.hpp>
@@ -91,10 +92,24 @@ std::string collection_of(const CurrentRecord& run) {
 
 /// Numbers that were found in different ways are no two values of one thing.
 void check_sources(const CurrentRecord& a, const CurrentRecord& b) {
-  for (const spec::MetricSpec& metric : a.declared) {
-    const auto same_name = [&](const spec::MetricSpec& other) { return other.name == metric.name; };
-    const auto other = std::find_if(b.declared.begin(), b.declared.end(), same_name);
-    if (other == b.declared.end() || other->from == metric.from) continue;
+  const bool is_replayed = a.collection > 0 || b.collection > 0;
+  const bool is_one_recipe = a.record.recipe_text == b.record.recipe_text;
+  std::vector<spec::MetricSpec> all = a.declared;
+  all.insert(all.end(), b.declared.begin(), b.declared.end());
+  for (const spec::MetricSpec& metric : all) {
+    const auto find_in = [&](const CurrentRecord& run) {
+      return std::find_if(run.declared.begin(), run.declared.end(), [&](const auto& other) {
+        return other.name == metric.name;
+      });
+    };
+    const auto one = find_in(a);
+    const auto other = find_in(b);
+    if (one == a.declared.end() || other == b.declared.end()) {
+      // Runs of other recipes have other metrics; those of one had the same until one was replayed.
+      if (!is_replayed || !is_one_recipe) continue;
+    } else if (one->from == other->from) {
+      continue;
+    }
     throw Error(ErrorKind::usage,
                 "metric '" + metric.name + "' was found in another way in each run (" +
                     collection_of(a) + "; " + collection_of(b) + ")",
@@ -103,7 +118,8 @@ void check_sources(const CurrentRecord& a, const CurrentRecord& b) {
 }
 
 compare::Side side_of(const LoadedRun& run) {
-  compare::Side side{run.record(), run.series, {}};
+  compare::Side side{
+      run.record(), run.series, {}, surroundings_of(run.record(), run.files.directory())};
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     compare::OutputSide& made = side.outputs[output.stage + "/" + output.path];

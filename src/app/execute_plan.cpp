@@ -1,4 +1,5 @@
 #include "attempts.hpp"
+#include "code_watch.hpp"
 #include "collect_stages.hpp"
 #include "determinism.hpp"
 #include "job_facts.hpp"
@@ -175,6 +176,7 @@ class Execution {
     if (step() == 1) return;
     const fs::path file = step_file(files_, status_.attempt, step() - 1);
     earlier_ = spec::parse_run_record(base::read_file(file), file.string());
+    if (earlier_->code_state) plan_.code_state = earlier_->code_state;
   }
 
   /// The job of a step that is over was started once more.
@@ -318,6 +320,7 @@ class Execution {
                                 clock_);
     RunSoftware software(plan_, files_.directory());
     OutputStamps stamps;
+    CodeWatch code(plan_, recipe_);
     if (earlier_)
       note_unchanged(*earlier_, files_, step_file(files_, status_.attempt, step() - 1), stamps);
     StatusObserver observer(observer_, clock_, [&](const auto& text) { set_message(text); });
@@ -331,6 +334,7 @@ class Execution {
                           secrets_,
                           software,
                           stamps,
+                          code,
                           node_.program,
                           local,
                           trust,
@@ -355,6 +359,7 @@ class Execution {
     }
     StagesOutcome outcome = app::run_stages(
         due_here(), capacity(), run, tell, stop, earlier_ ? made_by(*earlier_) : MadeOutputs{});
+    note_changes(code, plan_, record_);
     record_.stages = std::move(outcome.stages);
     record_.outputs = std::move(outcome.outputs);
     record_.state = outcome.state;
@@ -362,6 +367,8 @@ class Execution {
     masked_ += outcome.masked;
     executed_ = outcome.executed;
     record_.usage = sampler.finish();
+    for (const spec::StageRecord& stage : record_.stages)
+      record_.usage.max_rss_bytes = std::max(record_.usage.max_rss_bytes, stage.max_rss_bytes);
     probe::UsageSampler::Energy energy = sampler.energy();
     record_.energy = std::move(energy.text);
     if (!energy.readings.empty()) record_.energy_readings = std::move(energy.readings);
@@ -513,8 +520,8 @@ class Execution {
     if (node_.batch) complete_stages(plan_, record_);
     fill_record();
     if (comes_back) {
-      // As long as nobody has closed it, the same job may go on: also one whose time was over, which
-      // code that continues itself puts back into the queue.
+      // As long as nobody has closed it, the same job may go on: also one whose time was over,
+      // which code that continues itself puts back into the queue.
       const fs::path file = RunFiles(files_.attempt(status_.attempt)).record();
       base::write_file_atomically(file, record_text(record_));
     } else {

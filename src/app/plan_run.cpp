@@ -225,7 +225,7 @@ spec::RunPlan plan_run(const RunRequest& request,
     if (request.announce_id) request.announce_id(plan.run_id);
     resolve_stages(request, directory, plan);
     refuse_ranks_in_containers(plan);
-    plan.code_state = keep_code(request, directory, processes, stop);
+    plan.code_state = keep_code(request, directory, folders.state(), processes, stop);
     if (request.place) give_place(*request.place, plan);
     const RunFiles files(directory);
     write_plan(files.plan(), plan, request.durability);

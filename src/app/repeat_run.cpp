@@ -1,3 +1,4 @@
+#include "code_folder.hpp"
 #include "determinism.hpp"
 #include "git_checkout.hpp"
 #include "named_files.hpp"
@@ -155,7 +156,7 @@ class CodeOfThen {
     std::error_code code;
     if (!fs::is_directory(place, code)) return false;
     if (!record_.code_state->tree.hex.empty())
-      return base::tree_digest(place) == record_.code_state->tree;
+      return code_digest(place) == record_.code_state->tree;
     tools_.observer.warn("the recipe's folder was too large to be known again by its bytes",
                          "its files of the commit are used; what git ignores is not there");
     return true;
@@ -183,7 +184,7 @@ class CodeOfThen {
       return folder;
     }
     const base::Digest& tree = record_.code_state->tree;
-    if (!tree.hex.empty() && base::tree_digest(folder) == tree) return folder;
+    if (!tree.hex.empty() && code_digest(folder) == tree) return folder;
     throw Error(ErrorKind::integrity,
                 folder.string() +
                     (tree.hex.empty() ? ": cannot be told from what the run was of"
@@ -283,6 +284,11 @@ RunRequest repeat_run(const fs::path& run_directory,
   request.inputs = record.inputs;
   request.repeats = record.run_id;
   if (record.code_state) request.original = OriginalCode{*record.code_state, run_directory};
+  if (record.code_state && record.code_state->changed) {
+    tools.observer.warn(
+        "the code of " + record.run_id + " was changed " + record.code_state->changed->front().seen,
+        "it is done again with the code that was planned, which may not be what it ran");
+  }
   request.fresh = true;
   request.place = place_like(files.read_plan(), tools);
   request.knobs = knobs_of(record, tools);

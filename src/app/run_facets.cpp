@@ -1,5 +1,6 @@
 #include "run_facets.hpp"
 
+#include "code_watch.hpp"
 #include "determinism.hpp"
 #include "named_files.hpp"
 
@@ -11,6 +12,13 @@
 
 namespace sabath::app {
 namespace {
+
+spec::Facet code_facet(const spec::RunPlan& plan) {
+  spec::Facet facet{"code", plan.code};
+  if (plan.code_state && plan.code_state->changed)
+    facet.items.merge(change_items(*plan.code_state->changed));
+  return facet;
+}
 
 spec::Facet data_facet(const spec::RunPlan& plan) {
   spec::Facet facet{"data", {}};
@@ -70,7 +78,7 @@ std::vector<spec::Facet> make_facets(const spec::RunPlan& plan,
   }
   spec::Facet seed{"seed", {}};
   if (plan.seed.value) seed.items["seed"] = std::to_string(*plan.seed.value);
-  return {{"code", plan.code},
+  return {code_facet(plan),
           data_facet(plan),
           environment_facet(plan),
           parameters,

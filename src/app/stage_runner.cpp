@@ -453,6 +453,11 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage,
   }
 }
 
+void StageRunner::tell_not_reusable(const std::string& why, spec::StageRecord& record) const {
+  record.not_reusable = why;
+  tools_.observer.warn("stage " + record.name + ": cannot be reused: " + why);
+}
+
 void StageRunner::keep(const spec::PlannedStage& stage,
                        const std::string& key,
                        StageResult& result) {
@@ -462,8 +467,7 @@ void StageRunner::keep(const spec::PlannedStage& stage,
     const fs::path file = files_.outputs(stage.name) / output.path;
     keep_for_reuse(output, file, tools_.stamps, tools_.cache);
     if (!is_in_cache(output)) {
-      tools_.observer.warn("stage " + stage.name + ": cannot be reused: output '" + output.path +
-                           "' is " + *output.kept);
+      tell_not_reusable("output '" + output.path + "' is " + *output.kept, result.record);
       return;
     }
     outputs.outputs.emplace(output.path, output.digest);
@@ -517,9 +521,22 @@ void StageRunner::execute_and_keep(Try& one,
     result.record.cpus = one.place->cpus;
     if (!one.place->gpus.empty()) result.record.gpus = one.place->gpus;
   }
+  const CodeWatch::Look before = tools_.code.before(stage.name, tools_.observer);
   execute(one, result, stop);
+  const CodeWatch::Look after = tools_.code.after(stage.name, tools_.observer);
   if (result.record.state == "ok") hash_outputs(stage, result, stop);
-  if (result.record.state == "ok" && stage.cache) keep(stage, key, result);
+  if (result.record.state != "ok" || !stage.cache) return;
+  // What was executed need not be what the key was made of.
+  if (!before.is_planned || before.changes != after.changes) {
+    tell_not_reusable("the recipe's folder was changed after the run was planned", result.record);
+  } else if (key_of(stage, one.made, stop) != key) {
+    tell_not_reusable(
+        "what it depends on, such as a file that its command names, was changed "
+        "while it ran",
+        result.record);
+  } else {
+    keep(stage, key, result);
+  }
 }
 
 StageResult StageRunner::run(const spec::PlannedStage& stage,
@@ -534,7 +551,7 @@ StageResult StageRunner::run(const spec::PlannedStage& stage,
   try {
     const std::string key = stage.cache ? key_of(stage, made, stop) : std::string();
     result.record.cache_key = key;
-    Try one{stage, place};
+    Try one{stage, place, made};
     if (stage.cache && !plan_.fresh) {
       reuse_or_execute(one, key, result, stop);
     } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "code_watch.hpp"
 #include "keep_outputs.hpp"
 #include "parallel_prefix.hpp"
 #include "run_software.hpp"
@@ -47,6 +48,7 @@ class StageRunner {
     const base::KnownSecrets& secrets;  ///< not to be shown by the logs
     RunSoftware& software;
     OutputStamps& stamps;
+    CodeWatch& code;
     std::filesystem::path program{};        ///< this sabath
     std::vector<env::LocalPrefix> local{};  ///< copies that are used in place of prefixes
     std::shared_future<void> trust{};       ///< throws where others could change what would be run
@@ -74,6 +76,7 @@ class StageRunner {
   struct Try {
     const spec::PlannedStage& stage;
     const std::optional<spec::Place>& place;
+    const MadeOutputs& made;
     int number = 1;
     std::optional<ParallelPrefix> prefix{};
   };
@@ -108,6 +111,7 @@ class StageRunner {
                     StageResult& result,
                     const std::stop_token& stop) const;
   void keep(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
+  void tell_not_reusable(const std::string& why, spec::StageRecord& record) const;
 
   Tools tools_;
   const spec::RunPlan& plan_;

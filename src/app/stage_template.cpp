@@ -1,9 +1,9 @@
 #include "stage_template.hpp"
 
+#include "code_folder.hpp"
 #include "named_files.hpp"
 
 #include <sabath/base/text_table.hpp>
-#include <sabath/base/tree_digest.hpp>
 
 #include <algorithm>
 #include <array>
@@ -55,15 +55,21 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
   code_["definition"] = recipe.definition_digest().text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
-  if (fs::is_directory(code, error)) code_["tree"] = base::tree_digest(code).text();
+  if (fs::is_directory(code, error)) code_["tree"] = code_digest(code, plan.state_directory).text();
   code_.merge(outer_files(recipe));
   // A stage that names the recipe's folder may run any file in it.
   for (const spec::Stage& stage : recipe.stages) {
     if (contains(spec::names_in(stage), "recipe")) {
-      code_["recipe"] = base::tree_digest(recipe.directory).text();
+      code_["recipe"] = recipe_digest();
       break;
     }
   }
+}
+
+const std::string& StageTemplate::recipe_digest() const {
+  if (recipe_digest_.empty())
+    recipe_digest_ = code_digest(recipe_.directory, plan_.state_directory).text();
+  return recipe_digest_;
 }
 
 std::map<std::string, std::string> StageTemplate::values_for(
@@ -132,8 +138,7 @@ std::map<std::string, std::string> StageTemplate::key_items_for(
   for (const std::string& name : spec::names_in(stage)) {
     const auto rest = [&](std::string_view head) { return name.substr(head.size()); };
     if (name == "seed") items[name] = std::to_string(plan_.seed.value.value_or(0));
-    if (name == "recipe" || name == "code")
-      items["code"] = base::tree_digest(recipe_.directory).text();
+    if (name == "recipe" || name == "code") items["code"] = recipe_digest();
     if (name.starts_with("param."))
       items[name] = spec::to_string(plan_.parameters.at(rest("param.")));
     for (const spec::PlannedInput& input : plan_.inputs) {

@@ -24,6 +24,7 @@ class StageTemplate {
   const std::map<std::string, std::string>& code_items() const { return code_; }
 
  private:
+  const std::string& recipe_digest() const;
   std::map<std::string, std::string> values_for(const spec::Stage& stage,
                                                 const spec::PlannedStage& planned) const;
   std::map<std::string, std::string> variables_for(const spec::Stage& stage) const;
@@ -34,6 +35,7 @@ class StageTemplate {
   const spec::RunPlan& plan_;
   std::filesystem::path run_directory_;
   std::map<std::string, std::string> code_;
+  mutable std::string recipe_digest_{};  ///< of its folder, once it was asked for
 };
 
 /// Writes plan.json.

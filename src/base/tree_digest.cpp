@@ -50,14 +50,17 @@ std::vector<TreeFile> list_tree(const fs::path& root, const LeaveOut& leave_out)
   return files;
 }
 
-Digest tree_digest(const fs::path& root, const std::vector<TreeFile>& files) {
+Digest tree_digest(const fs::path& root,
+                   const std::vector<TreeFile>& files,
+                   const FileDigest& digest_of) {
   Hasher hasher;
   const std::string_view separator("\0", 1);
   for (const TreeFile& file : files) {
     std::string content = file.link_target;
     char kind = 'l';
     if (file.link_target.empty()) {
-      content = digest_file(root / file.path).hex;
+      const fs::path path = root / file.path;
+      content = (digest_of ? digest_of(path) : digest_file(path)).hex;
       kind = file.executable ? 'x' : 'f';
     }
     hasher.update(kind + content);

@@ -22,6 +22,22 @@ std::vector<const Finding*> judged_of(const Findings& metrics, const Findings& o
   return judged;
 }
 
+/// What around the recipe's folder was not in the same state, where both sides know of it.
+std::vector<std::string> differing_around(const Side& a, const Side& b) {
+  std::vector<std::string> names;
+  if (a.around.empty() || b.around.empty()) return names;
+  const auto is_same = [](const auto& item, const auto& other) {
+    const auto found = other.find(item.first);
+    return found != other.end() && found->second == item.second;
+  };
+  std::map<std::string, std::string> all = a.around;
+  all.insert(b.around.begin(), b.around.end());
+  for (const auto& item : all) {
+    if (!is_same(item, a.around) || !is_same(item, b.around)) names.push_back(item.first);
+  }
+  return names;
+}
+
 std::vector<spec::ItemComparison> items_of(Findings findings) {
   std::vector<spec::ItemComparison> items;
   items.reserve(findings.items.size());
@@ -85,12 +101,14 @@ spec::Comparison compare_runs(const Side& a,
     comparison.first_divergence = first->item.first_bitwise;
     comparison.first_divergence_in = first->item.name;
   }
-  comparison.likely_cause = likely_cause(
-      {first, earlier_sign(metrics.items, first, stages), cascade_of(metrics.items, outputs.items)},
-      metrics.items,
-      comparison.differences,
-      a.record,
-      b.record);
+  comparison.likely_cause = likely_cause({first,
+                                          earlier_sign(metrics.items, first, stages),
+                                          cascade_of(metrics.items, outputs.items),
+                                          differing_around(a, b)},
+                                         metrics.items,
+                                         comparison.differences,
+                                         a.record,
+                                         b.record);
   std::vector<std::string> not_evaluated = metrics.not_evaluated;
   not_evaluated.insert(
       not_evaluated.end(), outputs.not_evaluated.begin(), outputs.not_evaluated.end());

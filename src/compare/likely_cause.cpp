@@ -61,7 +61,11 @@ std::string listed(const std::vector<std::string>& items) {
   return fmt::format("{} and {}", fmt::join(items.begin(), items.end() - 1, ", "), items.back());
 }
 
-std::string what_differs(const std::vector<Group>& groups) {
+std::string what_differs(const std::vector<Group>& groups, const std::vector<std::string>& around) {
+  if (groups.empty() && !around.empty()) {
+    return fmt::format("the repository around the recipe's folder was in another state ({})",
+                       listed(around));
+  }
   if (groups.empty()) return "nothing that is recorded differs";
   std::vector<std::string> phrases;
   for (const Group& group : groups) {
@@ -145,6 +149,25 @@ std::string seed_text(const Cascade& cascade, bool from_start) {
                     : "what the seed decides, such as the order of the data, is the likely cause";
 }
 
+/// Why less, or something else, was to be expected of one of them; empty: nothing of the kind.
+std::string known_reason(const std::vector<Group>& groups,
+                         const spec::RunRecord& a,
+                         const spec::RunRecord& b) {
+  for (const spec::RunRecord* run : {&a, &b}) {
+    if (run->state == spec::RunState::ok || run->state == spec::RunState::imported) continue;
+    return fmt::format("{} is not complete ({}), which is cause enough",
+                       run == &a ? "A" : "B",
+                       spec::to_string(run->state));
+  }
+  for (const Group& group : groups) {
+    const auto is_perturbation = [](const auto& item) { return item.starts_with("perturb_"); };
+    if (group.noun == "execution parameters" && groups.size() == 1 &&
+        std::all_of(group.items.begin(), group.items.end(), is_perturbation))
+      return "the perturbation that was asked for is the likely cause";
+  }
+  return {};
+}
+
 /// Its packages are in no layer, and so in no record.
 bool has_python_of_host(const spec::RunRecord& record) {
   const auto holds_packages = [](const spec::BuiltEnvironment& environment) {
@@ -166,9 +189,10 @@ bool has_python_of_host(const spec::RunRecord& record) {
 
 std::string conclusion(const std::vector<Group>& groups,
                        const std::vector<spec::FacetDifference>& differences,
-                       const Cascade& cascade,
+                       const Beginning& beginning,
                        bool from_start,
                        bool has_unknown_packages) {
+  const Cascade& cascade = beginning.cascade;
   if (has(groups, "recipe") || has(groups, "data") || has(groups, "parameters")) {
     return "the runs were asked for different things, which is cause enough";
   }
@@ -203,6 +227,9 @@ std::string conclusion(const std::vector<Group>& groups,
   }
   if (has(groups, "launch")) return "the way it was started is the likely cause";
   if (!groups.empty()) return "what differs between them is the likely cause";
+  if (!beginning.around.empty())
+    return "that is the likely cause where the code uses it (what a stage names as "
+           "{recipe}/../FILE is recorded)";
   if (cascade.initial_weights && cascade.initial_weights->differs)
     return "initial weights that no seed decides are the likely cause";
   return fmt::format(
@@ -239,7 +266,7 @@ std::string likely_cause(const Beginning& beginning,
                          const std::vector<spec::FacetDifference>& differences,
                          const spec::RunRecord& a,
                          const spec::RunRecord& b) {
-  const auto& [first, earlier, cascade] = beginning;
+  const auto& [first, earlier, cascade, around] = beginning;
   if (first == nullptr && earlier == nullptr) return {};
   const std::vector<Group> groups = groups_of(differences, a, b);
   std::vector<std::string> began;
@@ -255,14 +282,16 @@ std::string likely_cause(const Beginning& beginning,
   const bool from_start = (first != nullptr && first->from_start) ||
                           (earlier != nullptr && earlier->from_start) ||
                           (cascade.initial_weights && cascade.initial_weights->differs);
+  const std::string known = known_reason(groups, a, b);
   return fmt::format("{}; {}: {}",
-                     what_differs(groups),
+                     what_differs(groups, around),
                      fmt::join(began, "; "),
-                     conclusion(groups,
-                                differences,
-                                cascade,
-                                from_start,
-                                has_python_of_host(a) || has_python_of_host(b)));
+                     known.empty() ? conclusion(groups,
+                                                differences,
+                                                beginning,
+                                                from_start,
+                                                has_python_of_host(a) || has_python_of_host(b))
+                                   : known);
 }
 
 }  // namespace sabath::compare

@@ -23,6 +23,9 @@ struct Beginning {
   const Finding* first = nullptr;    ///< the judged item; null: none differs
   const Finding* earlier = nullptr;  ///< a metric that is not declared and parts before that
   Cascade cascade{};                 ///< what the first steps tell
+  /// Files around the recipe's folder that were not in the same state. They count where nothing
+  /// else differs: most repositories have much that a run does not use.
+  std::vector<std::string> around{};
 };
 
 /// The earliest rung of the cascade (code, environment, data order, initial weights, first loss,

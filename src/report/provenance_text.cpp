@@ -83,6 +83,10 @@ void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
   if (!code.no_git.empty()) lines.add("commit", "unknown: " + code.no_git);
   lines.add("code",
             code.kept.empty() ? "not kept: " + code.not_kept : code.kept + "  " + code.tree.text());
+  for (const spec::CodeChange& change : code.changed.value_or(std::vector<spec::CodeChange>{})) {
+    const std::string files = fmt::format("{}", fmt::join(change.files, ", "));
+    lines.add("changed", change.seen + (files.empty() ? "" : ": " + files));
+  }
 }
 
 /// Which bytes went in.

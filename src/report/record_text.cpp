@@ -135,8 +135,16 @@ std::string stages_text(const RunRecord& record) {
 std::string failure_text(const RunRecord& record) {
   if (record.state == spec::RunState::ok) return "";
   std::string text = base::printable(record.message) + "\n";
+  const auto with_tail = std::count_if(record.stages.begin(),
+                                       record.stages.end(),
+                                       [](const auto& stage) { return !stage.log_tail.empty(); });
   for (const spec::StageRecord& stage : record.stages) {
-    if (!stage.log_tail.empty()) text += indented(base::printable(stage.log_tail, true)) + "\n";
+    if (stage.log_tail.empty()) continue;
+    if (with_tail > 1) {
+      text += "stage " + base::printable(stage.name) +
+              (stage.message.empty() ? "" : ": " + base::printable(stage.message)) + "\n";
+    }
+    text += indented(base::printable(stage.log_tail, true)) + "\n";
   }
   return text;
 }
@@ -172,6 +180,25 @@ std::string notes_text(const std::optional<spec::Collected>& collected) {
   if (!collected) return text;
   for (const std::string& note : collected->notes)
     text += "  note: " + base::printable(note) + "\n";
+  return text;
+}
+
+/// What somebody changed while it ran.
+std::string edits_text(const RunRecord& record) {
+  std::string text;
+  const auto add = [&](const std::string& note) {
+    text += "  note: " + base::printable(note) + "\n";
+  };
+  if (record.code_state && record.code_state->changed) {
+    for (const spec::CodeChange& change : *record.code_state->changed) {
+      const std::string files = fmt::format("{}", fmt::join(change.files, ", "));
+      add("the recipe's folder was changed " + change.seen + (files.empty() ? "" : ": ") + files);
+    }
+  }
+  for (const spec::StageRecord& stage : record.stages) {
+    if (stage.not_reusable)
+      add("stage " + stage.name + ": cannot be reused: " + *stage.not_reusable);
+  }
   return text;
 }
 
@@ -252,7 +279,8 @@ std::string record_text(const RunRecord& record, const RecordView& view) {
     append_part(text, part_text(add, record, columns));
   append_part(text, failure_text(record));
   append_part(text, stages_text(record) + leftovers_text(record));
-  append_part(text, metrics_text(record.metrics, view) + notes_text(record.collected));
+  append_part(
+      text, metrics_text(record.metrics, view) + notes_text(record.collected) + edits_text(record));
   append_part(text, reported_text(record.collected));
   append_part(text, outputs_text(record, columns));
   for (const spec::HostFacts& host : record.hosts)
@@ -297,7 +325,7 @@ std::string outcome_text(const RunRecord& record) {
                                         metric.unit == "1" ? "" : metric.unit)) +
             "\n";
   }
-  text += notes_text(record.collected);
+  text += notes_text(record.collected) + edits_text(record);
   for (const spec::HostFacts& host : record.hosts) {
     if (const auto noise = noise_text(host); !noise.empty()) {
       text += "  note: " + base::printable(noise) + "\n";

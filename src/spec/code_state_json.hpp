@@ -20,6 +20,13 @@ void describe(Io& io, FieldRef<Io, GitState> git) {
 }
 
 template <class Io>
+void describe(Io& io, FieldRef<Io, CodeChange> change) {
+  io("seen", change.seen);
+  io("code", change.code);
+  io("files", change.files);
+}
+
+template <class Io>
 void describe(Io& io, FieldRef<Io, CodeState> code) {
   io("kept", code.kept);
   io("not_kept", code.not_kept);
@@ -28,6 +35,7 @@ void describe(Io& io, FieldRef<Io, CodeState> code) {
   io("no_git", code.no_git);
   io("untracked", code.untracked);
   io("no_untracked", code.no_untracked);
+  io("changed", code.changed);
 }
 
 }  // namespace sabath::spec

@@ -101,6 +101,7 @@ void describe(Io& io, FieldRef<Io, StageRecord> stage) {
   io("tries", stage.tries);
   io("variant", stage.variant);
   io("prefix", stage.prefix);
+  io("not_reusable", stage.not_reusable);
 }
 
 template <class Io>

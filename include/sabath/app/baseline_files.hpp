@@ -13,6 +13,10 @@ namespace sabath::app {
 /// Throws Error{not_found|usage}; also where what a metric says does not follow from its values.
 spec::Baseline read_baseline(const std::filesystem::path& file);
 
+/// Is it a file that `read_baseline` takes, as its name ("*.json") and then its content say? Any
+/// other is none, also one that cannot be read.
+bool is_baseline(const std::filesystem::path& file);
+
 /// The same text for the same baseline.
 void write_baseline(const std::filesystem::path& file, const spec::Baseline& baseline);
 

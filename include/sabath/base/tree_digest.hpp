@@ -26,8 +26,14 @@ using LeaveOut = std::function<bool(const std::filesystem::directory_entry&)>;
 /// devices do not count. Throws Error{not_found|storage}.
 std::vector<TreeFile> list_tree(const std::filesystem::path& root, const LeaveOut& leave_out = {});
 
-/// sha256 over kind (file, executable, link), content or target, and path of each file.
-Digest tree_digest(const std::filesystem::path& root, const std::vector<TreeFile>& files);
+/// The sha256 of a file, for who knows some.
+using FileDigest = std::function<Digest(const std::filesystem::path&)>;
+
+/// sha256 over kind (file, executable, link), content or target, and path of each file. Without
+/// `digest_of` each is read.
+Digest tree_digest(const std::filesystem::path& root,
+                   const std::vector<TreeFile>& files,
+                   const FileDigest& digest_of = {});
 /// The same of all that `list_tree` finds.
 Digest tree_digest(const std::filesystem::path& root);
 

@@ -30,11 +30,13 @@ struct OutputSide {
   std::function<std::vector<base::OutsideValues>(const spec::OutputRule&)> outside{};
 };
 
-/// One side of a pair: the record, its series and its outputs by "stage/path".
+/// One side of a pair: the record, its series and its outputs by "stage/path"; and by its name what
+/// is known of the state of files around the recipe's folder.
 struct Side {
   const spec::RunRecord& record;
   const std::vector<spec::Series>& series;
   std::map<std::string, OutputSide> outputs{};
+  std::map<std::string, std::string> around{};
 };
 
 struct Options {

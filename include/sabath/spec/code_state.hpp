@@ -28,17 +28,29 @@ struct GitState {
   bool operator==(const GitState&) const = default;
 };
 
+/// The recipe's folder was not as it was planned any more.
+struct CodeChange {
+  std::string seen{};   ///< "before stage NAME" or "while stage NAME ran"
+  base::Digest code{};  ///< of the folder that is looked at, from then on; none: it was gone
+  std::vector<std::string> files{};  ///< that differ, if that is known: the first `max_files`
+
+  static constexpr std::size_t max_files = 20;
+  bool operator==(const CodeChange&) const = default;
+};
+
 /// The code of a run: that of the recipe's folder.
 struct CodeState {
   std::string kept{};      ///< a file in the run's folder with all of it; empty: see `not_kept`
   std::string not_kept{};  ///< why
-  base::Digest tree{};     ///< base::tree_digest of the folder; none where that is far too large
+  base::Digest tree{};     ///< app::code_digest of the folder; none where that is far too large
   std::optional<GitState> git{};  ///< nothing: it lies in no repository, or see `no_git`
   std::string no_git{};           ///< why git could say nothing of a repository
   /// A file in the run's folder with what git did not know, where the commit stands for the folder;
   /// nothing: there was none, or `kept` has it.
   std::optional<std::string> untracked{};
   std::optional<std::string> no_untracked{};  ///< why it was not kept
+  /// Since it was planned and until its last stage ended; nothing: no change was seen.
+  std::optional<std::vector<CodeChange>> changed{};
 
   bool operator==(const CodeState&) const = default;
 };

@@ -108,6 +108,7 @@ struct StageRecord {
   std::optional<std::vector<StageTry>> tries{};      ///< before the one that the rest tells of
   std::optional<std::string> variant{};              ///< as in PlannedStage
   std::optional<std::vector<std::string>> prefix{};  ///< what started its ranks; nothing: it is one
+  std::optional<std::string> not_reusable{};         ///< why a cached stage was not kept for reuse
 
   bool operator==(const StageRecord&) const = default;
 };

@@ -51,6 +51,22 @@ TEST_CASE("cause: the earliest rung of the cascade that differs is named") {
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("changed code"));
 }
 
+TEST_CASE(
+    "cause: a perturbation that was asked for, and a run that did not end, are cause enough") {
+  Run a = losses({3, 2});
+  Run b = losses({4, 2});
+  for (Run* run : {&a, &b})
+    run->record.execution_parameters = {"perturb_1ulp"};
+  b.facet("parameters")["perturb_1ulp"] = "3";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("the perturbation that was asked for is the likely cause"));
+  b.facet("seed")["seed"] = "9";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, !Contains("perturbation"));
+  b.record.state = spec::RunState::interrupted;
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("B is not complete (interrupted), which is cause enough"));
+}
+
 TEST_CASE("cause: a program of the host that was built again is named") {
   Run a = losses({3, 2});
   Run b = losses({4, 2});
@@ -248,4 +264,25 @@ TEST_CASE("cause: packages of a Python that is of no layer are known to be unkno
     run->record.environment.layers = {layer};
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
              Contains("such as a race") && !Contains("Python"));
+}
+
+TEST_CASE("cause: files around the recipe's folder are named where nothing else differs") {
+  Run a = losses({3, 2});
+  Run b = losses({4, 2});
+  a.around = {{"the commit", "aa"}, {"src/mod.py", "x"}, {"src/same.py", "y"}};
+  b.around = {{"the commit", "aa"}, {"src/mod.py", "z"}, {"src/same.py", "y"}, {"new.py", "?"}};
+  for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    const std::string cause = compare_two(*one, *other, judging({"loss"})).likely_cause;
+    CHECK_THAT(cause,
+               Contains("folder was in another state (new.py and src/mod.py)") &&
+                   Contains("likely cause where the code uses it") && !Contains("race"));
+  }
+  SECTION("but not where something else does") {
+    b.facet("seed")["seed"] = "2";
+    CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, !Contains("src/mod.py"));
+  }
+  SECTION("nor where one side does not know of them") {
+    b.around.clear();
+    CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("nothing that is"));
+  }
 }

@@ -17,6 +17,7 @@ struct Run {
   spec::RunRecord record{};
   std::vector<spec::Series> series{};
   std::map<std::string, compare::OutputSide> outputs{};
+  std::map<std::string, std::string> around{};
 
   explicit Run(const std::string& id = "toy-1") {
     record.run_id = id;
@@ -79,7 +80,7 @@ struct Run {
     return *this;
   }
 
-  compare::Side side() const { return {record, series, outputs}; }
+  compare::Side side() const { return {record, series, outputs, around}; }
 };
 
 inline spec::MetricSpec metric(const std::string& name, spec::Tolerance tolerance = {}) {

@@ -262,6 +262,8 @@ inline spec::RunPlan full_plan() {
   git.diff = "code.diff";
   plan.code_state = spec::CodeState{
       "code.tar.gz", "", base::sha256_of("code"), git, "", "untracked.tar.gz", "too much"};
+  plan.code_state->changed.emplace().push_back(
+      {"before stage one", base::sha256_of("later"), {"code/a.py"}});
   plan.variant = "cpu";
   plan.repeats = "tiny-20261119-103205-abcdefgh";
   plan.task = "infer";
@@ -318,6 +320,7 @@ inline spec::RunRecord full_record() {
       {record.started, 0.5, 75, 0, "true exited with status 75", "exit code 75 is named"}};
   stage.variant = "mpi";
   stage.prefix = {"srun", "--ntasks=4"};
+  stage.not_reusable = "output 'x.h5' was changed";
   record.variants = plan.variants;
   record.stages = {stage};
   record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache", base::sha256_of("trees")}};
