@@ -331,3 +331,20 @@ TEST_CASE("cli: a file of data that a command names is told apart by its bytes")
       compared.output,
       Contains("code: file " + data.string()) && !Contains("nothing that is recorded differs"));
 }
+
+TEST_CASE("repro: a diff of the code that is gone is named") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh");
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  git(sabath, top, {"init", "-q"});
+  commit_all(sabath, top, "first");
+  write_text(folder / "code/train.sh", "echo two\n");
+  done(sabath, {"run", folder.string()});
+  REQUIRE(fs::remove(sabath.run_directories().back() / "code.diff"));
+  write_text(folder / "code/train.sh", "echo later\n");
+  const Answer answer = sabath({"repro", "@last"});
+  INFO(answer.errors);
+  CHECK(answer.status == 11);
+  CHECK_THAT(answer.errors, Contains("code.diff: cannot be read"));
+}
