@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -71,13 +72,15 @@ void for_each_difference(const spec::Series& a,
   const auto place_in = [](const spec::Series& series, std::size_t i) {
     return Place(series.rank[i], series.step[i], series.epoch[i]);
   };
-  std::map<Place, std::size_t> places;
+  // A step may come again, where each epoch counts its own: then the n-th belongs to the n-th.
+  std::map<Place, std::deque<std::size_t>> places;
   for (std::size_t i = 0; i < a.size(); ++i)
-    places.try_emplace(place_in(a, i), i);
+    places[place_in(a, i)].push_back(i);
   for (std::size_t i = 0; i < b.size(); ++i) {
     const auto found = places.find(place_in(b, i));
-    if (found == places.end()) continue;
-    const double one = a.value[found->second];
+    if (found == places.end() || found->second.empty()) continue;
+    const double one = a.value[found->second.front()];
+    found->second.pop_front();
     const double other = b.value[i];
     if (one == other || (std::isnan(one) && std::isnan(other))) continue;
     const double largest = std::max(std::abs(one), std::abs(other));

@@ -102,7 +102,9 @@ bool is_any_there(const std::vector<Digest>& digests, const cache::Inventory& in
 std::vector<Digest> digests_of_url(const std::string& url, const cache::Cache& cache) {
   std::vector<Digest> found;
   if (const auto record = cache.asset(url)) found = record->digests;
-  if (const auto known = cache.source(url)) found.push_back(known->digest);
+  const auto known = cache.source(url);
+  if (known && std::find(found.begin(), found.end(), known->digest) == found.end())
+    found.push_back(known->digest);
   return found;
 }
 

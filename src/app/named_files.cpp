@@ -2,6 +2,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/probe/library_watch.hpp>
 
@@ -21,9 +22,9 @@ constexpr std::array<std::string_view, 8> of_system{
     "/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib"};
 
 bool is_of_system(const fs::path& file) {
-  if (is_beneath(file, "/usr/local")) return false;
+  if (base::is_beneath(file, "/usr/local")) return false;
   return std::any_of(of_system.begin(), of_system.end(), [&](std::string_view folder) {
-    return is_beneath(file, folder);
+    return base::is_beneath(file, folder);
   });
 }
 
@@ -63,7 +64,7 @@ std::map<std::string, fs::path> outer_paths(const spec::Recipe& recipe) {
   const auto take = [&](const std::string& text) {
     for (const std::string& word : words_of(text)) {
       const auto path = path_of(word, recipe.directory);
-      if (path && !is_beneath(*path, recipe.directory)) paths.emplace(word, *path);
+      if (path && !base::is_beneath(*path, recipe.directory)) paths.emplace(word, *path);
     }
   };
   for (const spec::Stage& stage : recipe.stages) {
@@ -94,14 +95,6 @@ std::map<std::string, std::string> digests_of(const spec::Recipe& recipe, const 
 }
 
 }  // namespace
-
-bool is_beneath(const fs::path& path, const fs::path& folder) {
-  if (folder.empty()) return false;
-  const fs::path inner = path.lexically_normal();
-  fs::path outer = folder.lexically_normal();
-  if (!outer.has_filename()) outer = outer.parent_path();  // it ended with a slash
-  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
-}
 
 std::vector<std::string> words_of(const std::string& argument) {
   constexpr std::string_view separators = " \t\r\n'\"`;|&()<>=,:$";

@@ -12,9 +12,6 @@
 
 namespace sabath::app {
 
-/// As far as the names say.
-bool is_beneath(const std::filesystem::path& path, const std::filesystem::path& folder);
-
 /// An argument, and the words that it may be made of for whoever reads it: a shell, or a program
 /// that takes "--file=/x". What a shell writes to is none.
 std::vector<std::string> words_of(const std::string& argument);
@@ -31,11 +28,11 @@ bool names_surroundings(const spec::Recipe& recipe);
 
 inline constexpr std::string_view outer_file_prefix = "file ";
 /// Code and settings outside of the recipe's folder that its stages name by a path: "file PATH",
-/// The same of further files that the stages of a run name by an absolute path: data, and nothing
-/// that was written since `planned`, such as a log.
-std::map<std::string, std::string> outer_data(const spec::Recipe& recipe, base::WallTime planned);
 /// with the path as the recipe has it, -> digest. Neither what belongs to the system, nor programs
 /// (of which the record has what was loaded), nor what is too large to be either.
 std::map<std::string, std::string> outer_files(const spec::Recipe& recipe);
+/// The same of further files that the stages of a run name by an absolute path: data, and nothing
+/// that was written since `planned`, such as a log.
+std::map<std::string, std::string> outer_data(const spec::Recipe& recipe, base::WallTime planned);
 
 }  // namespace sabath::app

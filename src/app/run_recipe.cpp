@@ -220,8 +220,10 @@ PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
   std::set<std::string> problems;
   const auto look = [&](const RunRequest& one) {
     check_due(one);
-    for (std::string& problem : what_cannot_fit(one, tools_.processes))
-      problems.insert(std::move(problem));
+    if (!request.elsewhere) {
+      for (std::string& problem : what_cannot_fit(one, tools_.processes))
+        problems.insert(std::move(problem));
+    }
     for (const std::string& variant : variants_of(one))
       variants.emplace(variant, all.select(variant));
   };

@@ -2,11 +2,13 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/parameter.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace sabath::catalog {
 namespace {
@@ -84,6 +86,25 @@ void add_comparison(Condition& condition, const Column& column, std::string_view
   condition.texts.push_back(is_text ? std::string(value) : glob_of(value));
 }
 
+/// Of numbers any way to write them: "1e-2" is kept as "0.01", and 1000000 as "1e+06" where it may
+/// have a fraction.
+void add_parameter(Condition& condition, const std::string& name, std::string_view value) {
+  condition.texts.push_back(name);
+  double number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  if (value.empty() || error != std::errc{} || stop != end)
+    return add_comparison(condition, parameter, value);
+  condition.sql += std::string(parameter.before) + " in (?, ?, ?)" + std::string(parameter.after);
+  constexpr double most_exact = 9e15;
+  const bool is_whole = std::trunc(number) == number && std::abs(number) < most_exact;
+  const std::string real = spec::to_string(spec::ParameterValue(number));
+  condition.texts.emplace_back(value);
+  condition.texts.push_back(real);
+  condition.texts.push_back(
+      is_whole ? spec::to_string(spec::ParameterValue(static_cast<std::int64_t>(number))) : real);
+}
+
 std::string since_text(std::string_view value, std::string_view whole, base::WallTime now) {
   if (const auto age = base::parse_duration(value)) {
     // No run is older than the epoch, and nanoseconds do not reach far beyond it.
@@ -132,8 +153,7 @@ void add_term(Condition& condition,
         return candidate.key == key;
       });
   if (column == columns.end()) {
-    condition.texts.push_back(key);
-    add_comparison(condition, parameter, value);
+    add_parameter(condition, key, value);
   } else {
     std::string wanted(value);
     if (key == "environment") wanted += "*";       // of its key the beginning is enough

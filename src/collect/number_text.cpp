@@ -32,8 +32,17 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Of "12m30s" and "1h5m": of the first number alone that would not be true.
+bool goes_on_with_a_number(std::string_view text) {
+  const auto digit = std::find_if_not(text.begin(), text.end(), is_letter);
+  if (digit == text.begin() || digit == text.end() || !is_digit(*digit)) return false;
+  const auto behind = std::find_if_not(digit, text.end(), is_digit);
+  return behind != text.end() && is_letter(*behind);
+}
+
 bool is_unit(std::string_view text) {
   text = trimmed(text);
+  if (goes_on_with_a_number(text)) return false;
   return text.empty() || is_letter(text.front()) || text.front() == '%' ||
          static_cast<unsigned char>(text.front()) >= 0x80;
 }
@@ -99,11 +108,27 @@ std::optional<double> date_seconds(std::string_view text) {
          std::strtod(fraction.c_str(), nullptr);
 }
 
+/// With Fortran's exponent of a double, "1.0D-05", as C has it; empty where there is none.
+std::string with_c_exponent(std::string_view text) {
+  const std::size_t at = text.find_first_of("dD");
+  if (at == std::string_view::npos || at == 0 || text.find_first_of("xX") < at) return {};
+  if (!is_digit(text[at - 1]) && text[at - 1] != '.') return {};
+  const std::size_t sign = at + 1;
+  const bool is_signed = sign < text.size() && (text[sign] == '+' || text[sign] == '-');
+  const std::size_t digit = sign + (is_signed ? 1 : 0);
+  if (digit >= text.size() || !is_digit(text[digit])) return {};
+  std::string c(text);
+  c[at] = 'e';
+  return c;
+}
+
 }  // namespace
 
 std::optional<double> number_of(std::string_view text, Suffix suffix) {
   text = trimmed(text);
   if (text.empty()) return std::nullopt;
+  const std::string c = with_c_exponent(text);
+  if (!c.empty()) text = c;
   const char* begin = text.data();
   const char* const end = begin + text.size();
   const bool is_negative = *begin == '-';

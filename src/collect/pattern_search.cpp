@@ -99,9 +99,13 @@ void PatternSearch::take_match(std::string_view line, const BadLine& place) {
     const std::string_view text = text_of(metric.groups);
     if (text.empty()) continue;
     has_value = true;
-    if (const auto value = number_of(text, suffix_ ? Suffix::unit : Suffix::none)) {
+    auto value = number_of(text, suffix_ ? Suffix::unit : Suffix::none);
+    if (value && suffix_) {
       const auto begin = static_cast<std::size_t>(text.data() - line.data());
-      where.value = suffix_ ? in_unit(*value, line.substr(begin), metric.unit) : *value;
+      value = in_unit(*value, line.substr(begin), metric.unit);
+    }
+    if (value) {
+      where.value = *value;
       values_.push_back({&metric, where});
     } else {
       note(not_numbers_, place, text);

@@ -77,8 +77,9 @@ bool is_unit_char(char c) {
 }
 
 struct Printed {
-  std::string_view number;  ///< without its sign
-  std::string_view unit;    ///< the word right behind it, or behind one blank
+  std::string_view number;   ///< without its sign
+  std::string_view unit;     ///< the word right behind it, or behind one blank
+  bool is_attached = false;  ///< there is no blank between them
 };
 
 Printed printed_of(std::string_view text) {
@@ -86,8 +87,16 @@ Printed printed_of(std::string_view text) {
   double ignored = 0;
   const char* const end = text.data() + text.size();
   const char* at = std::from_chars(text.data(), end, ignored).ptr;
-  Printed printed{{text.data(), static_cast<std::size_t>(at - text.data())}, {}};
-  if (at != end && *at == ' ') ++at;
+  if (end - at > 1 && (*at == 'd' || *at == 'D')) {  // Fortran's exponent of a double
+    const char* const digit = at + (at[1] == '+' || at[1] == '-' ? 2 : 1);
+    if (digit < end && *digit >= '0' && *digit <= '9')
+      at = std::find_if_not(digit, end, [](char c) { return c >= '0' && c <= '9'; });
+  }
+  Printed printed{{text.data(), static_cast<std::size_t>(at - text.data())}, {}, true};
+  if (at != end && *at == ' ') {
+    printed.is_attached = false;
+    ++at;
+  }
   const char* const stop = std::find_if_not(at, end, is_unit_char);
   // "12 s3" and "12 h=3" are no times.
   const bool goes_on =
@@ -125,15 +134,42 @@ std::optional<double> moved(std::string_view number, int power) {
   return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
+bool is_time(std::string_view name) {
+  const Unit* unit = unit_called(name);
+  return unit != nullptr && unit->kind == Kind::time;
+}
+
+/// Of "s/it" and "it/s" one is a rate.
+bool is_inverse(std::string_view printed, std::string_view unit) {
+  const std::size_t stroke = printed.find('/');
+  const std::size_t of_unit = unit.find('/');
+  return stroke != std::string_view::npos && of_unit != std::string_view::npos &&
+         is_time(printed.substr(0, stroke)) && is_time(unit.substr(of_unit + 1)) &&
+         !is_time(unit.substr(0, of_unit));
+}
+
+/// Does what is printed right behind the number say that it is another number than it looks?
+bool is_other(const Printed& printed, const Unit* wanted, std::string_view unit) {
+  constexpr std::array<std::string_view, 6> powers{"k", "K", "M", "G", "T", "P"};
+  if (is_inverse(printed.unit, unit)) return true;
+  if (!printed.is_attached || printed.unit.empty() || printed.unit == unit) return false;
+  const bool is_power = std::find(powers.begin(), powers.end(), printed.unit) != powers.end();
+  const bool is_amount =
+      wanted != nullptr && (wanted->kind == Kind::time || wanted->kind == Kind::bytes);
+  return is_power || is_amount;
+}
+
 }  // namespace
 
-double in_unit(double value, std::string_view text, std::string_view unit) {
+std::optional<double> in_unit(double value, std::string_view text, std::string_view unit) {
   const Unit* wanted = unit_called(unit);
-  if (wanted == nullptr) return value;
   const Printed printed = printed_of(text);
-  const Unit* found = unit_called(printed.unit);
-  if (found == nullptr || found->kind != wanted->kind || found->factor == wanted->factor)
-    return value;
+  const bool is_per = printed.unit.find('/') != std::string_view::npos;
+  const Unit* found = unit_called(
+      is_per && wanted != nullptr ? printed.unit.substr(0, printed.unit.find('/')) : printed.unit);
+  if (wanted == nullptr || found == nullptr || found->kind != wanted->kind)
+    return is_other(printed, wanted, unit) ? std::nullopt : std::optional(value);
+  if (found->factor == wanted->factor) return value;
   const bool grows = found->factor > wanted->factor;
   const double ratio = grows ? found->factor / wanted->factor : wanted->factor / found->factor;
   if (const auto power = power_of_ten(ratio)) {

@@ -13,19 +13,20 @@ namespace {
 /// "loss=0.5", "loss: 0.5", "loss 12.5ms", "\"loss\": nan"; "val_loss", "--loss" and "loss of 3"
 /// are something else. Epoch and step are taken where the line or one before it tells them so, also
 /// as PyTorch's examples print them: "Epoch [1/2], Step [100/600]" and "Epoch: [1][ 100/600]".
+/// Dates, clocks and ranges ("1:02:03", "0.1-0.2") are taken whole: that is no number, and told.
 std::string key_value_pattern(std::string key) {
   for (std::size_t at = 0; (at = key.find("\\E", at)) != std::string::npos; at += 7)
     key.replace(at, 2, "\\E\\\\E\\Q");
   const std::string begin = R"((?<![\w./-])(?:)";
   const std::string between = R"(["']?(?:\s*[=:]\s*|\s+))";
   const std::string number =
-      R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eE])[-+])*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
+      R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eEdD])[-+]|[-:/](?=\d))*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
   // "Epoch[1/2]" has nothing between.
   const std::string place = "(?:" + between + R"(|(?=\[))\[?\s*)";
-  const std::string step = R"((?<step>\d+)\b)";
+  const std::string step = R"((?<step>\d+)\b(?!\.\d))";
   return begin + R"(\Q)" + key + R"(\E)" + between + number + R"(|(?i:epoch))" + place +
-         R"((?<epoch>\d+)\b(?:\]\s*\[\s*)" + step + R"()?|(?i:step|iter|iteration))" + place +
-         step + ")";
+         R"((?<epoch>\d+)\b(?!\.\d)(?:\]\s*\[\s*)" + step + R"()?|(?i:step|iter|iteration))" +
+         place + step + ")";
 }
 
 /// Regular expressions, and key-value pairs, which are made into some.

@@ -93,6 +93,7 @@ void add_machine(Values& values, const spec::Resources& resources) {
   values["nodes"] = std::to_string(nodes);
   values["tasks"] = std::to_string(tasks);
   values["tasks_per_node"] = std::to_string(tasks_per_node);
+  if (nodes > 1 && tasks % nodes == 0) values["tasks_each_node"] = std::to_string(tasks_per_node);
   if (resources.cpus > 0) values["cpus"] = std::to_string(cpus);
   values["cpus_per_node"] = std::to_string(cpus * tasks_per_node);
   values["slots"] = std::to_string(cpus * tasks);

@@ -157,10 +157,12 @@ struct UsageSampler::State {
     summary.mean_cpus = sample.t_s > 0 ? use.cpu_s / sample.t_s : 0;
     summary.read_bytes = use.read_bytes;
     summary.write_bytes = use.write_bytes;
-    const auto threads = static_cast<std::uint64_t>(std::max(use.threads, 0));
-    const auto processes = static_cast<std::uint64_t>(std::max(use.processes, 0));
-    summary.max_threads = std::max(summary.max_threads.value_or(0), threads);
-    summary.max_processes = std::max(summary.max_processes.value_or(0), processes);
+    // Of a run that was over before anybody looked nothing is known; that is not none.
+    const auto keep_most = [](std::optional<std::uint64_t>& kept, int now) {
+      if (now > 0) kept = std::max(kept.value_or(0), static_cast<std::uint64_t>(now));
+    };
+    keep_most(summary.max_threads, use.threads);
+    keep_most(summary.max_processes, use.processes);
   }
 
   void end() {

@@ -51,10 +51,12 @@ std::string traffic_text(const spec::UsageSummary& usage) {
 void add_usage(LabelledLines& lines, const spec::RunRecord& record) {
   const spec::UsageSummary& usage = record.usage;
   lines.add("busy CPUs",
-            fmt::format("{:.2f} on average, {} at most, {} samples",
+            fmt::format("{:.2f} on average, {} sample{}",
                         usage.mean_cpus,
-                        base::format_bytes(usage.max_rss_bytes),
-                        usage.samples));
+                        usage.samples,
+                        usage.samples == 1 ? "" : "s"));
+  if (usage.max_rss_bytes > 0)
+    lines.add("peak memory", base::format_bytes(usage.max_rss_bytes) + " at most");
   lines.add("", traffic_text(usage));
   for (const auto& gpu : usage.gpus.value_or(std::vector<spec::GpuUsage>{}))
     lines.add("GPU", gpu_text(gpu));

@@ -54,6 +54,8 @@ TEST_CASE("cli: an unknown option, a missing argument and no command at all are 
                                                     {"run"},
                                                     {"run", "x", "--repeet", "2"},
                                                     {"run", "x", "--repeat", "0"},
+                                                    {"run", "x", "--seed", "-1"},
+                                                    {"run", "x", "--seed", "1e3"},
                                                     {"compare"},
                                                     {"compare", "a", "b", "--require", "roughly"},
                                                     {"completion", "tcsh"}}) {
@@ -86,6 +88,10 @@ TEST_CASE("cli: each command has help and a page") {
     CHECK_THAT(page.output, Contains("sabath " + command));
   }
   CHECK(sabath({"help", "no-such-command"}).status == 10);
+  const Answer list = sabath({"help"});
+  CHECK(list.status == 0);
+  for (const std::string& command : commands)
+    CHECK_THAT(list.output, Contains("\n  " + command + " "));
   CHECK(sabath({"--version"}).status == 0);
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
 }

@@ -129,3 +129,21 @@ TEST_CASE("cli: compare says in words what differs in the environment") {
   CHECK_THAT(text.output, Contains("layer 'tools': $MODE is '1' in A, '2' in B"));
   CHECK_THAT(text.output, !Contains("tools.key"));
 }
+
+TEST_CASE("cli: where steps begin anew each epoch, equal runs show no course of differences") {
+  const Sabath sabath;
+  const std::string folder = sabath.recipe("again", R"json({"schema": 1, "name": "again",
+      "environment": {"layers": []},
+      "stages": [{"name": "go", "run": ["sh", "-c",
+        "for v in 3 2 1 0.5; do echo step 0 loss $v; echo step 1 loss $v; done; echo step 0 loss $SABATH_SEED"]}],
+      "metrics": {"loss": {"from": {"kind": "regex",
+        "pattern": "step (?<step>[0-9]+) loss (?<loss>[0-9.]+)"}}}})json");
+  for (const char* seed : {"7", "7", "8"})
+    REQUIRE(sabath({"run", folder, "--seed", seed}).status == 0);
+  const Answer equal = sabath({"compare", "@last~2", "@last~1"});
+  CHECK(equal.status == 0);
+  CHECK_THAT(equal.output, !Contains("relative difference"));
+  const Answer other = sabath({"compare", "@last~1", "@last"});
+  CHECK(other.status == 1);
+  CHECK_THAT(other.output, Contains("relative difference"));
+}

@@ -117,100 +117,6 @@ TEST_CASE("repro: what a submodule had changed is part of the code") {
   CHECK(output_of_newest(sabath) == "changed\n");
 }
 
-TEST_CASE("repro: code beside the recipe's folder is told apart, and comes with its commit") {
-  Sabath sabath;
-  const fs::path folder = recipe(sabath, "sh {recipe}/../train.sh");
-  const fs::path outer = folder.parent_path() / "train.sh";
-  const fs::path top = sabath.folder() / "work";
-  write_text(outer, "echo one\n");
-  const bool has_git = GENERATE(true, false);
-  if (has_git) {
-    git(sabath, top, {"init", "-q"});
-    commit_all(sabath, top, "first");
-  }
-  done(sabath, {"run", folder.string()});
-  if (!has_git) CHECK_THAT(done(sabath, {"repro", "@last"}).output, Contains("PASS"));
-  write_text(outer, "echo two\n");
-  const Answer again = sabath({"repro", "@last", "--require", "bitwise"});
-  if (has_git) {
-    INFO(again.output + again.errors);
-    CHECK(again.status == 0);
-    CHECK(output_of_newest(sabath) == "one\n");
-  } else {
-    CHECK(again.status == 11);
-    CHECK_THAT(again.errors, Contains("train.sh") && Contains("not what it was"));
-  }
-  done(sabath, {"run", folder.string()});
-  const Answer compared = sabath({"compare", "@last~1", "@last"});
-  CHECK(compared.status == 1);
-  CHECK_THAT(compared.output, Contains("train.sh") && Contains("the changed code"));
-}
-
-TEST_CASE("repro: a log that the command names by its path is no code, a script is") {
-  Sabath sabath;
-  const std::string log = (sabath.folder() / "train.log").string();
-  const std::string script = (sabath.folder() / "more.sh").string();
-  write_text(script, "echo more\n");
-  write_text(log, "");
-  const fs::path folder = recipe(sabath, "sh {code}/train.sh | tee -a " + log + "; sh " + script);
-  done(sabath, {"run", folder.string()});
-  done(sabath, {"run", folder.string()});
-  CHECK(done(sabath, {"compare", "@last~1", "@last"}).output.find("train.log") ==
-        std::string::npos);
-  CHECK_THAT(done(sabath, {"repro", "@last", "--require", "bitwise"}).output, Contains("PASS"));
-  write_text(script, "echo other\n");
-  done(sabath, {"run", folder.string()});
-  const Answer compared = sabath({"compare", "@last~2", "@last"});
-  CHECK(compared.status == 1);
-  CHECK_THAT(compared.output, Contains("more.sh") && Contains("the changed code"));
-}
-
-TEST_CASE(
-    "repro: code that is nowhere any more is refused, and that of today is used only unchanged") {
-  Sabath sabath;
-  const fs::path folder = recipe(sabath, "sh {code}/train.sh");
-  write_text(folder / "data.bin", std::string(too_large, 'x'));
-  done(sabath, {"run", folder.string()});
-  done(sabath, {"repro", "@last", "--require", "bitwise"});
-  SECTION("it was changed") {
-    write_text(folder / "code/train.sh", "echo two\n");
-    const Answer answer = sabath({"repro", "@last"});
-    CHECK(answer.status == 11);
-    CHECK_THAT(answer.errors, Contains("is not what the run was of any more"));
-    CHECK(sabath.count_runs() == 2);
-  }
-  SECTION("it is gone") {
-    fs::remove_all(folder);
-    CHECK(sabath({"repro", "@last"}).status == 10);
-  }
-}
-
-TEST_CASE("repro: has as many cores, and the variables that choose among ways to compute") {
-  Sabath sabath;
-  const fs::path folder = recipe(sabath, "(echo $OMP_NUM_THREADS $KMP_AFFINITY; nproc)");
-  SECTION("variables") {
-    sabath.environment()["OMP_NUM_THREADS"] = "1";
-    done(sabath, {"run", folder.string()});
-    const std::string again = json::parse(sabath.newest())["reproduce"];
-    CHECK_THAT(
-        again,
-        Catch::StartsWith("env ") && Contains(" OMP_NUM_THREADS=1 ") && Contains(" sabath run "));
-    sabath.environment().erase("OMP_NUM_THREADS");
-    sabath.environment()["KMP_AFFINITY"] = "compact";
-    const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
-    CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
-  }
-  SECTION("cores") {
-    if (sabath::probe::usable_cores().size() < 2) {
-      WARN("one core: nothing to give a part of");
-      return;
-    }
-    done(sabath, {"run", folder.string(), "--seeds", "1,2", "--jobs", "2"});
-    const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
-    CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
-  }
-}
-
 TEST_CASE("repro: code that git was told not to look at is recorded as changed, and comes back") {
   Sabath sabath;
   const fs::path library = sabath.folder() / "library";
@@ -313,6 +219,54 @@ TEST_CASE("cli: a file that was renamed and edited is told as renamed, a new one
         json{"A recipes/coded/code/more.sh", "R recipes/coded/code/new.txt"});
 }
 
+TEST_CASE("repro: code beside the recipe's folder is told apart, and comes with its commit") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {recipe}/../train.sh");
+  const fs::path outer = folder.parent_path() / "train.sh";
+  const fs::path top = sabath.folder() / "work";
+  write_text(outer, "echo one\n");
+  const bool has_git = GENERATE(true, false);
+  if (has_git) {
+    git(sabath, top, {"init", "-q"});
+    commit_all(sabath, top, "first");
+  }
+  done(sabath, {"run", folder.string()});
+  if (!has_git) CHECK_THAT(done(sabath, {"repro", "@last"}).output, Contains("PASS"));
+  write_text(outer, "echo two\n");
+  const Answer again = sabath({"repro", "@last", "--require", "bitwise"});
+  if (has_git) {
+    INFO(again.output + again.errors);
+    CHECK(again.status == 0);
+    CHECK(output_of_newest(sabath) == "one\n");
+  } else {
+    CHECK(again.status == 11);
+    CHECK_THAT(again.errors, Contains("train.sh") && Contains("not what it was"));
+  }
+  done(sabath, {"run", folder.string()});
+  const Answer compared = sabath({"compare", "@last~1", "@last"});
+  CHECK(compared.status == 1);
+  CHECK_THAT(compared.output, Contains("train.sh") && Contains("the changed code"));
+}
+
+TEST_CASE("repro: a log that the command names by its path is no code, a script is") {
+  Sabath sabath;
+  const std::string log = (sabath.folder() / "train.log").string();
+  const std::string script = (sabath.folder() / "more.sh").string();
+  write_text(script, "echo more\n");
+  write_text(log, "");
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh | tee -a " + log + "; sh " + script);
+  done(sabath, {"run", folder.string()});
+  done(sabath, {"run", folder.string()});
+  CHECK(done(sabath, {"compare", "@last~1", "@last"}).output.find("train.log") ==
+        std::string::npos);
+  CHECK_THAT(done(sabath, {"repro", "@last", "--require", "bitwise"}).output, Contains("PASS"));
+  write_text(script, "echo other\n");
+  done(sabath, {"run", folder.string()});
+  const Answer compared = sabath({"compare", "@last~2", "@last"});
+  CHECK(compared.status == 1);
+  CHECK_THAT(compared.output, Contains("more.sh") && Contains("the changed code"));
+}
+
 TEST_CASE("cli: a file of data that a command names is told apart by its bytes") {
   Sabath sabath;
   const fs::path data = sabath.folder() / "data.txt";
@@ -330,6 +284,52 @@ TEST_CASE("cli: a file of data that a command names is told apart by its bytes")
   CHECK_THAT(
       compared.output,
       Contains("code: file " + data.string()) && !Contains("nothing that is recorded differs"));
+}
+
+TEST_CASE(
+    "repro: code that is nowhere any more is refused, and that of today is used only unchanged") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "sh {code}/train.sh");
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  done(sabath, {"run", folder.string()});
+  done(sabath, {"repro", "@last", "--require", "bitwise"});
+  SECTION("it was changed") {
+    write_text(folder / "code/train.sh", "echo two\n");
+    const Answer answer = sabath({"repro", "@last"});
+    CHECK(answer.status == 11);
+    CHECK_THAT(answer.errors, Contains("is not what the run was of any more"));
+    CHECK(sabath.count_runs() == 2);
+  }
+  SECTION("it is gone") {
+    fs::remove_all(folder);
+    CHECK(sabath({"repro", "@last"}).status == 10);
+  }
+}
+
+TEST_CASE("repro: has as many cores, and the variables that choose among ways to compute") {
+  Sabath sabath;
+  const fs::path folder = recipe(sabath, "(echo $OMP_NUM_THREADS $KMP_AFFINITY; nproc)");
+  SECTION("variables") {
+    sabath.environment()["OMP_NUM_THREADS"] = "1";
+    done(sabath, {"run", folder.string()});
+    const std::string again = json::parse(sabath.newest())["reproduce"];
+    CHECK_THAT(
+        again,
+        Catch::StartsWith("env ") && Contains(" OMP_NUM_THREADS=1 ") && Contains(" sabath run "));
+    sabath.environment().erase("OMP_NUM_THREADS");
+    sabath.environment()["KMP_AFFINITY"] = "compact";
+    const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
+    CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
+  }
+  SECTION("cores") {
+    if (sabath::probe::usable_cores().size() < 2) {
+      WARN("one core: nothing to give a part of");
+      return;
+    }
+    done(sabath, {"run", folder.string(), "--seeds", "1,2", "--jobs", "2"});
+    const Answer answer = done(sabath, {"repro", "@last", "--require", "bitwise"});
+    CHECK_THAT(answer.output, Contains("PASS") && Contains("nothing differs"));
+  }
 }
 
 TEST_CASE("repro: a diff of the code that is gone is named") {

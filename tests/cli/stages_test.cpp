@@ -455,3 +455,16 @@ TEST_CASE("cli: a stage runs in another variant of the environment than the run"
   CHECK_FALSE(record.contains("variants"));
   CHECK_FALSE(record["stages"][1].contains("variant"));
 }
+
+TEST_CASE("stages: what a run needed is known, however short it was") {
+  Sabath sabath;
+  REQUIRE(sabath({"run",
+                  sabath.shell_recipe("short", "python3 -c 'x = bytearray(200 << 20)'"),
+                  "--seed",
+                  "1"})
+              .status == 0);
+  const json usage = json::parse(sabath.newest("record.json"))["usage"];
+  CHECK(usage["max_rss_bytes"] >= 200U << 20U);
+  if (usage.contains("max_threads")) CHECK(usage["max_threads"] > 0);
+  CHECK_THAT(sabath({"show", "@last"}).output, !Contains(" 0 B at most"));
+}

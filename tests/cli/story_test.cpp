@@ -89,6 +89,11 @@ TEST_CASE(
   CHECK(last_two(sabath, {"--across", "n"}, 1)["result"] == "FAIL");
   CHECK(last_two(sabath, {"--across", "parameters"}, 1)["result"] == "FAIL");
   CHECK(last_two(sabath, {"--across", "data"}, 4)["result"] == "NOT-COMPARABLE");
+  CHECK(last_two(sabath, {"--across", "data,parameters"}, 1)["result"] == "FAIL");
+  const Answer wrong = sabath({"compare", "@last~1", "@last", "--across", "parameter"});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.errors, Contains("did you mean 'parameters'?"));
+  CHECK(sabath({"compare", "recipe=tiny", "--by", "host", "--across", "parameter"}).status == 2);
 }
 
 TEST_CASE("cli: a parameter of the execution may differ") {

@@ -246,6 +246,23 @@ TEST_CASE("study: what it can show is said before it is started") {
   CHECK_THAT(sabath({"run", folder, "--seed", "1"}).errors, !Contains("of each setting"));
 }
 
+TEST_CASE("study: --dry-run at a site reads it, and shows what each job will ask for") {
+  Sabath sabath;
+  const fs::path sites = sabath.folder() / "config/sites";
+  fs::create_directories(sites);
+  write_text(sites / "big.json", R"({"schema": 1, "scheduler": "slurm",
+      "resources": {"nodes": 2, "tasks": 8, "cpus": 4, "gpus": 1, "memory": "64 GiB", "time": "30:00:00"}})");
+  const auto folder = recipe(sabath, "true");
+  const Answer answer = sabath({"run", folder, "--seed", "1", "--on", "big", "--dry-run"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.output,
+             Contains("job 1 at big: ") &&
+                 Contains("2 node(s), 8 task(s) of 4 core(s), 1 GPU(s) a node, 64.0 GiB a node"));
+  CHECK(sabath({"run", folder, "--on", "bgi", "--dry-run"}).status == 10);
+  write_text(sites / "torn.json", "{");
+  CHECK(sabath({"run", folder, "--on", "torn", "--dry-run"}).status == 2);
+}
+
 TEST_CASE("study: --dry-run tells the power at the recipe's margins by the runs that there are") {
   Sabath sabath;
   // With the seeds 1 to 5 the values are 1 to 5: a standard deviation of the square root of 2.5.

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -167,16 +168,19 @@ void Sabath::asset(const std::string& name, const std::string& text) const {
 }
 
 std::vector<fs::path> Sabath::run_directories() const {
-  std::vector<fs::path> directories;
+  // Ids of one second are in no order; the plan is written when the run is made. Asked for once
+  // each: sorting by times that change meanwhile would be no order at all.
+  std::vector<std::pair<fs::file_time_type, fs::path>> made;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(runs(), code)) {
-    if (!entry.path().filename().string().starts_with('.')) directories.push_back(entry.path());
-  }
-  // Ids of one second are in no order; the plan is written when the run is made.
-  std::sort(directories.begin(), directories.end(), [](const fs::path& a, const fs::path& b) {
     std::error_code none;
-    return fs::last_write_time(a / "plan.json", none) < fs::last_write_time(b / "plan.json", none);
-  });
+    if (!entry.path().filename().string().starts_with('.'))
+      made.emplace_back(fs::last_write_time(entry.path() / "plan.json", none), entry.path());
+  }
+  std::sort(made.begin(), made.end());
+  std::vector<fs::path> directories;
+  for (const auto& [time, directory] : made)
+    directories.push_back(directory);
   return directories;
 }
 

@@ -37,6 +37,7 @@ struct RunRequest {
   std::string only_stage{};  ///< just this stage and what it needs
   std::string task{};        ///< of the recipe; empty: the stages without one
   bool offline = false;      ///< inputs that are not here are an error
+  bool elsewhere = false;    ///< a scheduler's nodes execute it: what fits here says nothing
   std::string variant{};     ///< of the environment; empty: the site's choice, else the first
   std::optional<spec::TrustSeen> trusted{};  ///< for RunPlan::trusted
   std::string repeats{};                     ///< the run that this one does again, or empty

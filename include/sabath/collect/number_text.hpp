@@ -10,7 +10,7 @@ namespace sabath::collect {
 enum class Suffix { none, unit };
 
 /// The number that `text` (blanks around it allowed) is, rounded once: "0.5", "-1e-3", "nan",
-/// "inf", "0x1.8p3". Nothing for all else: "1,5" and "1e999" are no numbers.
+/// "inf", "0x1.8p3", Fortran's "1.0D-05". Nothing for all else: "1,5" and "1e999" are no numbers.
 std::optional<double> number_of(std::string_view text, Suffix suffix = Suffix::none);
 /// A whole number, also written "3.0"; nothing for all else.
 std::optional<std::int64_t> whole_number_of(std::string_view text);

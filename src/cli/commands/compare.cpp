@@ -18,6 +18,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -131,6 +132,25 @@ app::GroupsRequest groups_request(const CompareOptions& options) {
   return request;
 }
 
+/// A misspelt word would allow nothing, and say nothing of that.
+void check_across(const CompareOptions& options,
+                  const std::vector<catalog::RunRow>& runs,
+                  Workspace& workspace) {
+  const catalog::Catalog& catalog = workspace.catalog();
+  for (const std::string& what : options.across) {
+    std::vector<std::string> known{"recipe", "data", "parameters", "task", "batch"};
+    if (std::find(known.begin(), known.end(), what) != known.end()) continue;
+    if (catalog.values_of(runs, what)) continue;
+    for (const std::string& key : catalog.keys_of(runs))
+      known.push_back(key);
+    const std::string guess = base::nearest(what, known);
+    throw Error(ErrorKind::usage,
+                "--across " + base::printable(what) + ": none of the runs has that",
+                guess.empty() ? "recipe, data, parameters, or the name of a parameter"
+                              : "did you mean '" + guess + "'?");
+  }
+}
+
 int answer(const spec::GroupComparison& comparison,
            const CompareOptions& options,
            Workspace& workspace) {
@@ -160,6 +180,7 @@ int compare_selection(const CompareOptions& options, Workspace& workspace) {
   }
   refuse_options_of_sides(options);
   const auto runs = runs_of(options.a, workspace);
+  check_across(options, runs, workspace);
   return answer(
       app::compare_groups(runs, groups_request(options), workspace.catalog()), options, workspace);
 }
@@ -252,6 +273,9 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
   if (!options.by.empty() || options.b.empty()) return compare_selection(options, workspace);
   const auto a = runs_of(options.a, workspace);
   const auto b = runs_of(options.b, workspace);
+  auto all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  check_across(options, all, workspace);
   if (a.size() == 1 && b.size() == 1 && options.rcp.empty())
     return compare_two(options, a.front(), b.front(), workspace);
   return compare_sides(options, a, b, workspace);
@@ -277,6 +301,7 @@ void setup_compare(CLI::App& app, Action& action) {
       ->add_option("--across",
                    options->across,
                    "compare although this differs: recipe, data, parameters, or a parameter's name")
+      ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--by", options->by, "group the runs of a selection by this: host, seed, ...")
       ->delimiter(',')

@@ -33,6 +33,11 @@ std::string page_text(const std::string& name) {
                     guess.empty() ? "pages: " + all : "did you mean '" + guess + "'?");
 }
 
+/// Not app.help(), which is about the command that was given: this one.
+std::string list_of_commands(const CLI::App& app) {
+  return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+}
+
 }  // namespace
 
 void setup_help(CLI::App& app, Action& action) {
@@ -45,7 +50,7 @@ void setup_help(CLI::App& app, Action& action) {
       if (options->man) {
         workspace.answer(manual_as_roff());
       } else {
-        workspace.answer(options->page.empty() ? app.help() : page_text(options->page));
+        workspace.answer(options->page.empty() ? list_of_commands(app) : page_text(options->page));
       }
       return exit_done;
     };

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 
 namespace sabath::cli {
@@ -78,8 +79,8 @@ int run_run(const RunOptions& options, Workspace& workspace) {
   }
   const app::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
-  if (options.dry_run) return show_dry_run(options, request, points, workspace);
   check_site_options(options);
+  if (options.dry_run) return show_dry_run(options, request, points, workspace);
   if (asks_for_study(options)) return run_new_study(options, request, points, workspace);
   return options.on.empty() ? run_once(options, request, workspace)
                             : run_at_site(options, request, workspace);
@@ -135,16 +136,30 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   const spec::EnvironmentSpec& own = request.recipe.environment;
   if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
   request.offline = options.offline;
+  request.elsewhere = !options.on.empty();
   if (options.offline) workspace.stay_offline();
   return request;
+}
+
+/// Conversion alone would take "-1" for the largest number there is.
+std::string problem_of_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, seed);
+  if (read.ec == std::errc() && read.ptr == end) return {};
+  return "a seed is a whole number from 0 to 18446744073709551615, not '" + base::printable(text) +
+         "'";
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--set", options.set, "NAME=VALUE: give a parameter another value")
       ->take_all()
       ->allow_extra_args(false);
-  auto* seed = command.add_option(
-      "--seed", options.seed, "the seed of every run; without it each draws its own");
+  auto* seed =
+      command
+          .add_option(
+              "--seed", options.seed, "the seed of every run; without it each draws its own")
+          ->check(&problem_of_seed);
   command.add_option("--repeat", options.repeat, "so many runs of each")
       ->check(CLI::Range(1, 1'000'000));
   command.add_option("--tag", options.tags, "a word to find the runs by")->allow_extra_args(false);

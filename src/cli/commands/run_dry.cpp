@@ -2,9 +2,11 @@
 #include "exit_status.hpp"
 #include "run.hpp"
 
+#include <sabath/app/batch_steps.hpp>
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/app/study_power.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/compare/power.hpp>
@@ -13,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace sabath::cli {
 namespace {
@@ -127,6 +130,28 @@ app::StudyPower power_of(const app::RunRequest& request,
       request.recipe, points, has_runs ? &workspace.catalog() : nullptr, workspace.clock().now());
 }
 
+/// What each of its jobs asks the scheduler for.
+std::string jobs_text(const spec::RunPlan& plan, const spec::Site& site) {
+  std::string text;
+  int number = 0;
+  for (const spec::BatchStep& step : app::steps_of(plan.stages, site)) {
+    const spec::Resources& wants = step.resources;
+    std::vector<std::string> parts{
+        fmt::format("{} node(s)", wants.nodes),
+        fmt::format("{} task(s)", wants.tasks) +
+            (wants.cpus > 0 ? fmt::format(" of {} core(s)", wants.cpus) : "")};
+    if (wants.gpus > 0) parts.push_back(fmt::format("{} GPU(s) a node", wants.gpus));
+    if (wants.memory_bytes > 0) parts.push_back(base::format_bytes(wants.memory_bytes) + " a node");
+    parts.push_back(wants.time ? base::format_duration(*wants.time) : "no limit of time");
+    text += fmt::format("job {} at {}: {}\n  {}\n",
+                        ++number,
+                        base::printable(site.name),
+                        base::printable(fmt::format("{}", fmt::join(step.stages, ", "))),
+                        fmt::join(parts, ", "));
+  }
+  return text;
+}
+
 }  // namespace
 
 void note_power(const app::RunRequest& request,
@@ -141,6 +166,8 @@ int show_dry_run(const RunOptions& options,
                  const std::vector<spec::StudyPoint>& points,
                  Workspace& workspace) {
   jobs_of(options);
+  std::optional<spec::Site> site;
+  if (!options.on.empty()) site = workspace.site(options.on);
   app::RunRequest first = request;
   first.set = points.front().set;
   first.seed = points.front().seed;
@@ -171,6 +198,7 @@ int show_dry_run(const RunOptions& options,
                                           : base::quote_command(stage.argv)) +
             "\n";
   }
+  if (site) text += jobs_text(plan, *site);
   if (power) text += table_text(points) + power_text(*power);
   workspace.answer(text);
   return exit_done;

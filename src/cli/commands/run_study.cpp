@@ -281,6 +281,7 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   request.tags = plan.tags;
   request.fresh = plan.fresh;
   request.offline = plan.offline;
+  request.elsewhere = plan.site.has_value();
   if (plan.offline) workspace.stay_offline();
   if (plan.site) {
     workspace.use_site(*plan.site);

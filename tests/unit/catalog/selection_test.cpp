@@ -167,6 +167,9 @@ TEST_CASE("selection: terms must all hold") {
                                     "status=failed",
                                     "state=failed",
                                     "epochs=9",
+                                    "epochs=9.0",
+                                    "epochs=9e0",
+                                    "rate=3e-3,epochs=9",
                                     "recipe=super*,tag=nightly,epochs=9,fast=true,rate=0.003");
   CHECK(runs.ids(term) == Ids{other.run_id});
   CHECK(runs.ids(term + ",recipe=tiny").empty());

@@ -15,6 +15,8 @@ TEST_CASE("collect: numbers as programs print them") {
   CHECK(std::signbit(*number_of("-0.0")));
   CHECK(number_of("4.9e-324") == 4.9e-324);
   CHECK(number_of("1e-999") == 0.0);
+  CHECK(number_of("1.0D-05") == 1e-5);
+  CHECK(number_of("-2d3") == -2000.0);
   for (const char* text : {"",
                            " ",
                            "-",
@@ -41,6 +43,8 @@ TEST_CASE("collect: a unit may stand behind a number where that is asked for") {
   CHECK_FALSE(number_of("12.5s"));
   CHECK_FALSE(number_of("1,5", Suffix::unit));
   CHECK_FALSE(number_of("1e999s", Suffix::unit));
+  CHECK_FALSE(number_of("12m30s", Suffix::unit));
+  CHECK(number_of("3 m/s2", Suffix::unit) == 3.0);
 }
 
 TEST_CASE("collect: whole numbers") {

@@ -100,6 +100,8 @@ TEST_CASE("collect: keys and values as people print them") {
                         {"\"loss\":1.5e-05,", {1.5e-5}},
                         {"loss: -3. end", {-3}},
                         {"loss=.5", {0.5}},
+                        {"loss: 1d-5", {1e-5}},
+                        {"loss:1.0D+03", {1000}},
                         {"loss 1 loss 2", {1, 2}},
                         {"val_loss: 0.5", {}},
                         {"train/loss: 0.5", {}},
@@ -175,7 +177,10 @@ TEST_CASE("collect: a unit behind a number is turned into that of the metric") {
                         {"%", "93.1%", 93.1},
                         {"s", "12 of 30", 12},
                         {"s", "12 GB", 12},
-                        {"s", "12 ms/step", 12},
+                        {"s", "12ms/step", 0.012},
+                        {"ms", "1.5D+00s", 1500},
+                        {"K", "300K", 300},
+                        {"", "2.5x", 2.5},
                         {"s", "12 h=3", 12},
                         {"img/s", "12.5 img/s", 12.5},
                         {"", "950ms", 950},
@@ -216,6 +221,45 @@ TEST_CASE("collect: a decimal comma and what no double holds are told, not guess
   REQUIRE(got.collected.notes.size() == 1);
   CHECK_THAT(got.collected.notes[0], Contains("2 match(es)") && Contains("stdout.log:1: '0,5'"));
   CHECK(got.bad_lines == 0);
+}
+
+TEST_CASE("collect: what is another number than its beginning is told, not guessed") {
+  struct Case {
+    const char* text;
+    const char* unit;
+  };
+  const Case cases[] = {{"1:02:03", "s"},
+                        {"00:00:12", ""},
+                        {"2026-01-01", ""},
+                        {"0.1-0.2", ""},
+                        {"97/100", "1"},
+                        {"12m30s", "s"},
+                        {"3m", "s"},
+                        {"5k", ""},
+                        {"1.5M", "1"},
+                        {"2.5 s/it", "1/s"},
+                        {"2.5s/it", "it/s"}};
+  for (const Case& one : cases) {
+    INFO(one.text << " in " << one.unit);
+    StageLeft left;
+    left.out(std::string("v: ") + one.text + "\n");
+    spec::MetricSpec metric = metric_from("v", SourceKind::key_value);
+    metric.unit = one.unit;
+    const auto got = left.collect({metric});
+    CHECK(left.values("v").empty());
+    REQUIRE(got.collected.notes.size() == 1);
+    CHECK_THAT(got.collected.notes[0], Contains("1 match(es)"));
+  }
+}
+
+TEST_CASE("collect: part of an epoch is no epoch") {
+  StageLeft left;
+  left.out("{'loss': 0.4321, 'epoch': 0.5}\n{'loss': 0.25, 'epoch': 10.5, 'step': 7}\n");
+  left.collect({metric_from("loss", SourceKind::key_value)});
+  REQUIRE(left.values("loss").size() == 2);
+  CHECK(left.point("loss", 0).epoch == base::no_step);
+  CHECK(left.point("loss", 1).epoch == base::no_step);
+  CHECK(left.point("loss", 1).step == 7);
 }
 
 TEST_CASE("collect: a pattern that backtracks without end is given up, and that is told") {

@@ -194,3 +194,17 @@ TEST_CASE("record: where there is room a metric's course is drawn behind its lin
   view.letters = report::PlotLetters::blocks;
   CHECK(contains(report::record_text(record, view), "████▇▇▇▇"));
 }
+
+TEST_CASE("record text: the last lines of several failed stages stand under their names") {
+  spec::RunRecord record = failed_record();
+  spec::StageRecord other = record.stages.at(1);
+  other.name = "other";
+  other.message = "/bin/x is not there";
+  other.log_tail = "x: not found";
+  record.stages.push_back(other);
+  const std::string text = report::outcome_text(record);
+  CHECK(contains(text, "stage train\n"));
+  CHECK(contains(text, "stage other: /bin/x is not there\n"));
+  CHECK(text.find("ValueError") < text.find("stage other"));
+  CHECK(text.find("stage other") < text.find("x: not found"));
+}
