@@ -56,7 +56,7 @@ TEST_CASE("collect: a row that cannot be read is counted, and the others are tak
   CHECK(got.examples[0].problem == "has 1 columns, the header has 2");
   CHECK(got.examples[1].problem == "has 'abc', which is no number");
   CHECK(got.examples[4].problem == "has '0,5', which is no number");
-  CHECK(got.examples[5].line == 9);
+  CHECK(got.examples[5].line == 10);
   CHECK(got.examples[5].problem == "has a quote that does not end");
 }
 
