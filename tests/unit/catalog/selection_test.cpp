@@ -208,8 +208,10 @@ TEST_CASE("selection: since takes an age, a day or a time") {
   CHECK(runs.ids("recipe=aged,since=" + cut) == Ids{two[1]});
   CHECK(runs.ids("recipe=aged,since=" + cut.substr(0, 10)) == Ids{two[1]});
   CHECK(runs.ids("recipe=aged,since=2000-01-01").size() == 3);
-  for (const char* age : {"40000w", "150000d", "250000d", "100000000d", "100000000w"})
+  for (const char* age : {"5000w", "36000d"})
     CHECK(runs.ids(std::string("recipe=aged,since=") + age).size() == 3);
+  for (const char* age : {"40000w", "100000000d"})
+    CHECK(contains(runs.error(std::string("recipe=aged,since=") + age).what(), "is not a time"));
 }
 
 TEST_CASE("selection: one that cannot be read says what is wrong with it") {

@@ -465,6 +465,26 @@ TEST_CASE("shipped schedulers: silence and nonsense are never success") {
   }
 }
 
+TEST_CASE(
+    "shipped schedulers: a PBS that keeps no history tells what is queued, and knows no more") {
+  FakeTools tools;
+  const std::string no_history =
+      "case \"$*\" in *-x*) echo 'PBS is not configured to maintain job history' >&2; exit 1;; "
+      "esac\n";
+  tools.tool("qstat",
+             no_history +
+                 "printf 'Job Id: 1234.pbs01\\n    job_state = R\\n    queue = workq\\n\\n'\n"
+                 "echo 'qstat: Unknown Job Id 1235.pbs01' >&2; exit 153");
+  tools.tool("qselect", no_history + "echo 1234.pbs01");
+  auto scheduler = tools.scheduler(test::shipped_scheduler("pbs"));
+  const auto views = scheduler.poll({"1234.pbs01", "1235.pbs01"}, never);
+  CHECK(to_string(views.at("1234.pbs01").phase) == to_string(JobPhase::running));
+  CHECK(to_string(views.at("1235.pbs01").phase) == to_string(JobPhase::unknown));
+  CHECK_FALSE(views.at("1235.pbs01").is_unheard);
+  CHECK(scheduler.find("batch-abcdefgh", never).value_or("") == "1234.pbs01");
+  CHECK(scheduler.accounting({"1235.pbs01"}, never).is_absent);
+}
+
 TEST_CASE("shipped schedulers: a refusal is told in its own words, and not repeated") {
   for (const Case& c : cases()) {
     INFO(c.name);
