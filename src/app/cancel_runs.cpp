@@ -120,7 +120,9 @@ void cancel_batch(const Cancelling& batch, base::Clock& clock, const std::stop_t
   }
   try {
     batch.scheduler.cancel(batch.jobs, stop);
-  } catch (const base::Error&) {
+  } catch (const base::Error& error) {
+    // Who was interrupted has asked already, perhaps.
+    if (error.kind() == base::ErrorKind::interrupted) throw;
     // They go on: the SIGTERM that they get one day may well be for want of time.
     for (const std::string& run : told)
       batch.files.forget_cancelled(run);

@@ -65,7 +65,9 @@ Items surroundings_of(const spec::RunRecord& record, const fs::path& run_directo
   }
   for (const auto& [path, commit] : git.submodules)
     items.emplace(path, commit);
-  std::erase_if(items, [&](const auto& item) { return base::is_beneath(item.first, git.path); });
+  std::erase_if(items, [&](const auto& item) {
+    return git.path.empty() || base::is_beneath(item.first, git.path);
+  });
   items.emplace("the commit", git.commit);
   return items;
 }

@@ -72,20 +72,28 @@ CodeWatch::Look CodeWatch::after(const std::string& stage, base::Observer& obser
 }
 
 std::optional<std::string> CodeWatch::changed_digest(std::vector<std::string>& files) {
-  try {
-    const CodeFolder folder(folder_);
-    bool is_settled = false;
-    auto stamps = folder.stamps(is_settled);
-    if (is_settled_ && stamps == stamps_) return std::nullopt;
-    std::string digest = folder.digest(state_directory_).text();
-    if (!stamps_.empty()) files = differing(stamps_, stamps);
-    stamps_ = std::move(stamps);
-    is_settled_ = is_settled;
-    return digest;
-  } catch (const base::Error&) {
-    stamps_.clear();
-    return gone;
+  constexpr int most_looks = 3;
+  for (int look = 1; look <= most_looks; ++look) {
+    try {
+      const CodeFolder folder(folder_);
+      bool is_settled = false;
+      auto stamps = folder.stamps(is_settled);
+      if (is_settled_ && stamps == stamps_) return std::nullopt;
+      std::string digest = folder.digest(state_directory_).text();
+      if (!stamps_.empty()) files = differing(stamps_, stamps);
+      stamps_ = std::move(stamps);
+      is_settled_ = is_settled;
+      return digest;
+    } catch (const base::Error&) {
+      // A file may go while one looks: an editor's, or what another process renames.
+      std::error_code code;
+      if (std::filesystem::is_directory(folder_, code)) continue;
+      stamps_.clear();
+      return gone;
+    }
   }
+  is_settled_ = false;
+  return std::nullopt;
 }
 
 CodeWatch::Look CodeWatch::look(const std::string& stage,

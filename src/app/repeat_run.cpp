@@ -152,11 +152,16 @@ class CodeOfThen {
     return fs::canonical(place);
   }
 
+  /// Earlier versions had another digest, where there are baselines and links.
+  static bool is_tree(const fs::path& place, const base::Digest& tree) {
+    return code_digest(place) == tree || base::tree_digest(place) == tree;
+  }
+
   bool is_as_then(const fs::path& place) const {
     std::error_code code;
     if (!fs::is_directory(place, code)) return false;
     if (!record_.code_state->tree.hex.empty())
-      return code_digest(place) == record_.code_state->tree;
+      return is_tree(place, record_.code_state->tree);
     tools_.observer.warn("the recipe's folder was too large to be known again by its bytes",
                          "its files of the commit are used; what git ignores is not there");
     return true;
@@ -184,7 +189,7 @@ class CodeOfThen {
       return folder;
     }
     const base::Digest& tree = record_.code_state->tree;
-    if (!tree.hex.empty() && code_digest(folder) == tree) return folder;
+    if (!tree.hex.empty() && is_tree(folder, tree)) return folder;
     throw Error(ErrorKind::integrity,
                 folder.string() +
                     (tree.hex.empty() ? ": cannot be told from what the run was of"

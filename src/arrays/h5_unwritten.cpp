@@ -28,12 +28,16 @@ H5Unwritten::H5Unwritten(hid_t dataset) {
   }
   for (std::size_t axis = 0; axis < shape_.size(); ++axis)
     grid_.push_back(chunk_[axis] == 0 ? 0 : (shape_[axis] + chunk_[axis] - 1) / chunk_[axis]);
-  is_known_ = H5Dget_storage_size(dataset) == 0;
-  if (!is_known_ && layout == H5D_CHUNKED) list_chunks(dataset);
+  // A size of 0 alone may be a failure.
+  H5D_space_status_t status{};
+  is_known_ = H5Dget_space_status(dataset, &status) >= 0 &&
+              status == H5D_SPACE_STATUS_NOT_ALLOCATED && H5Dget_storage_size(dataset) == 0;
+  if (layout == H5D_CHUNKED) list_chunks(dataset);
 }
 
 void H5Unwritten::list_chunks(hid_t dataset) {
 #if H5_VERSION_GE(1, 10, 5)
+  is_known_ = false;
   const H5Id space(H5Dget_space(dataset), H5Sclose);
   hsize_t chunks = 0;
   std::uint64_t all = 1;

@@ -11,6 +11,7 @@ constexpr std::string_view blanks = " \t\r";
 /// Of a field, behind one of its characters.
 enum class State {
   begin,   ///< there is none yet
+  lead,    ///< blanks alone
   plain,   ///< quotes mean nothing
   quoted,  ///< neither separators nor ends of lines mean anything
   closed,  ///< by a quote, unless another one follows
@@ -19,7 +20,9 @@ enum class State {
 State after(State state, char c, bool separates) {
   if (state == State::quoted) return c == '"' ? State::closed : State::quoted;
   if (c == '"' && state != State::plain) return State::quoted;
-  return separates ? State::begin : State::plain;
+  if (separates) return State::begin;
+  const bool leads = state == State::begin || state == State::lead;
+  return leads && blanks.find(c) != std::string_view::npos ? State::lead : State::plain;
 }
 
 char separator_of(std::string_view text) {
@@ -66,8 +69,9 @@ bool CsvReader::read_record(std::vector<std::string>& fields) {
     if (has_end) state = before;
     if (++length > longest_record_) problem_ = "is too long";
     if (has_end || !problem_.empty()) continue;
-    is_blank_ = is_blank_ && state == State::plain && blanks.find(c) != std::string_view::npos;
-    const bool opens = state == State::quoted && before == State::begin;
+    is_blank_ = is_blank_ && state == State::lead;
+    const bool opens = state == State::quoted && (before == State::begin || before == State::lead);
+    if (opens) fields.back().clear();
     if (state == State::begin) {
       fields.emplace_back();
     } else if (state != State::closed && !opens) {
@@ -77,7 +81,8 @@ bool CsvReader::read_record(std::vector<std::string>& fields) {
   if (state == State::quoted) problem_ = "has a quote that does not end";
   is_blank_ = is_blank_ && problem_.empty();
   // Of CRLF; within quotes it is the field's.
-  if (state == State::plain && fields.back().ends_with('\r')) fields.back().pop_back();
+  const bool is_bare = state == State::plain || state == State::lead;
+  if (is_bare && fields.back().ends_with('\r')) fields.back().pop_back();
   return length > 0;
 }
 

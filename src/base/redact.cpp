@@ -313,7 +313,11 @@ SecretSpan value_at(std::string_view text, std::size_t from) {
     return {from + 1, 0};
   }
   std::size_t end = std::min(rest.find_first_of(" \t\r\n\"'`&"), rest.size());
-  end = next_of_list(rest.substr(0, end));
+  // Only within such a list: a password may hold the like.
+  const std::size_t before = text.substr(0, from).find_last_of(" \t\r\n\"'`;");
+  const bool is_list = before != std::string_view::npos && text[before] == ';';
+  const std::size_t next = next_of_list(rest.substr(0, end));
+  if (is_list && next >= shortest_value) end = next;
   while (end > 0 && std::string_view(",;)]}").find(rest[end - 1]) != std::string_view::npos)
     --end;
   return {from, end};

@@ -116,7 +116,10 @@ StopSignal::~StopSignal() {
 }
 
 void StopSignal::set_heeded(bool heeded) noexcept {
-  handler_state().heeded = heeded;
+  HandlerState& state = handler_state();
+  state.heeded = heeded;
+  // One that came just before would be heard by nobody any more.
+  if (!heeded && state.received != 0) ::_exit(128 + SIGINT);
 }
 
 int StopSignal::received() const noexcept {

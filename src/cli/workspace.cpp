@@ -281,10 +281,31 @@ void Workspace::use_site(const std::string& name) {
   variant_ = chosen.variant;
 }
 
+namespace {
+
+/// Where what a site requests says who is asked (a cluster), the same id is another job there.
+std::string memo_of(const spec::Site& site, const spec::SchedulerDescription& description) {
+  std::string name = site.name;
+  for (const auto& [request, value] : site.request) {
+    const std::string placeholder = "{request." + request + "}";
+    const auto has_it = [&](const std::string& word) {
+      return word.find(placeholder) != std::string::npos;
+    };
+    const bool asks = std::any_of(
+        description.poll.begin(), description.poll.end(), [&](const spec::SchedulerQuestion& one) {
+          return std::any_of(one.command.begin(), one.command.end(), has_it);
+        });
+    if (asks) name += "-" + launch::job_word(value);
+  }
+  return name + ".json";
+}
+
+}  // namespace
+
 Workspace::SchedulerAndDesk::SchedulerAndDesk(const spec::Site& site, Workspace& workspace)
     : scheduler(workspace.sites().scheduler(site.scheduler), site, workspace.processes()),
       desk(scheduler,
-           workspace.folders().state() / "schedulers" / (site.name + ".json"),
+           workspace.folders().state() / "schedulers" / memo_of(site, scheduler.description()),
            workspace.clock(),
            workspace.observer()) {}
 

@@ -117,6 +117,11 @@ std::string with_c_exponent(std::string_view text) {
   const bool is_signed = sign < text.size() && (text[sign] == '+' || text[sign] == '-');
   const std::size_t digit = sign + (is_signed ? 1 : 0);
   if (digit >= text.size() || !is_digit(text[digit])) return {};
+  // "1d12h" is a day and twelve hours.
+  const auto behind =
+      std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(digit), text.end(), is_digit);
+  const bool is_plain = !is_signed && text.substr(0, at).find('.') == std::string_view::npos;
+  if (is_plain && behind != text.end()) return {};
   std::string c(text);
   c[at] = 'e';
   return c;

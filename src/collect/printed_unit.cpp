@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -89,8 +90,12 @@ Printed printed_of(std::string_view text) {
   const char* at = std::from_chars(text.data(), end, ignored).ptr;
   if (end - at > 1 && (*at == 'd' || *at == 'D')) {  // Fortran's exponent of a double
     const char* const digit = at + (at[1] == '+' || at[1] == '-' ? 2 : 1);
-    if (digit < end && *digit >= '0' && *digit <= '9')
-      at = std::find_if_not(digit, end, [](char c) { return c >= '0' && c <= '9'; });
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const char* const stop = std::find_if_not(digit, end, is_digit);
+    // As number_of takes it: "1d12h" is a day and twelve hours.
+    const bool is_plain = digit == at + 1 && std::find(text.data(), at, '.') == at;
+    const bool is_letter = stop < end && std::isalpha(static_cast<unsigned char>(*stop)) != 0;
+    if (stop > digit && !(is_plain && is_letter)) at = stop;
   }
   Printed printed{{text.data(), static_cast<std::size_t>(at - text.data())}, {}, true};
   if (at != end && *at == ' ') {

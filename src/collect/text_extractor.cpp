@@ -20,12 +20,12 @@ std::string key_value_pattern(std::string key) {
   const std::string begin = R"((?<![\w./-])(?:)";
   const std::string between = R"(["']?(?:\s*[=:]\s*|\s+))";
   const std::string number =
-      R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eEdD])[-+]|[-:/](?=\d))*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
+      R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eEdD])[-+]|[-:](?=\d)|/(?=\d+/))*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
   // "Epoch[1/2]" has nothing between.
   const std::string place = "(?:" + between + R"(|(?=\[))\[?\s*)";
-  const std::string step = R"((?<step>\d+)\b(?!\.\d))";
+  const std::string step = R"((?<step>\d+)\b(?!\.0*[1-9]))";
   return begin + R"(\Q)" + key + R"(\E)" + between + number + R"(|(?i:epoch))" + place +
-         R"((?<epoch>\d+)\b(?!\.\d)(?:\]\s*\[\s*)" + step + R"()?|(?i:step|iter|iteration))" +
+         R"((?<epoch>\d+)\b(?!\.0*[1-9])(?:\]\s*\[\s*)" + step + R"()?|(?i:step|iter|iteration))" +
          place + step + ")";
 }
 

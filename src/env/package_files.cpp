@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include <sys/stat.h>
@@ -67,38 +69,92 @@ std::optional<RecordLine> read_line(const std::string& line) {
   return read;
 }
 
+/// What a package says that it installed.
+struct Listed {
+  fs::path folder{};  ///< its dist-info
+  std::vector<RecordLine> lines{};
+  bool is_readable = true;
+
+  std::string name() const {
+    const std::string folder_name = folder.filename().string();
+    return spec::normal_package_name(
+        folder_name.substr(0, folder_name.rfind('-', folder_name.rfind('.'))));
+  }
+};
+
+/// Two packages may bring one file: what either says of it may be there.
+using Digests = std::map<std::string, std::set<std::string>>;
+
+Listed listed_by(const fs::path& folder) {
+  Listed listed{folder, {}, true};
+  try {
+    const auto record = base::read_file_if_exists(folder / "RECORD");
+    std::istringstream lines(record.value_or(""));
+    for (std::string text; std::getline(lines, text);) {
+      if (auto line = read_line(text)) listed.lines.push_back(std::move(*line));
+    }
+  } catch (const base::Error&) {
+    listed.is_readable = false;
+  }
+  return listed;
+}
+
+/// Of the folder that the file was in, or of the nearest above it that is still there.
+std::optional<std::int64_t> touched_around(fs::path file) {
+  while (file.has_relative_path()) {
+    file = file.parent_path();
+    if (const auto touched = touched_ns(file)) return touched;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> change_of(const RecordLine& line,
                                      const fs::path& packages,
+                                     const Digests& digests,
                                      std::int64_t ready_ns) {
   const fs::path file = packages / line.path;
   const auto touched = touched_ns(file);
   if (!touched) {
-    const auto around = touched_ns(file.parent_path());
+    const auto around = touched_around(file);
     // What the build itself took away is nobody's change.
     if (around && *around <= ready_ns) return std::nullopt;
     return line.path + " was removed after it was installed";
   }
   if (*touched <= ready_ns) return std::nullopt;
   try {
-    if (record_form(base::digest_file(file)) == line.digest) return std::nullopt;
+    if (digests.at(line.path).contains(record_form(base::digest_file(file)))) return std::nullopt;
   } catch (const base::Error&) {
     return line.path + " cannot be read";
   }
   return line.path + " was changed after it was installed";
 }
 
-void look_at(const fs::path& package, std::int64_t ready_ns, std::vector<std::string>& changed) {
-  const auto record = base::read_file_if_exists(package / "RECORD");
-  if (!record) return;
-  std::istringstream lines(*record);
-  for (std::string text; std::getline(lines, text);) {
-    const auto line = read_line(text);
-    const auto change = line ? change_of(*line, package.parent_path(), ready_ns) : std::nullopt;
-    if (!change) continue;
-    const std::string name = package.filename().string();
-    changed.push_back(spec::normal_package_name(name.substr(0, name.rfind('-', name.rfind('.')))) +
-                      ": " + *change);
-    return;
+/// The first change is enough to tell.
+std::optional<std::string> change_of(const Listed& package,
+                                     const Digests& digests,
+                                     std::int64_t ready_ns) {
+  if (!package.is_readable) return "RECORD cannot be read";
+  for (const RecordLine& line : package.lines) {
+    if (auto change = change_of(line, package.folder.parent_path(), digests, ready_ns))
+      return change;
+  }
+  return std::nullopt;
+}
+
+void look_in(const fs::path& packages, std::int64_t ready_ns, std::vector<std::string>& changed) {
+  std::vector<Listed> all;
+  Digests digests;
+  std::error_code code;
+  for (fs::directory_iterator at(packages, code); !code && at != fs::directory_iterator();
+       at.increment(code)) {
+    if (at->path().extension() != ".dist-info") continue;
+    all.push_back(listed_by(at->path()));
+    for (const RecordLine& line : all.back().lines)
+      digests[line.path].insert(line.digest);
+  }
+  for (const Listed& package : all) {
+    if (const auto change = change_of(package, digests, ready_ns))
+      changed.push_back(package.name() + ": " + *change);
   }
 }
 
@@ -111,12 +167,7 @@ std::vector<std::string> changed_packages(const fs::path& prefix, const fs::path
   for (fs::directory_iterator python(prefix / "lib", code);
        ready_ns && !code && python != fs::directory_iterator();
        python.increment(code)) {
-    std::error_code inner;
-    for (fs::directory_iterator at(python->path() / "site-packages", inner);
-         !inner && at != fs::directory_iterator();
-         at.increment(inner)) {
-      if (at->path().extension() == ".dist-info") look_at(at->path(), *ready_ns, changed);
-    }
+    look_in(python->path() / "site-packages", *ready_ns, changed);
   }
   std::sort(changed.begin(), changed.end());
   return changed;

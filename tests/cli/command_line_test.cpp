@@ -270,7 +270,16 @@ TEST_CASE("cli: the first signal ends what only reads, at once") {
                                   (sabath.folder() / "b.bin").string(),
                                   "--as",
                                   "raw:float64"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto is_caught = [&] {
+    const std::string status = text_of("/proc/" + std::to_string(compare.pid()) + "/status");
+    const std::string key = "SigCgt:";
+    const auto at = status.find(key);
+    if (at == std::string::npos) return false;
+    const auto caught = std::stoull(status.substr(at + key.size()), nullptr, 16);
+    return (caught >> static_cast<unsigned>(signal - 1) & 1U) != 0;
+  };
+  REQUIRE(eventually(is_caught));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   REQUIRE(is_alive(compare.pid()));
   const auto begin = std::chrono::steady_clock::now();
   compare.signal(signal);

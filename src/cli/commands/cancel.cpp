@@ -19,7 +19,13 @@ constexpr std::chrono::seconds moment{5};
 int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   const auto seen = watch(runs_to_watch(what, workspace), workspace);
   seen->look(workspace.stop());
-  app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
+  std::optional<base::Error> problem;
+  try {
+    app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::interrupted) throw;
+    problem = error;  // what else was asked for has been ended, and is told first
+  }
   for (const app::WatchedRun& run : seen->runs()) {
     if (!spec::is_final(run.state) && !run.batch.empty())
       workspace.desk(app::BatchFiles(run.batch).read_plan().site).forget();
@@ -30,6 +36,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
                                             : watch_text(seen->runs(), false));
   if (seen->going_on() > 0)
     workspace.observer().note("those that run end their stages first; 'sabath wait' waits for it");
+  if (problem) throw base::Error(*problem);
   return exit_done;
 }
 

@@ -132,7 +132,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
     if (refused) return answer_check(options, *refused, workspace);
     over = make_runs(options, asked, request, selection, workspace);
   }
-  workspace.end_at_signal();
+  if (over) workspace.end_at_signal();
   const auto rows = workspace.catalog().select(selection, workspace.clock().now());
   const int status = answer_check(options, app::check_runs(rows, request), workspace);
   return over ? status : exit_interrupted;

@@ -104,13 +104,21 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   };
   tools.run = [&](const app::RunRequest& wanted) {
     app::MadeRun made = make_run(wanted, workspace);
-    workspace.end_at_signal();
     if (made.problem.empty()) {
       app::collect_like(app::RunFiles(request.a), app::RunFiles(made.directory), workspace.clock());
     }
+    if (made.problem.empty()) workspace.end_at_signal();
     return made;
   };
-  tools.find = [&](const std::string& tag) { return find_run(tag, workspace); };
+  tools.find = [&](const std::string& tag) {
+    auto found = find_run(tag, workspace);
+    // A may have been collected again since.
+    if (found && found->problem.empty()) {
+      app::collect_like(
+          app::RunFiles(request.a), app::RunFiles(found->directory), workspace.clock());
+    }
+    return found;
+  };
   tools.has_time = [&] {
     const std::chrono::duration<double, std::ratio<60>> spent =
         std::chrono::steady_clock::now() - begun;

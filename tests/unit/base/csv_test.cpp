@@ -53,6 +53,14 @@ TEST_CASE("csv: quotes hold separators, quotes and line ends") {
   CHECK(table.lines == std::vector<std::uint64_t>{1, 3, 4});
 }
 
+TEST_CASE("csv: blanks before a quote are not the field's") {
+  const Table table = read("\"step\", \"loss\"\n0, \"0,5\"\n1,  x\"y\n");
+  REQUIRE(table.records.size() == 3);
+  CHECK(table.records[0] == Fields{"step", "loss"});
+  CHECK(table.records[1] == Fields{"0", "0,5"});
+  CHECK(table.records[2] == Fields{"1", "  x\"y"});
+}
+
 TEST_CASE("csv: it is the same wherever the bytes are cut") {
   const std::string text = "a;b\n\"x\"\"\n;\";5\"\r\n\r\n\"y\"\r\n\"";
   const Table whole = read(text);

@@ -87,6 +87,8 @@ TEST_CASE("redact: lines of a netrc file, a user with a password, a connection s
         "machine h\n  login ada\n  password [redacted]\n");
   CHECK(redact("curl -u ada:hunter22a https://h/") == "curl -u ada:[redacted] https://h/");
   CHECK(redact("--user ada:hunter22a") == "--user ada:[redacted]");
+  CHECK(redact("password=hunter22;x=Secret99") == "password=[redacted]");
+  CHECK(redact("password=Pa1;x=Secr3tPart9") == "password=[redacted]");
   CHECK(redact("AccountName=ada;AccountKey=q8Zk3mWv1Yt0+bN7sLx2==;EndpointSuffix=example.org") ==
         "AccountName=ada;AccountKey=[redacted];EndpointSuffix=example.org");
   for (const std::string text : {"please login and choose a password correctly, then go on",

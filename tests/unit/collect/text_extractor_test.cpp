@@ -102,6 +102,7 @@ TEST_CASE("collect: keys and values as people print them") {
                         {"loss=.5", {0.5}},
                         {"loss: 1d-5", {1e-5}},
                         {"loss:1.0D+03", {1000}},
+                        {"loss: 97/100 (97%)", {97}},
                         {"loss 1 loss 2", {1, 2}},
                         {"val_loss: 0.5", {}},
                         {"train/loss: 0.5", {}},
@@ -134,6 +135,10 @@ TEST_CASE("collect: key-value pairs know the step and epoch of their line, or of
   CHECK(left.point("loss", 0).epoch == 1);
   CHECK(left.point("loss", 1).epoch == 3);
   CHECK(left.point("loss", 1).step == 7);
+  StageLeft whole;
+  whole.out("{'loss': 0.25, 'epoch': 1.0}\n");
+  whole.collect({metric_from("loss", SourceKind::key_value)});
+  CHECK(whole.point("loss", 0).epoch == 1);
 }
 
 TEST_CASE("collect: key-value pairs know step and epoch in the brackets of PyTorch's examples") {
@@ -232,7 +237,9 @@ TEST_CASE("collect: what is another number than its beginning is told, not guess
                         {"00:00:12", ""},
                         {"2026-01-01", ""},
                         {"0.1-0.2", ""},
-                        {"97/100", "1"},
+                        {"2026/01/01", ""},
+                        {"1d12h", "h"},
+                        {"2d3h", ""},
                         {"12m30s", "s"},
                         {"3m", "s"},
                         {"5k", ""},

@@ -84,8 +84,8 @@ TEST_CASE("credentials: a command that takes its time can be interrupted, and ho
       processes,
       source.get_token());
   const auto start = std::chrono::steady_clock::now();
-  const std::jthread user([&] {
-    while (!fs::exists(begun))
+  const std::jthread user([&](const std::stop_token& ended) {
+    while (!ended.stop_requested() && !fs::exists(begun))
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     store.masked("a text");  // of another transfer
     source.request_stop();
