@@ -160,8 +160,7 @@ class CodeOfThen {
   bool is_as_then(const fs::path& place) const {
     std::error_code code;
     if (!fs::is_directory(place, code)) return false;
-    if (!record_.code_state->tree.hex.empty())
-      return is_tree(place, record_.code_state->tree);
+    if (!record_.code_state->tree.hex.empty()) return is_tree(place, record_.code_state->tree);
     tools_.observer.warn("the recipe's folder was too large to be known again by its bytes",
                          "its files of the commit are used; what git ignores is not there");
     return true;

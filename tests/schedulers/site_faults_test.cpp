@@ -76,10 +76,12 @@ class SmallDisk {
 }  // namespace
 
 TEST_CASE("site faults: the controller stops and comes back while a run goes on") {
-  RunUnderWay slow("sleep 8", {"--nodes", "1"});
+  // squeue itself gives up after 8 s.
+  RunUnderWay slow("sleep 25", {"--nodes", "1"});
   slow.user.cluster->command({"stop-controller"});
   const Answer during = slow.user.sabath({"status", "--json"});
   CHECK(during.status == 0);
+  INFO(during.output << during.errors);
   CHECK(json::parse(during.output)["runs"][0]["goes_on"] == true);
   slow.user.cluster->command({"start-controller"});
   CHECK(slow.user.json_of({"wait", "@last", "--timeout", "70s"})["counts"] == json{{"ok", 1}});
