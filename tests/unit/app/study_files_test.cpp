@@ -228,14 +228,16 @@ TEST_CASE("executors: a run that was planned and not started has none, whoever p
 }
 
 TEST_CASE("executors: one that was started and has said nothing yet is found by its arguments") {
+  // Executors are looked for by ids among all processes: no other test may have this one's.
+  const std::string silent = "tiny-20261120-103204-silently";
   const Study study;
-  const fs::path directory = study.plan(first, RunState::planned, dead());
+  const fs::path directory = study.plan(silent, RunState::planned, dead());
   if (GENERATE(true, false)) Study::write(directory / "status.json", "{\"state");  // a power cut
   const SilentExecutor executor(study.home(), directory);
   const auto executors =
       app::executors_of({directory, study.plan(second, RunState::planned, dead())});
   REQUIRE(executors.size() == 1);
-  CHECK(executors.at(first) == executor.identity());
+  CHECK(executors.at(silent) == executor.identity());
 }
 
 TEST_CASE("executors: a process of another user is none, whatever it is called") {
@@ -243,8 +245,9 @@ TEST_CASE("executors: a process of another user is none, whatever it is called")
     WARN("skipped: a process of another user needs root");
     return;
   }
+  const std::string strange = "tiny-20261120-103205-stranger";
   const Study study;
-  const fs::path directory = study.plan(first, RunState::planned, dead());
+  const fs::path directory = study.plan(strange, RunState::planned, dead());
   constexpr uid_t nobody = 65534;
   const SilentExecutor stranger(study.home(), directory, nobody);
   CHECK(app::executors_of({directory}).empty());
