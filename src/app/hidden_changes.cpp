@@ -83,6 +83,9 @@ HiddenChanges::HiddenChanges(GitTree& top,
     const fs::path copy = copies_.path() / std::to_string(indexes_.size());
     std::error_code code;
     fs::copy_file(tree.folder() / own, copy, code);
+    // git compares the bytes of files that were written in the second of their index, and no
+    // others.
+    if (!code) fs::last_write_time(copy, fs::last_write_time(tree.folder() / own, code), code);
     if (code) throw Error(ErrorKind::launch, own + ": " + code.message());
     indexes_.emplace(path, copy);
     show(tree, path);
