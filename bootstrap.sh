@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # sabath from a fresh clone: ./bootstrap.sh demo | test | build
 #   demo   build, then show the whole story on real input
-#   test   build twice (with sanitizers, and as it is installed), and run every test
+#   test   build twice, and run every test: of the modules with sanitizers, of the program as it is installed
 #   build  just build: build/user/bin/sabath
 # Missing distribution packages are installed as root or through sudo; otherwise the line to run is printed (exit 13).
 # A second call is quick and needs no network.
@@ -13,13 +13,13 @@ debian_packages=(g++ cmake make ninja-build ccache pkg-config libcurl4-openssl-d
   libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libarchive-dev libhwloc-dev libboost-dev libxxhash-dev
   rapidjson-dev libpcre2-dev)
 debian_test_packages=(catch2 libcpp-httplib-dev hdf5-tools gfortran openssl git python3 man-db clang-format-14 clang-tidy-14
-  python3-venv curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs
+  python3-venv mold curl wget aria2 rsync openssh-client openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs
   nginx lmod tcl openmpi-bin libopenmpi-dev autoconf automake podman runc skopeo catatonit busybox-static squashfs-tools
   slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core mariadb-client-core libjemalloc2)
 fedora_packages=(gcc-c++ cmake make ninja-build ccache pkgconf libcurl-devel openssl-devel sqlite-devel sqlitecpp-devel
   cli11-devel json-devel spdlog-devel fmt-devel hdf5-devel libarchive-devel hwloc-devel boost-devel xxhash-devel rapidjson-devel pcre2-devel)
 fedora_test_packages=(catch-devel cpp-httplib-devel gcc-gfortran openssl git python3 man-db clang-tools-extra
-  curl wget aria2 rsync openssh-clients openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs nginx Lmod environment-modules
+  mold curl wget aria2 rsync openssh-clients openssh-server git-lfs globus-gass-copy-progs globus-gridftp-server-progs nginx Lmod environment-modules
   openmpi-devel autoconf automake squashfs-tools slurm slurm-slurmctld slurm-slurmd slurm-slurmdbd munge mariadb-server)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -81,10 +81,10 @@ install_packages() {
   return 0
 }
 
-launcher=()
+quickly=()
 use_ccache() {
   if command -v ccache >/dev/null; then
-    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    quickly=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
     # Clones in different folders share what was compiled.
     export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
@@ -94,7 +94,7 @@ build() {
   install_packages
   use_ccache
   say "building (build/user)"
-  cmake -S . -B build/user -G Ninja -DCMAKE_BUILD_TYPE=Release -DSABATH_TESTS=OFF "${launcher[@]}" >build/user.configure.log 2>&1 ||
+  cmake -S . -B build/user -G Ninja -DCMAKE_BUILD_TYPE=Release -DSABATH_TESTS=OFF "${quickly[@]}" >build/user.configure.log 2>&1 ||
     { cat build/user.configure.log >&2; exit 13; }
   cmake --build build/user
 }
@@ -120,29 +120,32 @@ demo() {
   step sabath compare @last~1 @last
 }
 
-# run_tests PRESET FILTER...: what fails beside other tests is run once more, alone. What fails then too
+# run_tests AT_ONCE FOLDER FILTER...: what fails beside other tests is run once more, alone. What fails then too
 # is broken; what does not depends on time, and both listings say its name.
 run_tests() {
-  local preset=$1
-  shift
-  ctest --preset "$preset" -j "$(nproc)" "$@" && return
+  local at_once=$1 folder=$2
+  shift 2
+  ctest --test-dir "$folder" --output-on-failure -j "$at_once" "$@" && return
   say "what failed, once more and alone"
-  ctest --preset "$preset" -j 1 --rerun-failed
+  ctest --test-dir "$folder" --output-on-failure -j 1 --rerun-failed
 }
 
-# Everything with the sanitizers; then the program as it is installed, alone, with what takes long: the recipe and a short soak.
+# The modules with the sanitizers; then the program as it is installed, with what takes long: the recipes and a short soak.
+# Most of what tests the program waits for others.
 test_all() {
-  local failed=0
+  local failed=0 cores
+  cores=$(nproc)
   install_packages test
   use_ccache
-  say "building and testing with sanitizers (build/dev)"
-  cmake --preset dev "${launcher[@]}"
-  cmake --build --preset dev
-  run_tests dev -LE 'soak|program' || failed=1
-  say "building and testing as it is installed (build/release)"
-  cmake --preset release "${launcher[@]}"
+  ! command -v mold >/dev/null || quickly+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold)
+  say "building and testing the modules with sanitizers (build/dev)"
+  cmake --preset dev "${quickly[@]}"
+  cmake --build --preset dev --target tests/unit/all
+  run_tests $((cores + 1)) build/dev/tests/unit || failed=1
+  say "building and testing the program as it is installed (build/release)"
+  cmake --preset release "${quickly[@]}"
   cmake --build --preset release --target sabath sabath_shell program_tests
-  run_tests release -R '^(test_cli|test_slurm|test_gridengine|test_sites|integration|soak)' || failed=1
+  run_tests $((cores * 2)) build/release -R '^(lint|test_cli|test_slurm|test_gridengine|test_sites|integration|soak)' || failed=1
   return $failed
 }
 
