@@ -168,6 +168,7 @@ std::vector<fs::path> run_folders(const fs::path& runs) {
   for (const auto& entry : folders_in(runs)) {
     if (spec::is_run_id(entry.path().filename().string())) folders.push_back(entry.path());
   }
+  std::sort(folders.begin(), folders.end());  // what is put into an index in its order is put fast
   return folders;
 }
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace sabath::base {
 namespace {
@@ -27,7 +26,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return put(value); }
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
-  bool string(string_t& value) override { return put(std::move(value)); }
+  /// Not moved: the parser's buffer has room for its longest string, and goes on being used.
+  bool string(string_t& value) override { return put(value); }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(json::object()); }
   bool start_array(std::size_t) override { return open(json::array()); }
@@ -36,8 +36,9 @@ class StrictBuilder : public nlohmann::json_sax<json> {
 
   bool key(string_t& name) override {
     Level& level = levels_.back();
-    if (!level.keys.insert(name).second) problems_.add(pointer_to(name), "the key stands twice");
-    level.key = name;
+    const auto [member, is_new] = level.value->get_ref<json::object_t&>().try_emplace(name);
+    if (!is_new) problems_.add(pointer_to(name), "the key stands twice");
+    level.member = &*member;
     return true;
   }
 
@@ -56,8 +57,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
  private:
   struct Level {
     json* value;
-    std::string key;
-    std::set<std::string> keys;
+    json::object_t::value_type* member = nullptr;  ///< whose key was read last; of an object
     std::size_t index = 0;
   };
 
@@ -72,8 +72,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     std::string pointer;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
       const Level& level = levels_[i];
-      pointer +=
-          "/" + (level.value->is_array() ? std::to_string(level.index - 1) : escaped(level.key));
+      pointer += "/" + (level.value->is_array() ? std::to_string(level.index - 1)
+                                                : escaped(level.member->first));
     }
     return pointer + "/" + escaped(name);
   }
@@ -89,7 +89,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
       ++level.index;
       return &level.value->back();
     }
-    return &((*level.value)[level.key] = std::move(value));
+    return &(level.member->second = std::move(value));
   }
 
   bool put(json value) {
@@ -103,7 +103,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
       return false;
     }
     json* placed = place(std::move(value));
-    levels_.push_back({placed, {}, {}, 0});
+    levels_.push_back({placed});
     return true;
   }
 

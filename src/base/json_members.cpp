@@ -26,7 +26,15 @@ class Stops {
   std::array<bool, 256> stops_{};
 };
 constexpr Stops of_values("\"[]{},");
-constexpr Stops of_strings("\"\\");
+
+/// Behind the quote that ends the string whose first quote is at `from`; npos: it does not end.
+std::size_t end_of_string(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find('"', from + 1); at < text.size(); at = text.find('"', at + 1)) {
+    const std::size_t before = text.find_last_not_of('\\', at - 1);
+    if ((at - before) % 2 == 1) return at + 1;  // each two backslashes are one in the string
+  }
+  return std::string_view::npos;
+}
 
 /// Finds where things end, and looks at nothing else.
 class Scanner {
@@ -34,9 +42,59 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) { skip_blanks(); }
 
   bool at_end() const { return at_ >= text_.size(); }
+
+  /// Appends what is wanted of the object that begins here. False where it is none.
+  bool take_object(std::span<const JsonPart> parts, std::string& kept) {
+    if (!take('{')) return false;
+    kept += '{';
+    bool goes_on = next() == '"';
+    for (bool is_first = true; goes_on; goes_on = take(',')) {
+      const std::string_view key = take_string();
+      if (key.empty() || !take(':')) return false;
+      const auto part = std::find_if(parts.begin(), parts.end(), [&](const JsonPart& one) {
+        return one.key == key.substr(1, key.size() - 2);
+      });
+      if (part == parts.end()) {
+        if (!pass_value()) return false;
+        continue;
+      }
+      if (!is_first) kept += ',';
+      is_first = false;
+      kept.append(key) += ':';
+      if (!take_value(part->parts, kept)) return false;
+    }
+    kept += '}';
+    return take('}');
+  }
+
+ private:
+  bool take_value(std::span<const JsonPart> parts, std::string& kept) {
+    if (!parts.empty() && next() == '[') return take_array(parts, kept);
+    return take_item(parts, kept);
+  }
+
+  bool take_item(std::span<const JsonPart> parts, std::string& kept) {
+    if (!parts.empty() && next() == '{') return take_object(parts, kept);
+    const std::size_t from = at_;
+    if (!pass_value()) return false;
+    kept += text_.substr(from, at_ - from);
+    return true;
+  }
+
+  bool take_array(std::span<const JsonPart> parts, std::string& kept) {
+    kept += '[';
+    take('[');
+    for (bool goes_on = next() != ']'; goes_on;) {
+      if (!take_item(parts, kept)) return false;
+      goes_on = take(',');
+      if (goes_on) kept += ',';
+    }
+    kept += ']';
+    return take(']');
+  }
+
   /// The next character that is no blank, or 0.
   char next() const { return at_end() ? '\0' : text_[at_]; }
-  std::size_t position() const { return at_; }
 
   bool take(char wanted) {
     if (next() != wanted) return false;
@@ -73,18 +131,12 @@ class Scanner {
     }
   }
 
- private:
-  void skip_blanks() { at_ = std::min(text_.find_first_not_of(blanks, at_), text_.size()); }
-
   bool pass_string() {
-    ++at_;
-    while (true) {
-      at_ = of_strings.find(text_, at_);
-      if (at_end()) return false;
-      if (text_[at_++] == '"') return true;
-      ++at_;  // what a backslash stands before
-    }
+    at_ = std::min(end_of_string(text_, at_), text_.size());
+    return !at_end();
   }
+
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(blanks, at_), text_.size()); }
 
   std::string_view text_;
   std::size_t at_ = 0;
@@ -92,24 +144,11 @@ class Scanner {
 
 }  // namespace
 
-std::optional<std::string> json_members(std::string_view text,
-                                        std::span<const std::string_view> keys) {
+std::optional<std::string> json_members(std::string_view text, std::span<const JsonPart> parts) {
   Scanner scanner(text);
-  if (!scanner.take('{')) return std::nullopt;
-  std::string members = "{";
-  bool goes_on = scanner.next() == '"';
-  while (goes_on) {
-    const std::size_t from = scanner.position();
-    const std::string_view key = scanner.take_string();
-    if (key.empty() || !scanner.take(':') || !scanner.pass_value()) return std::nullopt;
-    if (std::find(keys.begin(), keys.end(), key.substr(1, key.size() - 2)) != keys.end()) {
-      if (members.size() > 1) members += ',';
-      members += text.substr(from, scanner.position() - from);
-    }
-    goes_on = scanner.take(',');
-  }
-  if (!scanner.take('}') || !scanner.at_end()) return std::nullopt;
-  return members + "}";
+  std::string kept;
+  if (!scanner.take_object(parts, kept) || !scanner.at_end()) return std::nullopt;
+  return kept;
 }
 
 }  // namespace sabath::base

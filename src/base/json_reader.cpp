@@ -12,18 +12,21 @@
 namespace sabath::base {
 namespace {
 
-std::string pointer_token(std::string_view key) {
-  std::string token = "/";
+/// The pointer to a member of what `parent` points to.
+std::string pointer_to(const std::string& parent, std::string_view key) {
+  std::string pointer;
+  pointer.reserve(parent.size() + key.size() + 1);
+  pointer.append(parent) += '/';
   for (const char c : key) {
     if (c == '~') {
-      token += "~0";
+      pointer += "~0";
     } else if (c == '/') {
-      token += "~1";
+      pointer += "~1";
     } else {
-      token += c;
+      pointer += c;
     }
   }
-  return token;
+  return pointer;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -70,17 +73,17 @@ JsonReader JsonReader::required(std::string_view key) {
 }
 
 JsonReader JsonReader::optional(std::string_view key) {
-  const std::string name(key);
-  asked_.push_back(name);
-  const std::string pointer = pointer_ + pointer_token(key);
-  if (value_ == nullptr) return {nullptr, pointer, problems_};
+  asked_.emplace_back(key);
+  std::string pointer = pointer_to(pointer_, key);
+  if (value_ == nullptr) return {nullptr, std::move(pointer), problems_};
   if (!value_->is_object()) {
     if (asked_.size() == 1) problem("must be an object, not " + std::string(value_->type_name()));
-    return {nullptr, pointer, problems_};
+    return {nullptr, std::move(pointer), problems_};
   }
-  const auto found = value_->find(name);
-  if (found == value_->end() || found->is_null()) return {nullptr, pointer, problems_};
-  return {&*found, pointer, problems_};
+  const auto& members = value_->get_ref<const nlohmann::json::object_t&>();
+  const auto found = members.find(key);
+  const bool is_there = found != members.end() && !found->second.is_null();
+  return {is_there ? &found->second : nullptr, std::move(pointer), problems_};
 }
 
 std::vector<std::pair<std::string, JsonReader>> JsonReader::members() {
@@ -90,8 +93,9 @@ std::vector<std::pair<std::string, JsonReader>> JsonReader::members() {
     problem("must be an object, not " + std::string(value_->type_name()));
     return result;
   }
+  result.reserve(value_->size());
   for (const auto& [key, value] : value_->items()) {
-    result.emplace_back(key, JsonReader(&value, pointer_ + pointer_token(key), problems_));
+    result.emplace_back(key, JsonReader(&value, pointer_to(pointer_, key), problems_));
   }
   return result;
 }
@@ -103,6 +107,7 @@ std::vector<JsonReader> JsonReader::items() {
     problem("must be an array, not " + std::string(value_->type_name()));
     return result;
   }
+  result.reserve(value_->size());
   for (std::size_t i = 0; i < value_->size(); ++i) {
     result.emplace_back(&(*value_)[i], pointer_ + "/" + std::to_string(i), problems_);
   }
@@ -117,7 +122,7 @@ void JsonReader::finish() {
     const std::string guess = nearest(key, asked_);
     const std::string hint =
         guess.empty() ? "known keys are " + joined(asked_) : "did you mean '" + guess + "'?";
-    problems_->add(pointer_ + pointer_token(key), "unknown key '" + key + "'", hint);
+    problems_->add(pointer_to(pointer_, key), "unknown key '" + key + "'", hint);
   }
 }
 

@@ -240,6 +240,24 @@ void put_document(Database& database, const DocumentRow& row, const std::string&
       .exec();
 }
 
+/// Tables, those that refer to others first, without their rows and otherwise as they are. To drop
+/// one is quick; deleted, rows that others may refer to and words that are searched go one by one.
+void make_again(SQLite::Database& database, const std::vector<std::string>& tables) {
+  std::vector<std::string> definitions;
+  SQLite::Statement query(database,
+                          "select sql from sqlite_master where tbl_name = ? and sql is not null "
+                          "order by type desc");  // a table before its indices
+  for (const std::string& table : tables) {
+    query.reset();
+    for (bound(query, table); query.executeStep();)
+      definitions.push_back(query.getColumn(0).getString());
+  }
+  for (const std::string& table : tables)
+    database.exec("drop table " + table);
+  for (const std::string& definition : definitions)
+    database.exec(definition);
+}
+
 /// All of a change or nothing of it.
 template <class Work>
 void write(Database& database, Work&& work) {
@@ -356,19 +374,17 @@ void Catalog::forget_all_runs() {
   write(state_->database, [&] {
     // All will be written again, in no order: with SQLite's 2 MB its pages would come and go.
     state_->database.handle().exec("pragma cache_size = -262144");
-    // The parts first: to empty a table is quick as long as nothing refers to it.
-    for (const char* part : {"run_search",
-                             "run_tag",
-                             "run_parameter",
-                             "run_facet",
-                             "run_metric",
-                             "run_input",
-                             "run_output",
-                             "run_host",
-                             "run_layer",
-                             "run"}) {
-      state_->database.handle().exec(std::string("delete from ") + part);
-    }
+    make_again(state_->database.handle(),
+               {"run_search",
+                "run_tag",
+                "run_parameter",
+                "run_facet",
+                "run_metric",
+                "run_input",
+                "run_output",
+                "run_host",
+                "run_layer",
+                "run"});
   });
 }
 

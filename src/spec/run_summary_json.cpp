@@ -1,6 +1,7 @@
 #include "document_json.hpp"
 #include "run_record_json.hpp"
 
+#include <sabath/base/error.hpp>
 #include <sabath/base/json_members.hpp>
 #include <sabath/spec/run_summary.hpp>
 
@@ -10,15 +11,45 @@
 namespace sabath::spec {
 namespace {
 
-constexpr std::array<std::string_view, 22> summary_keys{
-    "schema",  "run_id",     "study_id", "state", "message",     "created",
-    "started", "ended",      "wall_s",   "user",  "recipe_name", "recipe_digest",
-    "model",   "parameters", "seed",     "tags",  "inputs",      "environment",
-    "outputs", "metrics",    "hosts",    "facets"};
+using base::JsonPart;
+using Parts = std::span<const JsonPart>;
 
-bool is_summary_key(std::string_view key) {
-  return std::find(summary_keys.begin(), summary_keys.end(), key) != summary_keys.end();
-}
+constexpr std::array lock_parts{JsonPart{"key"}};
+constexpr std::array layer_parts{JsonPart{"lock", lock_parts}};
+constexpr std::array environment_parts{JsonPart{"layers", layer_parts}};
+constexpr std::array cpu_parts{JsonPart{"model"}, JsonPart{"threads"}};
+constexpr std::array memory_parts{JsonPart{"total_bytes"}};
+constexpr std::array gpu_parts{JsonPart{"name"}};
+constexpr std::array host_parts{JsonPart{"node"},
+                                JsonPart{"cpu", cpu_parts},
+                                JsonPart{"memory", memory_parts},
+                                JsonPart{"gpus", gpu_parts},
+                                JsonPart{"os"},
+                                JsonPart{"kernel"}};
+constexpr std::array output_parts{
+    JsonPart{"stage"}, JsonPart{"path"}, JsonPart{"size_bytes"}, JsonPart{"digest"}};
+constexpr std::array summary_parts{JsonPart{"schema"},
+                                   JsonPart{"run_id"},
+                                   JsonPart{"study_id"},
+                                   JsonPart{"state"},
+                                   JsonPart{"message"},
+                                   JsonPart{"created"},
+                                   JsonPart{"started"},
+                                   JsonPart{"ended"},
+                                   JsonPart{"wall_s"},
+                                   JsonPart{"user"},
+                                   JsonPart{"recipe_name"},
+                                   JsonPart{"recipe_digest"},
+                                   JsonPart{"model"},
+                                   JsonPart{"parameters"},
+                                   JsonPart{"seed"},
+                                   JsonPart{"tags"},
+                                   JsonPart{"inputs"},
+                                   JsonPart{"environment", environment_parts},
+                                   JsonPart{"outputs", output_parts},
+                                   JsonPart{"metrics"},
+                                   JsonPart{"hosts", host_parts},
+                                   JsonPart{"facets"}};
 
 /// Reads only what belongs to a summary.
 class SummaryReader {
@@ -26,27 +57,47 @@ class SummaryReader {
   template <class T>
   using Ref = T&;
 
-  explicit SummaryReader(base::JsonReader& reader) : io_(reader) {}
+  SummaryReader(base::JsonReader& reader, Parts parts) : reader_(reader), parts_(parts) {}
 
   template <class T>
   void operator()(const char* key, T& member) {
-    if (is_summary_key(key)) io_(key, member);
+    const auto part = std::find_if(
+        parts_.begin(), parts_.end(), [&](const JsonPart& one) { return one.key == key; });
+    if (part == parts_.end()) return;
+    if (part->parts.empty()) {
+      FieldReader io(reader_);
+      io(key, member);
+    } else {
+      read(reader_.required(key), part->parts, member);
+    }
   }
 
  private:
-  FieldReader io_;
+  template <class T>
+  static void read(base::JsonReader reader, Parts parts, T& value) {
+    if constexpr (is_vector<T>) {
+      for (const base::JsonReader& item : reader.items())
+        read(item, parts, value.emplace_back());
+    } else if constexpr (requires(SummaryReader & io) { describe(io, value); }) {
+      SummaryReader io(reader, parts);
+      describe(io, value);
+    }
+  }
+
+  base::JsonReader& reader_;
+  Parts parts_;
 };
 
 }  // namespace
 
 RunRecord parse_run_summary(std::string_view text, const std::string& origin) {
-  const auto members = base::json_members(text, summary_keys);
+  const auto members = base::json_members(text, summary_parts);
   if (!members) return parse_run_record(text, origin);  // which says what is wrong with it
   base::JsonDocument document = open_document(*members, origin);
   base::JsonReader root = document.root();
   root.required("schema");
   RunRecord record;
-  SummaryReader io(root);
+  SummaryReader io(root, summary_parts);
   describe(io, record);
   document.finish();
   return record;

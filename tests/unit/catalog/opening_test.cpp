@@ -81,6 +81,10 @@ TEST_CASE("catalog: a kept catalog of an older version opens, is searched and ta
   CHECK(catalog.is_filled());  // its runs were indexed as they came
   test::put(catalog, test::numbered_record(3));
   CHECK(catalog.runs().size() == 3);
+  catalog.forget_all_runs();
+  CHECK(catalog.runs().empty());
+  test::put(catalog, test::numbered_record(3));
+  CHECK(catalog.runs().size() == 1);
 }
 
 TEST_CASE("catalog: zeros whose sign an older version did not keep are read again") {

@@ -3,6 +3,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <algorithm>
 #include <limits>
 
 using namespace sabath;
@@ -87,6 +88,31 @@ TEST_CASE("catalog: forgotten runs are neither listed, nor counted, nor found") 
   CHECK(catalog.runs().empty());
   CHECK(catalog.stats().metrics == 0);
   CHECK(catalog.search("tiny").empty());
+}
+
+TEST_CASE("catalog: when all runs are forgotten its tables and indices are as they were") {
+  const CatalogHome home;
+  const auto definitions = [&] {
+    std::vector<std::string> found;
+    SQLite::Database database(home.file().string());
+    SQLite::Statement query(database, "select type || name || ifnull(sql, '') from sqlite_master");
+    while (query.executeStep())
+      found.push_back(query.getColumn(0).getString());
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  Catalog catalog(home.file());
+  test::put(catalog, test::numbered_record(1));
+  const auto before = definitions();
+  REQUIRE(before.size() > 20);
+  catalog.forget_all_runs();
+  CHECK(definitions() == before);
+  test::put(catalog, test::numbered_record(1));
+  test::put(catalog, test::numbered_record(2));
+  catalog.forget_run(test::numbered_record(1).run_id);
+  CHECK(catalog.runs().size() == 1);
+  CHECK(catalog.stats().metrics == 1);
+  CHECK(catalog.search("tiny").size() == 1);
 }
 
 TEST_CASE("catalog: runs are listed newest first, no more than asked for") {

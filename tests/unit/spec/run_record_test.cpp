@@ -26,6 +26,23 @@ TEST_CASE("record: the digest of a facet covers its items, not its name") {
   CHECK(a.digest() != b.digest());
 }
 
+TEST_CASE("record: a facet is digested as canonical JSON whatever its texts hold") {
+  std::string all;
+  for (int c = 1; c < 256; ++c)
+    all += static_cast<char>(c);
+  const std::vector<std::map<std::string, std::string>> odd{
+      {},
+      {{"", ""}},
+      {{"quote", "a \"b\""}, {"back\\slash", "\\"}},
+      {{"lines", "a\nb\tc\r"}, {std::string("zero\0", 5), std::string("\0", 1)}},
+      {{"\xc3\xa4", "\xe2\x82\xac"}, {"delete", "\x7f"}, {"cut off", "\xc3"}},
+      {{"all", all}}};
+  for (const auto& items : odd) {
+    const spec::Facet facet{"x", items};
+    CHECK(facet.digest() == base::sha256_of(base::canonical_json(items)));
+  }
+}
+
 TEST_CASE("record: states have words") {
   for (const char* word :
        {"planned", "running", "ok", "failed", "interrupted", "lost", "imported"}) {
@@ -108,21 +125,44 @@ TEST_CASE(
   expected.seed = full.seed;
   expected.tags = full.tags;
   expected.inputs = full.inputs;
-  expected.environment = full.environment;
-  expected.outputs = full.outputs;
+  for (const spec::BuiltLayer& layer : full.environment.layers)
+    expected.environment.layers.emplace_back().lock.key = layer.lock.key;
+  for (const spec::OutputRecord& output : full.outputs)
+    expected.outputs.push_back(
+        {output.stage, output.path, output.size_bytes, output.digest, {}, {}});
   expected.metrics = full.metrics;
-  expected.hosts = full.hosts;
+  for (const spec::HostFacts& full_host : full.hosts) {
+    spec::HostFacts& host = expected.hosts.emplace_back();
+    host.node = full_host.node;
+    host.cpu.model = full_host.cpu.model;
+    host.cpu.threads = full_host.cpu.threads;
+    host.memory.total_bytes = full_host.memory.total_bytes;
+    for (const spec::GpuFacts& gpu : full_host.gpus)
+      host.gpus.emplace_back().name = gpu.name;
+    host.os = full_host.os;
+    host.kernel = full_host.kernel;
+  }
+  REQUIRE_FALSE(expected.environment.layers.empty());
+  REQUIRE_FALSE(expected.outputs.empty());
+  REQUIRE_FALSE(expected.hosts.empty());
+  REQUIRE_FALSE(expected.hosts.front().gpus.empty());
   expected.facets = full.facets;
   auto document = to_json(full);
   // As JSON: numbers that are none are unequal to themselves.
   CHECK(to_json(spec::parse_run_summary(base::pretty_json(document), "r")) == to_json(expected));
   document["stages"] = "of tomorrow";
+  document["hosts"][0]["cpu"]["cores"] = "many";
+  document["hosts"][0].erase("libc");
   CHECK(to_json(spec::parse_run_summary(document.dump(), "r")) == to_json(expected));
   document["state"] = "done";
   document["metrics"][0]["points"] = -1;
   document.erase("user");
+  document["hosts"][0]["cpu"]["threads"] = "many";
+  document["outputs"][0].erase("digest");
   const auto problem = problem_of([&] { spec::parse_run_summary(document.dump(), "r"); });
-  CHECK(problem.lines() == 3);
+  CHECK(problem.lines() == 5);
+  CHECK(problem.says("r:/hosts/0/cpu/threads: must be an integer"));
+  CHECK(problem.says("r:/outputs/0: 'digest' is missing"));
   CHECK(problem.says("r:/state: 'done' is none of planned, running, ok"));
   CHECK(problem.says("r:/: 'user' is missing"));
   CHECK(problem_of([&] { spec::parse_run_summary("{\"schema\": 1, \"run_id", "r"); }).says("r:1:"));
