@@ -31,16 +31,21 @@ mlflow.set_tracking_uri(sys.argv[1])
 client = mlflow.MlflowClient()
 ids = [mlflow.search_experiments()[0].experiment_id]
 newest = mlflow.search_runs(ids, max_results=1).run_id[0]
-questions = [lambda: mlflow.search_runs(ids, max_results=50),
-             lambda: mlflow.search_runs(ids, filter_string=f"params.hidden = '{sys.argv[2]}'"),
-             lambda: client.get_run(newest)]
-for question in questions:
-    times = []
-    for _ in range(int(sys.argv[3])):
-        begin = time.perf_counter()
-        question()
-        times.append((time.perf_counter() - begin) * 1e3)
-    print(*times)
+questions = {"newest": lambda: mlflow.search_runs(ids, max_results=50),
+             "selected": lambda: mlflow.search_runs(ids, filter_string=f"params.hidden = '{sys.argv[2]}'"),
+             "one": lambda: client.get_run(newest),
+             "all": lambda: mlflow.search_runs(ids)}
+for line in sys.stdin:
+    begin = time.perf_counter()
+    questions[line.strip()]()
+    print((time.perf_counter() - begin) * 1e3, flush=True)
+"""
+
+LIST_MLFLOW = """
+import sys
+import mlflow
+mlflow.set_tracking_uri(sys.argv[1])
+print(mlflow.search_runs(experiment_names=["bench"], max_results=50))
 """
 
 MAKE_STORE = """
@@ -206,34 +211,60 @@ def fill_mlflow(tools, folder, original, wanted):
 
 
 def questions(sabath, environment, wanted, repetitions):
-    """Medians of the three questions."""
-    asked = (("list runs", [sabath, "list", "runs"]),
-             ("a selection by parameter", [sabath, "list", "runs", "--all", f"hidden={SELECTED}"]),
-             ("show RUN", [sabath, "show", run_id(wanted // 2)]),
-             ("show @last", [sabath, "show", "@last"]))
-    medians = []
+    """Prints the questions' times; returns what is started for each."""
+    asked = {"list runs": [sabath, "list", "runs"],
+             "a selection by parameter": [sabath, "list", "runs", "--all", f"hidden={SELECTED}"],
+             "show RUN": [sabath, "show", run_id(wanted // 2)],
+             "show @last": [sabath, "show", "@last"],
+             "list runs --all": [sabath, "list", "runs", "--all"]}
     print("\nquestions, each by a process of its own")
-    for title, argv in asked:
+    for title, argv in asked.items():
         times = [bench.start(argv, environment) * 1e3 for _ in range(repetitions + 1)][1:]
-        medians.append(statistics.median(times))
-        print(f"  {title:<28}{bench.spread(times)}: " + bench.against(BAR_MS, medians[-1], "ms"))
-    return medians
+        # The bar is for what a person reads: --all writes a line for each run.
+        verdict = "" if title == "list runs --all" else ": " + bench.against(BAR_MS, statistics.median(times), "ms")
+        print(f"  {title:<28}{bench.spread(times)}{verdict}")
+    return asked
 
 
-def against_mlflow(tools, folder, original, wanted, ours, repetitions):
+def ratio(title, theirs, ours, times, has_bar=True):
+    """A row: how many times as long as ours MLflow takes."""
+    times_as_long = statistics.median(theirs) / statistics.median(times)
+    word = f": {'within' if times_as_long >= BAR_RATIO else 'BEYOND'} the bar of {BAR_RATIO}x" if has_bar else ""
+    print(f"  {title}\n    {bench.spread(theirs)}\n    {bench.spread(times)}  {ours}\n    {times_as_long:.1f}x{word}")
+
+
+def ask_in_turn(mlflow, question, argv, environment, repetitions):
+    """MLflow's times and ours, A B A B; the first of each is not counted where there are more."""
+    theirs, ours = [], []
+    for _ in range(repetitions + 1 if repetitions > 1 else 1):
+        mlflow.stdin.write(question + "\n")
+        mlflow.stdin.flush()
+        theirs.append(float(mlflow.stdout.readline()))
+        ours.append(bench.start(argv, environment) * 1e3)
+    return (theirs[1:], ours[1:]) if repetitions > 1 else (theirs, ours)
+
+
+def against_mlflow(tools, folder, original, wanted, asked, environment, repetitions):
+    """Both ways: within one Python that runs already and has imported all, and as a whole process, as ours always is."""
     uri = fill_mlflow(tools, folder, original, wanted)
-    answer = subprocess.run([str(tools / "python"), "-c", ASK_MLFLOW, uri, SELECTED, str(repetitions)],
-                            check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    print("\nMLflow with as many runs in its SQLite, asked within one process that runs already")
-    titles = ("search_runs, the newest 50", "search_runs by parameter", "get_run")
-    for title, line, own in zip(titles, answer.stdout.splitlines(), ours):
-        times = [float(word) for word in line.split()]
-        ratio = statistics.median(times) / own
-        if title == "get_run":
-            print(f"  {title:<28}{bench.spread(times)}: {ratio:.2f}x")
-            continue
-        word = "within" if ratio >= BAR_RATIO else "BEYOND"
-        print(f"  {title:<28}{bench.spread(times)}: {ratio:.1f}x: {word} the bar of {BAR_RATIO}x")
+    print("\nMLflow with as many runs in its SQLite, asked within one process that runs already; each question to sabath is a process")
+    with subprocess.Popen([str(tools / "python"), "-c", ASK_MLFLOW, uri, SELECTED], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as mlflow:
+        for title, question, ours, count in (
+                ("search_runs(max_results=50)", "newest", "list runs", repetitions),
+                ("search_runs by parameter", "selected", "a selection by parameter", repetitions),
+                ("get_run", "one", "show RUN", repetitions),
+                ("search_runs(), which answers with all runs", "all", "list runs --all", 1)):
+            pair = ask_in_turn(mlflow, question, asked[ours], environment, count)
+            ratio(title, pair[0], ours, pair[1], has_bar=question != "one")
+            if question == "all":
+                times = [bench.start(asked["list runs"], environment) * 1e3 for _ in range(repetitions)]
+                ratio("the same, typed as it is, and what is typed here", pair[0], "list runs", times)
+        mlflow.stdin.close()
+    print("\na whole process of Python, which imports mlflow first, and one of sabath")
+    argv = [str(tools / "python"), "-c", LIST_MLFLOW, uri]
+    ours, theirs = bench.alternate(asked["list runs"], argv, environment, repetitions)
+    ratio("search_runs(max_results=50)", theirs, "list runs", ours)
 
 
 def among_many(sabath, environment, home, repetitions):
@@ -260,9 +291,9 @@ def among_many(sabath, environment, home, repetitions):
 def measure(sabath, environment, home, repetitions, wanted):
     original = make_home(sabath, environment, home, wanted)
     reindex(sabath, environment, wanted)
-    ours = questions(sabath, environment, wanted, repetitions)
+    asked = questions(sabath, environment, wanted, repetitions)
     among_many(sabath, environment, home, repetitions)
-    against_mlflow(references.tools(home), home, original, wanted, ours, min(repetitions, 5))
+    against_mlflow(references.tools(home), home, original, wanted, asked, environment, min(repetitions, 5))
 
 
 def main():
