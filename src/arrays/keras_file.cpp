@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include <fcntl.h>
 
@@ -76,6 +78,22 @@ void unpack(ByteSource& member, const std::filesystem::path& to) {
   }
 }
 
+/// Keras names what layers share by its address in memory, which is another in each process: here
+/// by numbers in the order of the text.
+std::string without_addresses(std::string_view text) {
+  constexpr std::string_view name = "\"shared_object_id\": ";
+  std::map<std::string_view, std::size_t> numbers;
+  std::string result;
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name)) {
+    at += name.size();
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+    const auto number = numbers.emplace(text.substr(at, end - at), numbers.size() + 1).first;
+    result.append(text.substr(0, at)).append(std::to_string(number->second));
+    text.remove_prefix(end);
+  }
+  return result.append(text);
+}
+
 }  // namespace
 
 std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::path& path) {
@@ -100,7 +118,8 @@ std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path)
     if (member.path == weights_name) {
       unpack(*bytes, weights);
     } else if (member.path == configuration_name && member.size_bytes <= longest_configuration) {
-      others.push_back(fixed_text("(" + member.path + ")", bytes->text(0, member.size_bytes)));
+      others.push_back(fixed_text("(" + member.path + ")",
+                                  without_addresses(bytes->text(0, member.size_bytes))));
     } else if (member.path != metadata_name) {
       others.push_back(fixed_text("(" + member.path + ")", digest_text(*bytes)));
     }

@@ -68,10 +68,13 @@ bool is_utf8(std::string_view text) {
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 void TextTable::add(std::vector<std::string> cells) {
-  cells.resize(columns_.size());
   for (std::string& cell : cells)
     cell = printable(cell);
   rows_.push_back(std::move(cells));
+}
+
+bool TextTable::runs_on(const std::vector<std::string>& row, std::size_t cell) const {
+  return row.size() < columns_.size() && cell + 1 == row.size();
 }
 
 std::string TextTable::text() const {
@@ -79,23 +82,30 @@ std::string TextTable::text() const {
   for (const Column& column : columns_)
     widths.push_back(width_of(column.title));
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!runs_on(row, i)) widths[i] = std::max(widths[i], width_of(row[i]));
+    }
   }
   std::string text;
-  const auto append_row = [&](auto&& cell_of) {
+  const auto append_row = [&](const std::vector<std::string>& row) {
     std::string line;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) line += "  ";
-      append_cell(line, cell_of(i), widths[i], columns_[i].align);
+      if (runs_on(row, i)) {
+        line += row[i];
+      } else {
+        append_cell(line, row[i], widths[i], columns_[i].align);
+      }
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  append_row([&](std::size_t i) -> const std::string& { return columns_[i].title; });
-  for (const auto& row : rows_) {
-    append_row([&](std::size_t i) -> const std::string& { return row[i]; });
-  }
+  std::vector<std::string> titles;
+  for (const Column& column : columns_)
+    titles.push_back(column.title);
+  append_row(titles);
+  for (const auto& row : rows_)
+    append_row(row);
   return text;
 }
 

@@ -36,8 +36,21 @@ std::int64_t row_major(const std::vector<std::uint64_t>& index,
   return static_cast<std::int64_t>(flat);
 }
 
-std::string shortened(const std::string& text) {
-  return base::printable(text.size() <= shown_text ? text : text.substr(0, shown_text) + "...");
+bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
+/// What is shown of a text that another differs from at byte `parting`: from shortly before it.
+std::string shown_of(const std::string& text, std::size_t parting) {
+  if (text.size() <= shown_text) return base::printable(text);
+  std::size_t first = parting <= shown_text / 2 ? 0 : parting - shown_text / 4;
+  while (first > 0 && !begins_character(text[first]))
+    --first;
+  const std::string_view rest = std::string_view(text).substr(first);
+  return base::printable(fmt::format("{}{}{}",
+                                     first == 0 ? "" : "...",
+                                     rest.substr(0, shown_text),
+                                     rest.size() > shown_text ? "..." : ""));
 }
 
 class ArrayPair {
@@ -159,9 +172,11 @@ class ArrayPair {
       const bool is_first = item.different == 0;
       item.different += times;
       if (!is_first) continue;
+      const auto parted = std::ranges::mismatch(of_a[i], of_b[i]).in1 - of_a[i].begin();
+      const auto parting = static_cast<std::size_t>(parted);
       item.structure = fmt::format("'{}' in A, '{}' in B at {}",
-                                   shortened(of_a[i]),
-                                   shortened(of_b[i]),
+                                   shown_of(of_a[i], parting),
+                                   shown_of(of_b[i], parting),
                                    index_text(index_of(first + i, array)));
     }
   }

@@ -19,13 +19,16 @@ class TextTable {
     Align align = Align::left;
   };
   explicit TextTable(std::vector<Column> columns);
-  /// As many cells as columns; text from outside is made safe with `printable`.
+  /// At most as many cells as columns, of fewer the last one runs on over the columns that are
+  /// missing; text from outside is made safe with `printable`.
   void add(std::vector<std::string> cells);
   bool empty() const noexcept { return rows_.empty(); }
   /// Lines ended by '\n', without trailing blanks; just the header when there are no rows.
   std::string text() const;
 
  private:
+  bool runs_on(const std::vector<std::string>& row, std::size_t cell) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -5,6 +5,7 @@
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process.hpp>
 
 #include <array>
 #include <cmath>
@@ -530,6 +531,42 @@ TEST_CASE("keras: the weights of a saved model and its configuration") {
     CHECK_THAT(path, !Contains("metadata"));
   const TempHome home;
   CHECK_THAT(refusal(made("stored.npz"), declared("keras")), Contains("has no model.weights.h5"));
+}
+
+TEST_CASE("keras: what layers share has a number, not its address in the memory of one process") {
+  const TempHome home;
+  const auto saved = [&](const std::string& name, const std::string& configuration) {
+    const auto path = home / name;
+    const std::string script =
+        "import sys, zipfile\n"
+        "old, new = zipfile.ZipFile(sys.argv[1]), zipfile.ZipFile(sys.argv[2], 'w')\n"
+        "for n in old.namelist():\n"
+        "    new.writestr(n, sys.argv[3] if n == 'config.json' else old.read(n))\n"
+        "new.close()\n";
+    base::Command command;
+    command.argv = {
+        "python3", "-c", script, made("model.keras").string(), path.string(), configuration};
+    REQUIRE(base::SystemProcessRunner().run(command).ok());
+    return read_texts(*open_arrays(path), "(config.json)").front();
+  };
+  const std::string one = saved(
+      "a.keras",
+      R"({"x": {"shared_object_id": 140261612198864}, "y": {"shared_object_id": 7}, "z": {"shared_object_id": 140261612198864}})");
+  CHECK(
+      one ==
+      R"({"x": {"shared_object_id": 1}, "y": {"shared_object_id": 2}, "z": {"shared_object_id": 1}})");
+  CHECK(
+      saved(
+          "b.keras",
+          R"({"x": {"shared_object_id": 7}, "y": {"shared_object_id": 8}, "z": {"shared_object_id": 7}})") ==
+      one);
+  CHECK(
+      saved(
+          "c.keras",
+          R"({"x": {"shared_object_id": 7}, "y": {"shared_object_id": 8}, "z": {"shared_object_id": 8}})") !=
+      one);
+  CHECK(saved("d.keras", R"({"name": "\"shared_object_id\": 12", "shared_object_id": )") ==
+        R"({"name": "\"shared_object_id\": 12", "shared_object_id": 1)");
 }
 
 TEST_CASE("arrays: a declared format is what a file must be") {

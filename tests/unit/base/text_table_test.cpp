@@ -67,6 +67,16 @@ TEST_CASE("format_bytes: for people") {
   CHECK(format_bytes(std::numeric_limits<std::uint64_t>::max()) == "16.0 EiB");
 }
 
+TEST_CASE("text table: the last cell of a short row runs on and makes no column wider") {
+  TextTable table({{"a"}, {"b", Align::right}, {"c"}});
+  table.add({"x", "long text of its own"});
+  table.add({"y", "1", "2"});
+  CHECK(table.text() ==
+        "a  b  c\n"
+        "x  long text of its own\n"
+        "y  1  2\n");
+}
+
 TEST_CASE("nearest: a small slip finds its word, another word finds none") {
   const std::vector<std::string> words{"epochs", "learning_rate", "seed"};
   CHECK(nearest("epcohs", words) == "epochs");

@@ -1,6 +1,7 @@
 #include "pair_maker.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 
@@ -54,6 +55,25 @@ TEST_CASE("outputs: equal digests are equal to the bit and hardly anything is re
   CHECK(comparison.strongest == Rung::bitwise);
   CHECK(comparison.result == Verdict::pass);
   CHECK(item_of(comparison, "train/x.h5").strongest == Rung::bitwise);
+}
+
+TEST_CASE("outputs: whole numbers that no double tells apart are told with all their digits") {
+  constexpr std::int64_t large = (std::int64_t{1} << 53) + 1;
+  const auto with = [](std::int64_t value) {
+    auto made = container();
+    made->put<std::int64_t>("n", ArrayType::int64, {1}, {value});
+    return made;
+  };
+  const auto comparison =
+      compare_contents(with(large), with(large - 1), {}, {.require = Rung::bitwise});
+  CHECK(comparison.result == Verdict::fail);
+  CHECK_THAT(comparison.reason, Contains("(9007199254740993 against 9007199254740992"));
+  REQUIRE(comparison.first_divergence);
+  CHECK(comparison.first_divergence->a == comparison.first_divergence->b);
+  CHECK(to_json(comparison).at("first_divergence").at("whole_a") == "9007199254740993");
+  const auto small = compare_contents(with(100), with(101), {}, {.require = Rung::bitwise});
+  CHECK_THAT(small.reason, Contains("(100 against 101"));
+  CHECK_FALSE(small.first_divergence->whole_a);
 }
 
 TEST_CASE("outputs: equal bytes that only point outside prove nothing of what they point to") {
@@ -204,6 +224,23 @@ TEST_CASE("outputs: texts are equal or not") {
   CHECK(item.different == 1);
   CHECK(comparison.result == Verdict::fail);
   CHECK(compare_contents(a, a).strongest == Rung::bitwise);
+}
+
+TEST_CASE("outputs: of long texts is shown where they part") {
+  auto a = container();
+  auto b = container();
+  const std::string same(200, '=');
+  a->put_text("configuration", {same + "\u00e4 is 1;" + same});
+  b->put_text("configuration", {same + "\u00e4 is 2;" + same});
+  a->put_text("longer", {same});
+  b->put_text("longer", {same + "!"});
+  const auto comparison = compare_contents(a, b);
+  const std::string lead = "..." + std::string(9, '=') + "\u00e4 is ";
+  const std::string rest = ";" + std::string(43, '=') + "...";
+  CHECK(item_of(comparison, "train/x.h5:/configuration").structure ==
+        "'" + lead + "1" + rest + "' in A, '" + lead + "2" + rest + "' in B at [0]");
+  CHECK(item_of(comparison, "train/x.h5:/longer").structure ==
+        "'..." + std::string(15, '=') + "' in A, '..." + std::string(15, '=') + "!' in B at [0]");
 }
 
 TEST_CASE("outputs: an attribute and an array of one name are different things") {
