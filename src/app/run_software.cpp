@@ -11,6 +11,7 @@
 #include <sabath/env/container_command.hpp>
 #include <sabath/probe/library_versions.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
+#include <sabath/probe/python_packages.hpp>
 
 #include <fmt/format.h>
 
@@ -97,6 +98,18 @@ bool only_starts_others(const std::string& name) {
          name.starts_with("hydra_");
 }
 
+/// The Python that a command begins with, itself or as what its script names first.
+std::optional<fs::path> python_of(const fs::path& program, const std::string& path) {
+  if (probe::is_python(program.filename().string())) return program;
+  const std::string line = interpreter_of(program);
+  const std::string first = line.substr(0, line.find(' '));
+  if (probe::is_python(fs::path(first).filename().string())) return first;
+  if (fs::path(first).filename() != "env" || first.size() == line.size()) return std::nullopt;
+  const std::string word = line.substr(line.rfind(' ') + 1);
+  if (!probe::is_python(word)) return std::nullopt;
+  return base::find_program(word, path);
+}
+
 void shorten(std::vector<std::string>& notes) {
   if (notes.size() <= most_notes) return;
   const std::size_t more = notes.size() - most_notes;
@@ -144,6 +157,7 @@ void RunSoftware::note_program(const std::string& stage, const base::Environment
                                         path == environment.end() ? "/bin:/usr/bin" : path->second);
   std::error_code code;
   if (!found || !found->is_absolute()) return;
+  first_[stage] = *found;
   const std::string file = fs::canonical(*found, code).string();
   if (code || only_starts_others(fs::path(file).filename().string())) return;
   if (is_own_code(file, plan_, run_directory_) || is_of_environment(file, plan_)) return;
@@ -206,6 +220,31 @@ probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
   return identified;
 }
 
+/// Of a Python that a stage begins with, and of one that its other programs start: that is taken
+/// for the one of its PATH.
+void RunSoftware::find_packages(const std::vector<probe::IdentifiedFile>& files,
+                                spec::Software& software) const {
+  for (const auto& [stage, environment] : environments_) {
+    const auto variable = environment.find("PATH");
+    const std::string path = variable == environment.end() ? "/bin:/usr/bin" : variable->second;
+    const auto first = first_.find(stage);
+    auto python = first == first_.end() ? std::nullopt : python_of(first->second, path);
+    const bool was_seen = std::any_of(files.begin(), files.end(), [&](const auto& file) {
+      const auto& stages = file.library.stages;
+      return !file.is_hidden && file.is_program &&
+             probe::is_python(fs::path(file.library.path).filename().string()) &&
+             std::find(stages.begin(), stages.end(), stage) != stages.end();
+    });
+    for (const char* name : {"python3", "python"}) {
+      if (!python && was_seen) python = base::find_program(name, path);
+    }
+    if (!python || is_of_environment(*python, plan_)) continue;
+    if (!software.packages) software.packages.emplace();
+    for (const auto& [name, version] : probe::python_packages(*python, environment))
+      add((*software.packages)[name], version);
+  }
+}
+
 FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
                                   const fs::path& program,
                                   const spec::CpuFacts& cpu,
@@ -244,6 +283,7 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   }
   const std::string compilers = compilers_of(identified.files, plan_, run_directory_);
   if (!compilers.empty()) found.software.versions["compiler"] = compilers;
+  find_packages(identified.files, found.software);
   for (probe::IdentifiedFile& file : identified.files)
     found.software.libraries.push_back(std::move(file.library));
   shorten(notes);
@@ -270,6 +310,14 @@ spec::Facet libraries_facet(const FoundSoftware& found,
   for (const auto& [name, number] : found.threads)
     facet.items[name + " threads"] = number;
   return facet;
+}
+
+void add_software_facets(const FoundSoftware& found,
+                         const spec::RunPlan& plan,
+                         const fs::path& run_directory,
+                         std::vector<spec::Facet>& facets) {
+  facets.push_back(libraries_facet(found, plan, run_directory));
+  if (found.software.packages) facets.push_back({"packages", *found.software.packages});
 }
 
 }  // namespace sabath::app

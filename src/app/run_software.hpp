@@ -13,6 +13,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace sabath::app {
 
@@ -45,6 +46,8 @@ class RunSoftware {
 
  private:
   void note_program(const std::string& stage, const base::Environment& environment);
+  void find_packages(const std::vector<probe::IdentifiedFile>& files,
+                     spec::Software& software) const;
   void add_unseen(std::vector<probe::MappedFile>& files) const;
   void add_scripts(std::vector<probe::IdentifiedFile>& files) const;
   probe::IdentifiedFiles identify(const probe::SeenFiles& seen,
@@ -56,6 +59,7 @@ class RunSoftware {
   std::mutex mutex_;
   std::map<std::string, base::Environment> environments_{};  ///< by stage
   std::map<std::string, probe::MappedFile> programs_{};      ///< that stages began with, by path
+  std::map<std::string, std::filesystem::path> first_{};     ///< of each stage, as it is called
   probe::LibraryWatch watch_{};
 };
 
@@ -66,5 +70,11 @@ class RunSoftware {
 spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const std::filesystem::path& run_directory);
+
+/// That, and `packages` where a Python of no layer was seen: name -> version.
+void add_software_facets(const FoundSoftware& found,
+                         const spec::RunPlan& plan,
+                         const std::filesystem::path& run_directory,
+                         std::vector<spec::Facet>& facets);
 
 }  // namespace sabath::app

@@ -58,6 +58,9 @@ void put_software(const spec::Software& earlier, spec::Software& software) {
   });
   software.versions.insert(earlier.versions.begin(), earlier.versions.end());
   put_first(earlier.notes, software.notes);
+  if (!earlier.packages) return;
+  if (!software.packages) software.packages.emplace();
+  software.packages->insert(earlier.packages->begin(), earlier.packages->end());
 }
 
 }  // namespace
@@ -110,6 +113,18 @@ void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps)
     if (code && code != std::errc::file_exists)
       base::throw_errno((files.attempt(to) / stage.name).string(), "cannot link", code.value());
   }
+}
+
+std::chrono::nanoseconds grace_in_job(const std::optional<BatchPart>& batch) {
+  using std::chrono::seconds;
+  constexpr seconds for_the_record{10};
+  const std::chrono::nanoseconds usual = base::Command{}.grace;
+  if (!batch) return usual;
+  const auto& limit = batch->plan.steps.at(batch->step - 1).resources.time;
+  const seconds warning = batch->plan.site.warning;
+  // A short job is warned later (launch/job_script.cpp).
+  const seconds told = limit ? std::min<seconds>(warning, *limit / 2) : warning;
+  return std::max<std::chrono::nanoseconds>(usual, told - for_the_record);
 }
 
 void tell_out_of_time(const BatchPart& batch,

@@ -74,15 +74,16 @@ std::string what_differs(const std::vector<Group>& groups, const std::vector<std
   return fmt::format("the runs differ in {}", listed(phrases));
 }
 
-/// Other judged metrics of the same stage that are still equal where `first` parts.
+/// Other judged metrics of the same stage that have values where `first` parts, all equal.
 std::vector<std::string> still_equal(const Finding& first, const std::vector<Finding>& metrics) {
   std::vector<std::string> names;
   if (!first.item.first_bitwise) return names;
   const StepClock clock(first.stage, metrics);
   for (const Finding& other : metrics) {
     if (&other == &first || !other.item.judged || other.stage != first.stage) continue;
-    if (other.item.compared > 0 && clock.when(other) > clock.when(first))
-      names.push_back(other.item.name);
+    const bool is_begun =
+        other.item.compared > 0 && clock.when(other.begins_at) <= clock.when(first);
+    if (is_begun && clock.when(other) > clock.when(first)) names.push_back(other.item.name);
   }
   return names;
 }
@@ -168,8 +169,9 @@ std::string known_reason(const std::vector<Group>& groups,
   return {};
 }
 
-/// Its packages are in no layer, and so in no record.
+/// Its packages are in no layer, and were not looked at.
 bool has_python_of_host(const spec::RunRecord& record) {
+  if (record.facet("packages") != nullptr) return false;
   const auto holds_packages = [](const spec::BuiltEnvironment& environment) {
     return std::any_of(environment.layers.begin(), environment.layers.end(), [](const auto& layer) {
       return layer.packages.has_value();
@@ -198,6 +200,7 @@ std::string conclusion(const std::vector<Group>& groups,
   }
   if (has(groups, "code")) return "the changed code is the likely cause";
   if (has(groups, "environment")) return "the changed environment is the likely cause";
+  if (has(groups, "packages")) return "other packages of Python are the likely cause";
   if (std::any_of(differences.begin(), differences.end(), is_of_program)) {
     return "a program that was built anew is the likely cause";
   }

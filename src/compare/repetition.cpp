@@ -27,6 +27,7 @@ std::vector<std::string> facet_names(const spec::RunRecord& a, const spec::RunRe
                                  "parameters",
                                  "code",
                                  "environment",
+                                 "packages",
                                  "libraries",
                                  "determinism",
                                  "variables",
@@ -146,6 +147,28 @@ void add_libraries(std::vector<spec::FacetDifference>& differences,
   }
 }
 
+bool reuses_stages(const spec::RunRecord& record) {
+  return std::any_of(record.stages.begin(), record.stages.end(), [](const auto& stage) {
+    return stage.state == "reused";
+  });
+}
+
+/// Of stages that were reused nothing was looked at: what only one run has counts where all ran.
+void add_packages(std::vector<spec::FacetDifference>& differences,
+                  const spec::RunRecord& a,
+                  const spec::RunRecord& b) {
+  if (a.facet("packages") == nullptr || b.facet("packages") == nullptr) return;
+  std::vector<spec::FacetDifference> all;
+  add_facet(all, "packages", items_of(a, "packages"), items_of(b, "packages"));
+  const bool is_whole = !reuses_stages(a) && !reuses_stages(b);
+  for (spec::FacetDifference& difference : all) {
+    const bool in_both = !difference.a.empty() && !difference.b.empty();
+    const bool counts =
+        in_both ? have_nothing_in_common(parts_of(difference.a), parts_of(difference.b)) : is_whole;
+    if (counts) differences.push_back(std::move(difference));
+  }
+}
+
 bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
   const auto& names = record.execution_parameters;
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -178,6 +201,8 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
     const bool is_known = a.facet(facet) != nullptr && b.facet(facet) != nullptr;
     if (facet == "libraries") {
       add_libraries(differences, a, b);
+    } else if (facet == "packages") {
+      add_packages(differences, a, b);
     } else if ((facet != "determinism" && facet != "variables") || is_known) {
       // Of an earlier sabath that did not look: nothing is known to differ.
       add_facet(differences, facet, of_a, of_b);

@@ -203,7 +203,8 @@ Table items_table(const Report& report, const std::string& caption, bool librari
   table.columns = {{"facet"}, {"item"}, {"value"}};
   table.is_long = libraries;
   for (const ReportItem& item : report.items) {
-    if (item.varies() || (item.facet == "libraries") != libraries) continue;
+    const bool is_loaded = item.facet == "libraries" || item.facet == "packages";
+    if (item.varies() || is_loaded != libraries) continue;
     table.rows.push_back({item.facet, item.item, clipped(item.values.front())});
   }
   return table;

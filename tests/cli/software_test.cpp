@@ -3,6 +3,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -210,4 +211,31 @@ TEST_CASE("cli: what the code tells of its seeds and of the order of its data is
   CHECK(determinism["switches"]["XLA_FLAGS"] == "--xla_gpu_deterministic_ops=true");
   CHECK(determinism["sample_order"] ==
         base::sha256_of("epoch 0\n3\n1\n2\nepoch 1\n1\n2\n3\n").text());
+}
+
+TEST_CASE(
+    "cli: packages of a Python that is of no layer are recorded, and told where they differ") {
+  Sabath sabath;
+  const fs::path python = sabath.folder() / "venv/bin/python";
+  base::Command make;
+  make.argv = {"python3", "-m", "venv", "--without-pip", (sabath.folder() / "venv").string()};
+  REQUIRE(base::SystemProcessRunner().run(make).ok());
+  fs::path site;
+  for (const auto& entry : fs::directory_iterator(sabath.folder() / "venv/lib"))
+    site = entry.path() / "site-packages";
+  const auto folder = sabath.recipe("own", R"({"schema": 1, "name": "own",
+    "environment": {"layers": []},
+    "stages": [{"name": "go", "run": [")" + python.string() + R"(", "-c", "import os;open(os.environ['SABATH_METRICS'],'w').write('{\"name\": \"x\", \"value\": %d}\\n' % os.getpid())"]
+}]
+})");
+  fs::create_directories(site / "Some_Thing-1.0.dist-info");
+const json first = run(sabath, folder.string());
+CHECK(first["software"]["packages"] == json{{"some-thing", "1.0"}});
+CHECK(items_of(first, "packages") == json{{"some-thing", "1.0"}});
+fs::rename(site / "Some_Thing-1.0.dist-info", site / "Some_Thing-1.1.dist-info");
+run(sabath, folder.string());
+const Answer told = sabath({"compare", "@last~1", "@last"});
+CHECK_THAT(told.output, Contains("packages: some-thing") && Contains("other packages of Python"));
+CHECK_THAT(sabath({"show", "@last"}).output, Contains("1 of a Python that is of no layer"));
+CHECK_THAT(sabath({"show", "@last", "--libraries"}).output, Contains("some-thing  1.1"));
 }

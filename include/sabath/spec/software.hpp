@@ -30,6 +30,9 @@ struct Software {
   std::vector<LoadedLibrary> libraries{};         ///< sorted by path
   std::map<std::string, std::string> versions{};  ///< "blas" -> "OpenBLAS 0.3.21", "mpi" -> ...
   std::vector<std::string> notes{};               ///< what could not be seen, and why
+  /// Name -> version of the packages of a Python that is of no layer; nothing: none ran, or an
+  /// earlier sabath did not look. Several versions have "; " between.
+  std::optional<std::map<std::string, std::string>> packages{};
 
   bool operator==(const Software&) const = default;
 };

@@ -91,6 +91,25 @@ TEST_CASE("cause: what is still equal where the runs part is told") {
   CHECK_THAT(comparison.likely_cause, Contains("(still equal there: train/loss)"));
 }
 
+TEST_CASE("cause: what has no value yet where the runs part is not called equal there") {
+  Run a = losses(std::vector<double>(30, 1));
+  Run b = a;
+  b.series[0].value[4] = 2;  // step 5
+  for (Run* run : {&a, &b}) {
+    run->report("train", "gradient_norm", std::vector<double>(30, 1));
+    run->report("train", "validation", {1, 1, 1});
+    run->series[2].step.assign(3, no_step);
+    run->series[2].epoch = {1, 2, 3};  // behind step 10
+    run->report("train", "score", {1});
+    run->series[3].step = {no_step};
+    run->series[3].epoch = {no_step};
+  }
+  const compare::Rules rules = judging({"loss", "gradient_norm", "validation", "score"});
+  const auto comparison = compare_two(a, b, rules);
+  CHECK(comparison.first_divergence_in == "train/loss");
+  CHECK_THAT(comparison.likely_cause, Contains("(still equal there: train/gradient_norm)"));
+}
+
 TEST_CASE("cause: of metrics that part at one step the first declared is named") {
   const Run a = losses({1, 1}).report("train", "error", {1, 1});
   const Run b = losses({1, 2}).report("train", "error", {1, 2});
@@ -264,6 +283,25 @@ TEST_CASE("cause: packages of a Python that is of no layer are known to be unkno
     run->record.environment.layers = {layer};
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
              Contains("such as a race") && !Contains("Python"));
+}
+
+TEST_CASE("cause: packages of a Python that is of no layer are the cause where they differ") {
+  Run a = losses({3, 2});
+  Run b = losses({3, 2.5});
+  a.facet("packages") = {{"numpy", "1.26.4; 2.4.6"}, {"six", "1.16.0"}};
+  b.facet("packages") = {{"numpy", "2.4.6"}, {"six", "1.17.0"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("the runs differ in packages (six)") &&
+                 Contains("other packages of Python are the likely cause"));
+  b.facet("packages") = {{"numpy", "2.4.6"}};
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("the runs differ in packages (six)"));
+  // Of what was reused nothing is known.
+  spec::StageRecord stage;
+  stage.state = "reused";
+  b.record.stages.push_back(stage);
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("nothing that is recorded differs") && !Contains("Python"));
 }
 
 TEST_CASE("cause: files around the recipe's folder are named where nothing else differs") {

@@ -1,0 +1,174 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/probe/python_packages.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace sabath::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t longest_metadata = 64U << 10U;
+
+std::string value_of(const base::Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+std::string text_of(const fs::path& file) {
+  try {
+    return base::read_file_if_exists(file, longest_metadata).value_or("");
+  } catch (const base::Error&) {
+    return "";  // not for us to read, or no such metadata
+  }
+}
+
+/// "python3.11", as its folder in `lib` is called; empty where neither its name nor `lib` says it.
+std::string folder_name(const fs::path& interpreter, const fs::path& prefix) {
+  std::error_code code;
+  std::string name = fs::canonical(interpreter, code).filename().string();
+  if (name.starts_with("python3.")) return name;
+  name.clear();
+  for (const auto& entry : fs::directory_iterator(prefix / "lib", code)) {
+    const std::string one = entry.path().filename().string();
+    if (!one.starts_with("python3.")) continue;
+    if (!name.empty()) return "";
+    name = one;
+  }
+  return name;
+}
+
+/// Keys of pyvenv.cfg; nothing: it is no virtual environment.
+std::optional<std::map<std::string, std::string>> virtual_environment(const fs::path& prefix) {
+  std::error_code code;
+  if (!fs::is_regular_file(prefix / "pyvenv.cfg", code)) return std::nullopt;
+  std::map<std::string, std::string> keys;
+  const std::string text = text_of(prefix / "pyvenv.cfg");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos)
+      keys[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    at = end + 1;
+  }
+  return keys;
+}
+
+void add_sites(const fs::path& prefix, const std::string& name, std::vector<fs::path>& folders) {
+  for (const char* library : {"lib", "lib64"})
+    folders.push_back(prefix / library / name / "site-packages");
+}
+
+void add_user(const std::string& name,
+              const base::Environment& environment,
+              std::vector<fs::path>& folders) {
+  if (!value_of(environment, "PYTHONNOUSERSITE").empty()) return;
+  const std::string base = value_of(environment, "PYTHONUSERBASE");
+  const std::string home = value_of(environment, "HOME");
+  if (!base.empty()) {
+    add_sites(base, name, folders);
+  } else if (!home.empty()) {
+    add_sites(fs::path(home) / ".local", name, folders);
+  }
+}
+
+/// Of a Python that belongs to no virtual environment, with those of Debian and its relatives.
+void add_installed(const fs::path& prefix,
+                   const std::string& name,
+                   const base::Environment& environment,
+                   std::vector<fs::path>& folders) {
+  add_user(name, environment, folders);
+  folders.push_back(prefix / "local" / "lib" / name / "dist-packages");
+  add_sites(prefix, name, folders);
+  folders.push_back(prefix / "lib" / name / "dist-packages");
+  folders.push_back(prefix / "lib" / "python3" / "dist-packages");
+}
+
+/// In the order in which it looks.
+std::vector<fs::path> folders_of(const fs::path& interpreter,
+                                 const base::Environment& environment) {
+  std::vector<fs::path> folders;
+  const std::string said = value_of(environment, "PYTHONPATH");
+  for (std::size_t at = 0; at < said.size();) {
+    const std::size_t end = std::min(said.find(':', at), said.size());
+    if (end > at) folders.emplace_back(said.substr(at, end - at));
+    at = end + 1;
+  }
+  fs::path prefix = interpreter.parent_path().parent_path();
+  if (prefix == "/") prefix = "/usr";  // of one tree, where /bin is a link
+  const std::string name = folder_name(interpreter, prefix);
+  if (name.empty()) return folders;
+  if (const auto keys = virtual_environment(prefix)) {
+    add_sites(prefix, name, folders);
+    const auto shared = keys->find("include-system-site-packages");
+    const auto home = keys->find("home");
+    if (shared == keys->end() || shared->second != "true" || home == keys->end()) return folders;
+    prefix = fs::path(home->second).parent_path();
+  }
+  add_installed(prefix, name, environment, folders);
+  return folders;
+}
+
+/// "Foo_Bar" and "foo.bar" are "foo-bar" (PEP 503).
+std::string normalised(std::string_view name) {
+  std::string normal;
+  for (const char c : name) {
+    const bool joins = c == '-' || c == '_' || c == '.';
+    if (joins && (normal.empty() || normal.back() == '-')) continue;
+    const bool upper = c >= 'A' && c <= 'Z';
+    normal += joins ? '-' : upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return normal;
+}
+
+/// Name and version, of "numpy-2.4.6.dist-info" or "six-1.16.0-py3.11.egg-info".
+std::optional<std::pair<std::string, std::string>> package_of(std::string entry) {
+  const bool is_egg = entry.ends_with(".egg-info");
+  if ((!is_egg && !entry.ends_with(".dist-info")) || entry.starts_with('~')) return std::nullopt;
+  entry.resize(entry.rfind('.'));
+  if (is_egg) entry = entry.substr(0, entry.rfind("-py"));
+  const std::size_t dash = entry.find('-');
+  if (dash == std::string::npos || dash == 0 || dash + 1 == entry.size()) return std::nullopt;
+  return std::pair(normalised(entry.substr(0, dash)), entry.substr(dash + 1));
+}
+
+}  // namespace
+
+bool is_python(std::string_view program_name) {
+  if (!program_name.starts_with("python")) return false;
+  program_name.remove_prefix(6);
+  return program_name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::map<std::string, std::string> python_packages(const fs::path& interpreter,
+                                                   const base::Environment& environment) {
+  std::map<std::string, std::string> packages;
+  for (const fs::path& folder : folders_of(interpreter, environment)) {
+    std::map<std::string, std::string> here;
+    std::error_code code;
+    for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+      auto package = package_of(at->path().filename().string());
+      if (!package) continue;
+      const std::string origin = text_of(at->path() / "direct_url.json");
+      if (origin.find("\"editable\": true") != std::string::npos) package->second += " (editable)";
+      auto& version = here[package->first];
+      version = std::max(version, package->second);
+    }
+    packages.merge(here);
+  }
+  return packages;
+}
+
+}  // namespace sabath::probe
