@@ -59,7 +59,8 @@ std::string CollectedStages::problem(const std::string& stage) const {
   const collect::BadLine& first = found->second.examples.front();
   return "stage " + stage + ": " + std::to_string(found->second.bad_lines) +
          " metrics line(s) cannot be read; the first is " + first.file.string() + ":" +
-         std::to_string(first.line) + ": it " + first.problem;
+         std::to_string(first.line) + ": " + (first.problem.starts_with('\'') ? "" : "it ") +
+         first.problem;
 }
 
 std::vector<std::string> CollectedStages::missing(
@@ -99,6 +100,9 @@ CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
     collect::Extraction& extraction = result.stages[files.stage];
     extraction = collect::extract_all(files, declared, derived);
     if (extraction.start_s) derived.start(files.stage, *extraction.start_s);
+    for (const auto& [metric, is_samples] : extraction.counts_samples) {
+      if (is_samples) derived.count_samples(files.stage, metric);
+    }
   }
   result.notes = derived.finish();
   writer.close();

@@ -28,6 +28,7 @@ void merge(Extraction& all, Extraction&& one) {
   }
   all.reported.seeds.merge(one.reported.seeds);
   append(all.reported.orders, std::move(one.reported.orders));
+  all.counts_samples.merge(one.counts_samples);
   if (!all.start_s || (one.start_s && *one.start_s < *all.start_s)) all.start_s = one.start_s;
 }
 
@@ -58,9 +59,9 @@ class Unclaimed final : public base::SeriesSink {
     if (series != claimed) next_.add(series, point);
   }
 
- private:
   static constexpr base::SeriesId claimed{std::numeric_limits<std::size_t>::max()};
 
+ private:
   const std::string& stage_;
   const std::vector<spec::MetricSpec>& declared_;
   base::SeriesSink& next_;
@@ -97,7 +98,12 @@ Extraction extract_all(const StageFiles& files,
     if (wanted.empty() && !is_free) continue;
     unclaimed.begin(kind);
     base::SeriesSink& target = is_free ? static_cast<base::SeriesSink&>(unclaimed) : sink;
-    merge(all, extractor->extract(files, wanted, target));
+    Extraction one = extractor->extract(files, wanted, target);
+    // What did not become a series says nothing of the one that has its name.
+    std::erase_if(one.counts_samples, [&](const auto& metric) {
+      return target.open(files.stage, metric.first) == Unclaimed::claimed;
+    });
+    merge(all, std::move(one));
   }
   return all;
 }

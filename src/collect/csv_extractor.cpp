@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
@@ -74,6 +75,7 @@ class CsvExtractor final : public Extractor {
     };
     base::CsvReader table(more, longest_record);
     std::optional<Columns> columns;
+    NotWhole not_whole;
     std::vector<std::string> header;
     for (std::vector<std::string> fields; table.next(fields);) {
       std::string problem(table.problem());
@@ -83,9 +85,14 @@ class CsvExtractor final : public Extractor {
         if (columns->metrics.size() < wanted.size()) tell_columns(source, header, target);
       } else if (problem.empty() && fields != header) {  // what appends may write it again
         problem = read_row(*columns, fields, source.rank, target);
+        if (problem.empty()) {
+          if (const auto where = not_whole_in(*columns, fields))
+            not_whole.add(source.path, table.line(), *where);
+        }
       }
       if (!problem.empty()) note_bad(target.extraction, {source.path, table.line(), problem});
     }
+    not_whole.tell(target.extraction.collected.notes);
   }
 
   static void tell_columns(const SourceFile& source,
@@ -98,6 +105,17 @@ class CsvExtractor final : public Extractor {
     if (names.size() > max_shown) names = names.substr(0, max_shown) + " ...";
     target.extraction.collected.notes.push_back(base::printable(
         source.path.filename().string() + " has not all of the columns; it has " + names));
+  }
+
+  /// An epoch or step that no point can have.
+  static std::optional<double> not_whole_in(const Columns& columns,
+                                            const std::vector<std::string>& row) {
+    for (const auto& column : {columns.epoch, columns.step}) {
+      if (!column || whole_number_of(row[*column])) continue;
+      if (const auto number = number_of(row[*column]); number && std::isfinite(*number))
+        return number;
+    }
+    return std::nullopt;
   }
 
   /// All of a row or nothing of it. Returns what is wrong.

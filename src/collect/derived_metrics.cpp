@@ -34,6 +34,7 @@ struct Series {
   std::size_t stream = 0;
   const spec::MetricSpec* target = nullptr;  ///< the metric, if it has one
   bool is_length = false;                    ///< of intervals: points at their ends alone
+  bool counts_samples = false;               ///< its steps are numbers of samples
   bool is_reached = false;
   base::SeriesPoint reached{};
 };
@@ -114,6 +115,10 @@ struct DerivedMetrics::State {
     if (stream.epoch_points >= stream.most_epoch_points) end_epoch(stream);
     count_steps(stream);
     if (!(stream.steps > 0)) return;
+    if (series[static_cast<std::size_t>(stream.reference)].counts_samples) {
+      emit(stream, spec::samples_per_second, stream.last, stream.steps / stream.steps_s);
+      return;
+    }
     emit(stream, spec::seconds_per_step, stream.last, stream.steps_s / stream.steps);
     emit(stream, spec::steps_per_second, stream.last, stream.steps / stream.steps_s);
   }
@@ -160,6 +165,12 @@ base::SeriesId DerivedMetrics::open(std::string_view stream, std::string_view me
 
 void DerivedMetrics::start(std::string_view stream, double time_s) {
   state_->streams[state_->stream_of(stream)].told_start_s = time_s;
+}
+
+void DerivedMetrics::count_samples(std::string_view stream, std::string_view metric) {
+  const auto found = state_->ids.find({std::string(stream), std::string(metric)});
+  if (found != state_->ids.end())
+    state_->series[static_cast<std::size_t>(found->second)].counts_samples = true;
 }
 
 void DerivedMetrics::add(base::SeriesId id, const base::SeriesPoint& point) {

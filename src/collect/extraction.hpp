@@ -9,6 +9,16 @@ namespace sabath::collect {
 /// Counts a line that could not be read, and keeps the first ones.
 void note_bad(Extraction& extraction, BadLine line);
 
+/// Points whose epoch or step is not whole are kept without it: how many lines have one, and where
+/// the first is.
+struct NotWhole {
+  std::uint64_t count = 0;
+  std::string first{};
+
+  void add(const std::filesystem::path& file, std::uint64_t line, double where);
+  void tell(std::vector<std::string>& notes) const;
+};
+
 /// Where the points of one extraction go.
 struct PointTarget {
   const std::string& stream;

@@ -1,17 +1,22 @@
 #include "extraction.hpp"
 #include "extractors.hpp"
+#include "json_record.hpp"
 #include "line_reader.hpp"
 #include "metric_line.hpp"
 #include "sample_hash.hpp"
+#include "source_files.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace sabath::collect {
 namespace {
@@ -55,11 +60,11 @@ class JsonlExtractor final : public Extractor {
  public:
   spec::SourceKind kind() const override { return spec::SourceKind::jsonl; }
   std::string_view description() const override {
-    return "JSON lines that the code appends to $SABATH_METRICS";
+    return "JSON lines that the code appends to $SABATH_METRICS, or writes to files of its own";
   }
 
   Extraction extract(const StageFiles& stage,
-                     const std::vector<spec::MetricSpec>&,
+                     const std::vector<spec::MetricSpec>& wanted,
                      base::SeriesSink& sink) override {
     std::map<std::int32_t, fs::path> files;
     std::error_code code;
@@ -77,10 +82,24 @@ class JsonlExtractor final : public Extractor {
     shape_.clear();
     names_.clear();
     seeds_.clear();
+    not_whole_ = {};
+    elsewhere_.clear();
+    for (const spec::MetricSpec& metric : wanted) {
+      if (!metric.from.file.empty()) elsewhere_.insert(metric.name);
+    }
+    const PointTarget target{stage.stage, sink, extraction};
     for (const auto& [rank, file] : files) {
       extraction.searched.push_back({kind(), {}, file});
-      read(file, rank, {stage.stage, sink, extraction});
+      read(file, rank, target);
     }
+    for (const auto& [file, metrics] : by_file(wanted)) {
+      if (file.empty()) continue;
+      for (const SourceFile& source : source_files(stage, file)) {
+        extraction.searched.push_back({kind(), file, source.path});
+        read_own(source, file == "stdout" || file == "stderr", metrics, target);
+      }
+    }
+    not_whole_.tell(extraction.collected.notes);
     tell_seeds(extraction.reported.seeds);
     return extraction;
   }
@@ -100,6 +119,7 @@ class JsonlExtractor final : public Extractor {
         note_bad(target.extraction, {file, reader.number(), problem});
         continue;
       }
+      if (parsed.part_epoch) not_whole_.add(file, reader.number(), *parsed.part_epoch);
       if (parsed.has_report) {
         samples.add(parsed);
         for (const auto& [name, seed] : parsed.seeds)
@@ -108,13 +128,51 @@ class JsonlExtractor final : public Extractor {
       base::SeriesPoint point = parsed.where;
       point.rank = rank;
       for (std::size_t i = 0; i < parsed.values.size(); ++i) {
+        if (shape_[i]->second == from_elsewhere) continue;
         point.value = parsed.values[i].second;
         target.sink.add(shape_[i]->second, point);
+        ++target.extraction.points;
       }
-      target.extraction.points += parsed.values.size();
     }
     if (auto digest = samples.finish())
       target.extraction.reported.orders.push_back({rank, *std::move(digest)});
+  }
+
+  /// A file of the code's own, of which only what is declared is read. In a log (`is_log`) other
+  /// lines stand between, and what looks like JSON need not be any.
+  void read_own(const SourceFile& source,
+                bool is_log,
+                const std::vector<const spec::MetricSpec*>& metrics,
+                const PointTarget& target) {
+    LineReader reader(source.path);
+    JsonRecord record;
+    std::uint64_t passed = 0;
+    std::string first_passed;
+    while (reader.next()) {
+      const std::string& line = reader.line();
+      const std::size_t begin = line.find_first_not_of(" \t\r");
+      if (begin == std::string::npos || (is_log && line[begin] != '{')) continue;
+      const std::string problem = reader.is_overlong() ? "is longer than a mebibyte"
+                                                       : parse_json_record(line, metrics, record);
+      if (!problem.empty() && is_log && ++passed == 1)
+        first_passed = std::to_string(reader.number()) + ": " + problem;
+      if (!problem.empty()) {
+        if (!is_log) note_bad(target.extraction, {source.path, reader.number(), problem});
+        continue;
+      }
+      if (record.not_whole && !record.values.empty())
+        not_whole_.add(source.path, reader.number(), *record.not_whole);
+      for (const auto& [metric, value] : record.values) {
+        base::SeriesPoint point = record.where;
+        point.rank = source.rank;
+        point.value = value;
+        target.add(metric->name, point);
+      }
+    }
+    if (passed == 0) return;
+    target.extraction.collected.notes.push_back(
+        base::printable(source.path.filename().string() + ":" + first_passed) + " (" +
+        std::to_string(passed) + " such line(s), left out)");
   }
 
   /// What several ranks tell alike is told once.
@@ -139,13 +197,20 @@ class JsonlExtractor final : public Extractor {
       shape_[i] = names_.find(name);
       if (shape_[i] != names_.end()) continue;
       if (names_.size() >= max_names) return false;
-      shape_[i] = names_.emplace(name, target.sink.open(target.stream, name)).first;
+      const bool is_elsewhere = elsewhere_.contains(name);
+      shape_[i] =
+          names_
+              .emplace(name, is_elsewhere ? from_elsewhere : target.sink.open(target.stream, name))
+              .first;
     }
     return true;
   }
 
   using Names = std::map<std::string, base::SeriesId, std::less<>>;
+  static constexpr base::SeriesId from_elsewhere{std::numeric_limits<std::size_t>::max() - 1};
   Names names_{};
+  std::set<std::string, std::less<>> elsewhere_{};  ///< names that are declared with a file
+  NotWhole not_whole_{};
   std::vector<Names::iterator> shape_{};
   std::map<std::string, std::map<std::int32_t, std::string>> seeds_{};  ///< name -> rank -> told
 };

@@ -54,8 +54,13 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
   bool Double(double value) {
     if (part_ != Part::metrics) return refuse("holds a number that is not whole");
     if (!is_index()) return number(value);
-    const auto whole = static_cast<std::int64_t>(std::abs(value) < 9e15 ? value : 0);
-    if (static_cast<double>(whole) != value) return refuse("is not a whole number");
+    const bool is_small = std::abs(value) < 9e15;
+    const auto whole = static_cast<std::int64_t>(is_small ? value : 0);
+    if (static_cast<double>(whole) != value) {
+      if (!is_small || key_ != "epoch") return refuse("is not a whole number");
+      line_.part_epoch = value;
+      return true;
+    }
     return integer(whole);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
@@ -167,6 +172,7 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
 std::string parse_metric_line(std::string& line, MetricLine& result) {
   result.values.clear();
   result.where = {};
+  result.part_epoch.reset();
   if (result.has_report) {
     result.has_report = false;
     result.sample_ids.clear();

@@ -2,6 +2,7 @@
 
 #include <sabath/base/series_sink.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,8 @@ namespace sabath::collect {
 
 /// What one line of a metrics file says.
 struct MetricLine {
-  base::SeriesPoint where{};  ///< step, epoch and time; its value is not used
+  base::SeriesPoint where{};           ///< step, epoch and time; its value is not used
+  std::optional<double> part_epoch{};  ///< an epoch that is not whole, which no point has
   std::vector<std::pair<std::string_view, double>> values{};  ///< names are in the line
   // What else a line may tell, rarely.
   bool has_report = false;

@@ -56,6 +56,7 @@ class MllogFile {
     while (reader.next()) {
       const auto problem = parse_mllog_line(reader.line(), event);
       if (!problem) continue;
+      line_ = reader.number();
       if (problem->empty()) {
         take(event);
       } else {
@@ -75,6 +76,11 @@ class MllogFile {
   }
 
   void tell() const {
+    not_whole_.tell(target_.extraction.collected.notes);
+    if (not_numbers_ > 0) {
+      tell_once(first_not_number_ + " of an epoch or step is no number (" +
+                std::to_string(not_numbers_) + " such event(s), left out)");
+    }
     if (not_events_ == 0) return;
     target_.extraction.collected.notes.push_back(
         base::printable(source_.path.filename().string()) + ":" + std::to_string(first_bad_.line) +
@@ -83,19 +89,46 @@ class MllogFile {
   }
 
   void take(const MllogEvent& event) {
+    if (event.part_epoch) not_whole_.add(source_.path, line_, *event.part_epoch);
     if (event.event_type == "INTERVAL_START") return begin_interval(event);
     if (event.event_type == "INTERVAL_END") return end_interval(event);
-    if (event.number) add(event.key, *event.number, event.where);
+    if (event.number) add(event.key, *event.number, event);
+    for (const auto& [name, value] : event.members)
+      add(name, value, event);
     if (names_.contains(event.key)) return;
-    spec::Collected& collected = target_.extraction.collected;
     if (event.key == "seed") return take_seed(event);
     // What belongs to no epoch and no step is said of the whole run.
-    const bool is_of_run = event.where.epoch == base::no_step && event.where.step == base::no_step;
-    if (!is_of_run) {
-      if (event.number) add_undeclared(event.key, event.key, *event.number, event.where);
-    } else if (has_room(collected.parameters, event.key)) {
-      collected.parameters.emplace(event.key, event.value);
+    const bool is_of_run = event.where.epoch == base::no_step &&
+                           event.where.step == base::no_step && !event.part_epoch;
+    if (is_of_run) return take_parameter(event);
+    if (event.number) add_undeclared(event.key, event.key, *event.number, event);
+    for (const auto& [name, value] : event.members) {
+      if (!has_room(members_, name)) continue;
+      const auto owner = members_.try_emplace(name, event.key).first;
+      const bool is_taken = owner->second != event.key;
+      add_undeclared(name, is_taken ? event.key + "." + name : name, value, event);
     }
+    if (!event.number && event.members.empty() && !event.value.empty() && ++not_numbers_ == 1)
+      first_not_number_ = here() + "'" + base::printable(event.key) + "'";
+  }
+
+  /// The first of what is told several times is kept.
+  void take_parameter(const MllogEvent& event) {
+    spec::Collected& collected = target_.extraction.collected;
+    if (!has_room(collected.parameters, event.key)) return;
+    const auto known = collected.parameters.emplace(event.key, event.value).first;
+    if (known->second == event.value || !told_.insert(event.key).second) return;
+    tell_once(here() + "'" + base::printable(event.key) +
+              "' is reported again with another value; the first is kept");
+  }
+
+  /// A file may be read for several sources.
+  void tell_once(const std::string& note) const {
+    add_once(target_.extraction.collected.notes, note);
+  }
+
+  std::string here() const {
+    return base::printable(source_.path.filename().string()) + ":" + std::to_string(line_) + ": ";
   }
 
   void take_seed(const MllogEvent& event) {
@@ -137,34 +170,47 @@ class MllogFile {
         !event.status.empty() && has_room(parameters, key)) {
       parameters[key] = event.status;
     }
+    if (event.key == "run_stop" && !event.status.empty() && event.status != "success") {
+      tell_once(here() + "the code ended its run with status '" + base::printable(event.status) +
+                "'");
+    }
     const auto start = starts_.find(interval);
     if (start == starts_.end()) return;
     const double seconds = event.where.time_s - start->second;
     starts_.erase(start);
     if (std::isnan(seconds)) return;
-    add(interval, seconds, event.where);
-    add_undeclared(interval, spec::seconds_of_interval(interval), seconds, event.where);
+    add(interval, seconds, event);
+    add_undeclared(interval, spec::seconds_of_interval(interval), seconds, event);
   }
 
   /// Under `name`, unless a metric is declared for the key. A bound for codes whose keys never end.
   void add_undeclared(const std::string& key,
                       const std::string& name,
                       double value,
-                      base::SeriesPoint point) {
+                      const MllogEvent& event) {
     if (taken_ == nullptr || name.empty() || taken_->contains(key)) return;
     if (own_.size() >= max_facts && !own_.contains(name)) return;
     own_.insert(name);
-    point.rank = source_.rank;
-    point.value = value;
-    target_.add(name, point);
+    put(name, value, event);
   }
 
-  void add(const std::string& key, double value, base::SeriesPoint point) {
-    point.rank = source_.rank;
-    point.value = value;
+  void add(const std::string& key, double value, const MllogEvent& event) {
     const auto [first, last] = names_.equal_range(key);
     for (auto name = first; name != last; ++name)
-      target_.add(name->second, point);
+      put(name->second, value, event);
+  }
+
+  void put(const std::string& name, double value, const MllogEvent& event) {
+    base::SeriesPoint point = event.where;
+    point.rank = source_.rank;
+    point.value = value;
+    if (point.step != base::no_step) {
+      auto& measures = target_.extraction.counts_samples;
+      const auto measure = measures.try_emplace(name, event.counts_samples).first;
+      // Steps and samples of one series could not be told apart.
+      if (measure->second != event.counts_samples) point.step = base::no_step;
+    }
+    target_.add(name, point);
   }
 
   const SourceFile& source_;
@@ -174,6 +220,12 @@ class MllogFile {
   std::multimap<std::string, std::string> names_{};  ///< of metrics, by key
   std::map<std::string, double> starts_{};           ///< of intervals that are open
   std::set<std::string> own_{};                      ///< names of what nobody declared
+  std::map<std::string, std::string> members_{};     ///< of objects: the key that had one first
+  std::set<std::string> told_{};                     ///< parameters with several values
+  std::uint64_t line_ = 0;
+  NotWhole not_whole_{};
+  std::uint64_t not_numbers_ = 0;
+  std::string first_not_number_{};
   std::uint64_t not_events_ = 0;
   BadLine first_bad_{};
 };

@@ -40,6 +40,17 @@ std::int64_t whole_member(const Value& object, std::initializer_list<const char*
   return base::no_step;
 }
 
+/// The first number of `names`, where it is not whole.
+std::optional<double> part_member(const Value& object, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = object.FindMember(name);
+    if (found == object.MemberEnd() || !found->value.IsDouble()) continue;
+    const double value = found->value.GetDouble();
+    if (std::isfinite(value) && std::trunc(value) != value) return value;
+  }
+  return std::nullopt;
+}
+
 /// How deeply brackets stand in one another, those in texts too: never less than it is.
 int depth_of(std::string_view json) {
   int depth = 0;
@@ -68,6 +79,11 @@ void take_value(const Value& value, MllogEvent& event) {
   value.Accept(writer);
   event.value.assign(buffer.GetString(), buffer.GetSize());
   if (value.IsNumber()) event.number = value.GetDouble();
+  if (!value.IsObject()) return;
+  for (const auto& member : value.GetObject()) {
+    if (member.value.IsNumber() && member.name.GetStringLength() > 0)
+      event.members.emplace_back(text_of(member.name), member.value.GetDouble());
+  }
 }
 
 }  // namespace
@@ -102,7 +118,13 @@ std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& e
   const auto metadata = document.FindMember("metadata");
   if (metadata == document.MemberEnd() || !metadata->value.IsObject()) return std::string();
   event.where.epoch = whole_member(metadata->value, {"epoch_num", "first_epoch_num"});
-  event.where.step = whole_member(metadata->value, {"step_num", "samples_count"});
+  if (event.where.epoch == base::no_step)
+    event.part_epoch = part_member(metadata->value, {"epoch_num", "first_epoch_num"});
+  event.where.step = whole_member(metadata->value, {"step_num", "step"});
+  if (event.where.step == base::no_step) {
+    event.where.step = whole_member(metadata->value, {"samples_count"});
+    event.counts_samples = event.where.step != base::no_step;
+  }
   event.status = string_member(metadata->value, "status");
   event.file = string_member(metadata->value, "file");
   const std::int64_t line_number = whole_member(metadata->value, {"lineno"});

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sabath::collect {
 
@@ -16,11 +18,14 @@ struct MllogEvent {
   std::string key{};
   std::string event_type{};  ///< INTERVAL_START, INTERVAL_END, POINT_IN_TIME
   std::string value{};       ///< as text: a string's, or the JSON of anything else; empty for null
-  std::optional<double> number{};  ///< the value, if it is a number
-  base::SeriesPoint where{};       ///< of epoch_num, step_num ... in the metadata, and of time_ms
-  std::string status{};            ///< of the metadata
-  std::string file{};              ///< of the metadata: of the code that told it
-  std::int64_t line = 0;           ///< likewise; 0: not said
+  std::optional<double> number{};                         ///< the value, if it is a number
+  std::vector<std::pair<std::string, double>> members{};  ///< numbers of a value that is an object
+  base::SeriesPoint where{};  ///< of epoch_num, step_num ... in the metadata, and of time_ms
+  std::optional<double> part_epoch{};  ///< an epoch that is not whole, which no point has
+  bool counts_samples = false;         ///< the step is samples_count
+  std::string status{};                ///< of the metadata
+  std::string file{};                  ///< of the metadata: of the code that told it
+  std::int64_t line = 0;               ///< likewise; 0: not said
 };
 
 /// Nothing for a line that is no event. Else its JSON is read into `event`, and what is wrong with

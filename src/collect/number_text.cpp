@@ -108,54 +108,73 @@ std::optional<double> date_seconds(std::string_view text) {
          std::strtod(fraction.c_str(), nullptr);
 }
 
-/// With Fortran's exponent of a double, "1.0D-05", as C has it; empty where there is none.
-std::string with_c_exponent(std::string_view text) {
-  const std::size_t at = text.find_first_of("dD");
-  if (at == std::string_view::npos || at == 0 || text.find_first_of("xX") < at) return {};
-  if (!is_digit(text[at - 1]) && text[at - 1] != '.') return {};
-  const std::size_t sign = at + 1;
-  const bool is_signed = sign < text.size() && (text[sign] == '+' || text[sign] == '-');
-  const std::size_t digit = sign + (is_signed ? 1 : 0);
-  if (digit >= text.size() || !is_digit(text[digit])) return {};
+/// What a text begins with.
+struct Beginning {
+  std::optional<double> value{};  ///< nothing: there is no number, or none that a double holds
+  std::size_t size = 0;           ///< 0: there is no number
+};
+
+Beginning read_beginning(const char* const text, const char* begin, const char* const end) {
+  const bool is_hex = end - begin > 2 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X');
+  const char* const digits = is_hex ? begin + 2 : begin;
+  Beginning read;
+  double value = 0;
+  const auto format = is_hex ? std::chars_format::hex : std::chars_format::general;
+  const auto [stop, error] = std::from_chars(digits, end, value, format);
+  if (error == std::errc::invalid_argument) return read;
+  read.value = error == std::errc::result_out_of_range ? out_of_range(begin, stop) : value;
+  read.size = static_cast<std::size_t>(stop - text);
+  return read;
+}
+
+/// Fortran's exponent of a double, "D-05", that `text` has at `at`: how long it is.
+std::size_t fortran_exponent(std::string_view text, std::size_t at) {
+  if (at == 0 || at >= text.size() || (text[at] != 'd' && text[at] != 'D')) return 0;
+  const std::string_view number = text.substr(0, at);
+  if (number.find_first_not_of("0123456789.+-") != std::string_view::npos) return 0;
+  std::size_t end = at + 1;
+  const bool is_signed = end < text.size() && (text[end] == '+' || text[end] == '-');
+  if (is_signed) ++end;
+  const std::size_t digit = end;
+  while (end < text.size() && is_digit(text[end]))
+    ++end;
+  if (end == digit) return 0;
   // "1d12h" is a day and twelve hours.
-  const auto behind =
-      std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(digit), text.end(), is_digit);
-  const bool is_plain = !is_signed && text.substr(0, at).find('.') == std::string_view::npos;
-  if (is_plain && behind != text.end()) return {};
-  std::string c(text);
-  c[at] = 'e';
-  return c;
+  const bool is_plain = !is_signed && number.find('.') == std::string_view::npos;
+  if (is_plain && end < text.size() && is_letter(text[end])) return 0;
+  return end - at;
+}
+
+Beginning beginning_of(std::string_view text) {
+  if (text.empty()) return {};
+  const char* const end = text.data() + text.size();
+  const char* const begin = text.data() + (text[0] == '+' || text[0] == '-' ? 1 : 0);
+  // from_chars takes a second sign.
+  if (begin == end || *begin == '+' || *begin == '-') return {};
+  Beginning read = read_beginning(text.data(), begin, end);
+  if (const std::size_t more = fortran_exponent(text, read.size); more > 0) {
+    std::string c(begin, text.data() + read.size + more);
+    c[c.size() - more] = 'e';
+    read.value = read_beginning(c.data(), c.data(), c.data() + c.size()).value;
+    read.size += more;
+  }
+  if (read.value && text[0] == '-') read.value = -*read.value;
+  return read;
 }
 
 }  // namespace
 
 std::optional<double> number_of(std::string_view text, Suffix suffix) {
   text = trimmed(text);
-  if (text.empty()) return std::nullopt;
-  const std::string c = with_c_exponent(text);
-  if (!c.empty()) text = c;
-  const char* begin = text.data();
-  const char* const end = begin + text.size();
-  const bool is_negative = *begin == '-';
-  if (*begin == '+' || *begin == '-') ++begin;
-  // from_chars takes a second sign.
-  if (begin == end || *begin == '+' || *begin == '-') return std::nullopt;
-  auto format = std::chars_format::general;
-  if (end - begin > 2 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X')) {
-    format = std::chars_format::hex;
-    begin += 2;
-  }
-  double value = 0;
-  const auto [stop, error] = std::from_chars(begin, end, value, format);
-  if (error == std::errc::invalid_argument) return std::nullopt;
-  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+  const Beginning read = beginning_of(text);
+  if (read.size == 0) return std::nullopt;
+  const std::string_view rest = text.substr(read.size);
   if (suffix == Suffix::none ? !rest.empty() : !is_unit(rest)) return std::nullopt;
-  if (error == std::errc::result_out_of_range) {
-    const auto nearest = out_of_range(format == std::chars_format::hex ? begin - 2 : begin, stop);
-    if (!nearest) return std::nullopt;
-    value = *nearest;
-  }
-  return is_negative ? -value : value;
+  return read.value;
+}
+
+std::size_t number_size(std::string_view text) {
+  return beginning_of(text).size;
 }
 
 std::optional<std::int64_t> whole_number_of(std::string_view text) {

@@ -5,8 +5,8 @@
 #include <sabath/base/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace sabath::collect {
@@ -40,7 +40,7 @@ PatternSearch::PatternSearch(const std::string& pattern, bool suffix)
       rank_(regex_.groups_named("rank")) {}
 
 void PatternSearch::add(const spec::MetricSpec& metric) {
-  metrics_.push_back({metric.name, metric.unit, spec::value_groups(regex_, metric.key())});
+  metrics_.push_back({metric.name, metric.unit, spec::value_groups(regex_, metric.key()), {}});
 }
 
 void PatternSearch::begin(std::int32_t rank) {
@@ -71,22 +71,30 @@ void PatternSearch::search(std::string_view line, const BadLine& place, const Po
   }
 }
 
+template <class Parse, class T>
+void PatternSearch::take_place(const std::vector<int>& groups,
+                               const BadLine& place,
+                               Parse parse,
+                               T base::SeriesPoint::*member,
+                               base::SeriesPoint& where) {
+  const std::string_view text = text_of(groups);
+  if (text.empty()) return;
+  if (const auto value = parse(text)) {
+    where.*member = *value;
+    return;
+  }
+  note(not_places_, place, text);
+  // Nor is it what a line before said.
+  sticky_.*member = base::SeriesPoint().*member;
+}
+
 /// Takes what the groups of one match say.
 void PatternSearch::take_match(std::string_view line, const BadLine& place) {
   base::SeriesPoint where;
   where.rank = sticky_.rank;
-  const auto read = [&](const std::vector<int>& groups, auto parse, auto& member) {
-    const std::string_view text = text_of(groups);
-    if (text.empty()) return;
-    if (const auto value = parse(text)) {
-      member = *value;
-    } else {
-      note(not_numbers_, place, text);
-    }
-  };
-  read(step_, whole_number_of, where.step);
-  read(epoch_, whole_number_of, where.epoch);
-  read(time_, seconds_of, where.time_s);
+  take_place(step_, place, whole_number_of, &base::SeriesPoint::step, where);
+  take_place(epoch_, place, whole_number_of, &base::SeriesPoint::epoch, where);
+  take_place(time_, place, seconds_of, &base::SeriesPoint::time_s, where);
   if (const std::string_view text = text_of(rank_); !text.empty()) {
     const auto rank = rank_of(text);
     // Else its values would be taken for another rank's.
@@ -95,25 +103,36 @@ void PatternSearch::take_match(std::string_view line, const BadLine& place) {
   }
   fill(on_line_, where);
   bool has_value = false;
-  for (const Metric& metric : metrics_) {
+  for (Metric& metric : metrics_) {
     const std::string_view text = text_of(metric.groups);
     if (text.empty()) continue;
     has_value = true;
-    auto value = number_of(text, suffix_ ? Suffix::unit : Suffix::none);
-    if (value && suffix_) {
-      const auto begin = static_cast<std::size_t>(text.data() - line.data());
-      value = in_unit(*value, line.substr(begin), metric.unit);
-    }
-    if (value) {
+    if (const auto value = take_value(metric, line, text, place)) {
       where.value = *value;
       values_.push_back({&metric, where});
-    } else {
-      note(not_numbers_, place, text);
     }
   }
   if (has_value) return;
   if (where.step != base::no_step) sticky_.step = where.step;
   if (where.epoch != base::no_step) sticky_.epoch = where.epoch;
+}
+
+std::optional<double> PatternSearch::take_value(Metric& metric,
+                                                std::string_view line,
+                                                std::string_view text,
+                                                const BadLine& place) {
+  const auto number = number_of(text, suffix_ ? Suffix::unit : Suffix::none);
+  if (!number) note(not_numbers_, place, text);
+  if (!number || !suffix_) return number;
+  const std::string_view printed = line.substr(static_cast<std::size_t>(text.data() - line.data()));
+  const auto value = in_unit(*number, printed, metric.unit);
+  if (!value) note(other_units_, place, with_unit(printed));
+  if (value && metric.unit.empty()) {
+    const std::string_view unit = known_unit(printed);
+    if (!metric.first_unit) metric.first_unit = unit;
+    if (*metric.first_unit != unit) note(mixed_units_, place, with_unit(printed));
+  }
+  return value;
 }
 
 std::string_view PatternSearch::text_of(const std::vector<int>& groups) const {
@@ -143,6 +162,26 @@ void PatternSearch::tell(std::vector<std::string>& notes) const {
         metric_names() + ": " + std::to_string(not_numbers_.count) +
         " match(es) hold what is no number, or one out of range, and were left out; the first is " +
         not_numbers_.first);
+  }
+  if (other_units_.count > 0) {
+    notes.push_back(metric_names() + ": " + std::to_string(other_units_.count) +
+                    " match(es) have another unit than the recipe says, and were left out; the "
+                    "first is " +
+                    other_units_.first);
+  }
+  if (mixed_units_.count > 0) {
+    notes.push_back(metric_names() + ": " + std::to_string(mixed_units_.count) +
+                    " match(es) have another unit than the first, and the recipe says none: they "
+                    "were taken as they are printed; the first is " +
+                    mixed_units_.first);
+  }
+  if (not_places_.count > 0) {
+    // The same for each pattern that knows the same words.
+    const std::string note = std::to_string(not_places_.count) +
+                             " match(es) have an epoch or step that is not whole, or a time that "
+                             "is none; their values are kept without it; the first is " +
+                             not_places_.first;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   }
   if (too_hard_.count > 0) {
     notes.push_back(metric_names() + ": the pattern needs too many steps on " +

@@ -4,6 +4,7 @@
 
 #include <sabath/base/regex.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,8 @@ namespace sabath::collect {
 
 /// One pattern, searched in line after line, and the metrics whose values its groups hold. Groups
 /// called step, epoch, time and rank say where a value belongs: in the same match, or else on the
-/// same line; a match that has no value says step and epoch for the lines that follow.
+/// same line; a match that has no value says step and epoch for the lines that follow. One that
+/// says what no point can have, as half an epoch, leaves its values without it, and is told.
 class PatternSearch {
  public:
   /// `suffix`: a unit may stand behind a number; it is turned into the metric's where it can be.
@@ -31,9 +33,10 @@ class PatternSearch {
     std::string name{};
     std::string unit{};
     std::vector<int> groups{};
+    std::optional<std::string> first_unit{};  ///< that a value was printed with, if it has none
   };
   struct Value {
-    const Metric* metric;
+    const Metric* metric = nullptr;
     base::SeriesPoint point{};
   };
   /// How often something went wrong, and where first.
@@ -43,6 +46,16 @@ class PatternSearch {
   };
 
   void take_match(std::string_view line, const BadLine& place);
+  template <class Parse, class T>
+  void take_place(const std::vector<int>& groups,
+                  const BadLine& place,
+                  Parse parse,
+                  T base::SeriesPoint::*member,
+                  base::SeriesPoint& where);
+  std::optional<double> take_value(Metric& metric,
+                                   std::string_view line,
+                                   std::string_view text,
+                                   const BadLine& place);
   std::string_view text_of(const std::vector<int>& groups) const;
   void note(Trouble& trouble, const BadLine& place, std::string_view text) const;
   std::string metric_names() const;
@@ -58,6 +71,9 @@ class PatternSearch {
   base::SeriesPoint on_line_{};
   std::vector<Value> values_{};
   Trouble not_numbers_{};
+  Trouble other_units_{};
+  Trouble mixed_units_{};
+  Trouble not_places_{};
   Trouble too_hard_{};
 };
 

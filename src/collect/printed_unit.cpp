@@ -1,13 +1,15 @@
 #include "printed_unit.hpp"
 
+#include <sabath/collect/number_text.hpp>
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace sabath::collect {
 namespace {
@@ -20,20 +22,32 @@ struct Unit {
   double factor;  ///< how many of the kind's smallest it is: whole, so that ratios are exact
 };
 
-constexpr double us = 1e3;
-constexpr double ms = 1e6;
-constexpr double s = 1e9;
+constexpr double ps = 1e3;
+constexpr double ns = 1e6;
+constexpr double us = 1e9;
+constexpr double ms = 1e12;
+constexpr double s = 1e15;
 constexpr double minute = 60 * s;
 constexpr double hour = 60 * minute;
+constexpr double day = 24 * hour;
 constexpr double kib = 1024;
 
-constexpr std::array<Unit, 36> units{{
-    {"ns", Kind::time, 1},
+constexpr auto units = std::to_array<Unit>({
+    {"fs", Kind::time, 1},
+    {"ps", Kind::time, ps},
+    {"ns", Kind::time, ns},
+    {"nsec", Kind::time, ns},
+    {"nanoseconds", Kind::time, ns},
     {"us", Kind::time, us},
+    {"usec", Kind::time, us},
+    {"microseconds", Kind::time, us},
     {"\xc2\xb5s", Kind::time, us},
     {"\xce\xbcs", Kind::time, us},
     {"ms", Kind::time, ms},
     {"msec", Kind::time, ms},
+    {"msecs", Kind::time, ms},
+    {"millisecond", Kind::time, ms},
+    {"milliseconds", Kind::time, ms},
     {"s", Kind::time, s},
     {"sec", Kind::time, s},
     {"secs", Kind::time, s},
@@ -48,6 +62,9 @@ constexpr std::array<Unit, 36> units{{
     {"hrs", Kind::time, hour},
     {"hour", Kind::time, hour},
     {"hours", Kind::time, hour},
+    {"d", Kind::time, day},
+    {"day", Kind::time, day},
+    {"days", Kind::time, day},
     {"B", Kind::bytes, 1},
     {"byte", Kind::bytes, 1},
     {"bytes", Kind::bytes, 1},
@@ -57,19 +74,64 @@ constexpr std::array<Unit, 36> units{{
     {"GB", Kind::bytes, 1e9},
     {"TB", Kind::bytes, 1e12},
     {"PB", Kind::bytes, 1e15},
+    {"EB", Kind::bytes, 1e18},
     {"KiB", Kind::bytes, kib},
     {"MiB", Kind::bytes, kib* kib},
     {"GiB", Kind::bytes, kib* kib* kib},
     {"TiB", Kind::bytes, kib* kib* kib* kib},
+    {"PiB", Kind::bytes, kib* kib* kib* kib* kib},
     {"%", Kind::share, 1},
     {"percent", Kind::share, 1},
     {"1", Kind::share, 100},
-}};
+});
+
+/// The SI's (nist.gov/pml/special-publication-330) and IEC 80000-13's.
+struct Prefix {
+  std::string_view name;
+  int tens = 0;
+  int twos = 0;
+};
+
+constexpr auto prefixes = std::to_array<Prefix>({
+    {"", 0, 0},          {"Ki", 0, 10},       {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40},
+    {"Pi", 0, 50},       {"k", 3, 0},         {"K", 3, 0},   {"M", 6, 0},   {"G", 9, 0},
+    {"T", 12, 0},        {"P", 15, 0},        {"E", 18, 0},  {"m", -3, 0},  {"u", -6, 0},
+    {"\xc2\xb5", -6, 0}, {"\xce\xbc", -6, 0}, {"n", -9, 0},  {"p", -12, 0},
+});
+
+/// That a prefix is usual before, and that a word behind a number is known by.
+constexpr auto bases = std::to_array<std::string_view>(
+    {"B", "bit", "Hz", "W", "Wh", "J", "eV", "V", "Pa", "FLOP", "OP", "OPS", "g", "m"});
+
+/// What "it/s" counts, where the metric's unit is "1/s".
+constexpr auto counted = std::to_array<std::string_view>(
+    {"it",       "its",    "iter",    "iters",    "iteration", "iterations", "step",
+     "steps",    "sample", "samples", "img",      "imgs",      "image",      "images",
+     "tok",      "token",  "tokens",  "batch",    "batches",   "example",    "examples",
+     "item",     "items",  "event",   "events",   "epoch",     "epochs",     "frame",
+     "frames",   "record", "records", "query",    "queries",   "req",        "request",
+     "requests", "seq",    "seqs",    "sequence", "sequences", "inference",  "inferences",
+     "op",       "ops",    "row",     "rows",     "cell",      "cells",      "point",
+     "points"});
+
+template <class Words>
+bool is_among(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 const Unit* unit_called(std::string_view name) {
   const auto found =
       std::find_if(units.begin(), units.end(), [&](const Unit& one) { return one.name == name; });
   return found == units.end() || name.empty() ? nullptr : &*found;
+}
+
+const Unit* time_called(std::string_view name) {
+  const Unit* unit = unit_called(name);
+  return unit != nullptr && unit->kind == Kind::time ? unit : nullptr;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
 
 bool is_unit_char(char c) {
@@ -78,36 +140,51 @@ bool is_unit_char(char c) {
 }
 
 struct Printed {
-  std::string_view number;   ///< without its sign
-  std::string_view unit;     ///< the word right behind it, or behind one blank
-  bool is_attached = false;  ///< there is no blank between them
+  std::string_view number{};  ///< without its sign
+  std::string_view unit{};    ///< the word right behind it, or behind one blank
+  std::string_view rest{};    ///< behind that
+  bool is_attached = false;   ///< there is no blank between them
 };
 
 Printed printed_of(std::string_view text) {
-  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-  double ignored = 0;
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const char* const end = text.data() + text.size();
-  const char* at = std::from_chars(text.data(), end, ignored).ptr;
-  if (end - at > 1 && (*at == 'd' || *at == 'D')) {  // Fortran's exponent of a double
-    const char* const digit = at + (at[1] == '+' || at[1] == '-' ? 2 : 1);
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    const char* const stop = std::find_if_not(digit, end, is_digit);
-    // As number_of takes it: "1d12h" is a day and twelve hours.
-    const bool is_plain = digit == at + 1 && std::find(text.data(), at, '.') == at;
-    const bool is_letter = stop < end && std::isalpha(static_cast<unsigned char>(*stop)) != 0;
-    if (stop > digit && !(is_plain && is_letter)) at = stop;
-  }
-  Printed printed{{text.data(), static_cast<std::size_t>(at - text.data())}, {}, true};
-  if (at != end && *at == ' ') {
-    printed.is_attached = false;
-    ++at;
-  }
-  const char* const stop = std::find_if_not(at, end, is_unit_char);
-  // "12 s3" and "12 h=3" are no times.
-  const bool goes_on =
-      stop != end && ((*stop >= '0' && *stop <= '9') || *stop == '_' || *stop == '=');
+  const char* at = text.data() + number_size(text);
+  Printed printed;
+  printed.number = text.substr(0, static_cast<std::size_t>(at - text.data()));
+  if (printed.number.starts_with('+') || printed.number.starts_with('-'))
+    printed.number.remove_prefix(1);
+  printed.is_attached = at == end || *at != ' ';
+  if (!printed.is_attached) ++at;
+  const auto is_further = [](char c) { return is_unit_char(c) || is_digit(c); };
+  const char* stop = at == end || is_digit(*at) ? at : std::find_if_not(at, end, is_further);
+  // "12 h=3" is no time.
+  const bool goes_on = stop != end && (*stop == '_' || *stop == '=');
+  while (stop != at && stop[-1] == '/')
+    --stop;
+  printed.rest = {stop, static_cast<std::size_t>(end - stop)};
   if (!goes_on) printed.unit = {at, static_cast<std::size_t>(stop - at)};
   return printed;
+}
+
+/// "W" of "3 W: 4" and of "3 W 4" is the name of what follows.
+bool is_key(const Printed& printed) {
+  std::string_view rest = printed.rest;
+  if (rest.starts_with('"') || rest.starts_with('\'')) rest.remove_prefix(1);
+  const std::size_t word = rest.find_first_not_of(" \t");
+  if (word == std::string_view::npos) return false;
+  return rest[word] == ':' || rest[word] == '=' ||
+         (word > 0 && number_size(rest.substr(word)) > 0 && !is_unit_char(rest[word]));
+}
+
+/// Of "5 min 30 s" the first part is not all of it.
+bool is_part_of_time(const Printed& printed) {
+  const Unit* unit = time_called(printed.unit == "m" ? "min" : printed.unit);
+  if (unit == nullptr || !printed.rest.starts_with(' ')) return false;
+  const std::size_t word = printed.rest.find_first_not_of(' ');
+  if (word == std::string_view::npos || !is_digit(printed.rest[word])) return false;
+  const Unit* next = time_called(printed_of(printed.rest.substr(word)).unit);
+  return next != nullptr && next->factor < unit->factor;
 }
 
 /// k, where `ratio` (1 or more) is the k-th power of ten.
@@ -139,49 +216,168 @@ std::optional<double> moved(std::string_view number, int power) {
   return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-bool is_time(std::string_view name) {
-  const Unit* unit = unit_called(name);
-  return unit != nullptr && unit->kind == Kind::time;
+/// A unit is a count, or a count for each of something.
+struct Parts {
+  std::string_view count{};
+  std::string_view per{};
+};
+
+Parts parts_of(std::string_view unit) {
+  const std::size_t stroke = unit.find('/');
+  if (stroke == std::string_view::npos) return {unit, {}};
+  return {unit.substr(0, stroke), unit.substr(stroke + 1)};
 }
 
-/// Of "s/it" and "it/s" one is a rate.
-bool is_inverse(std::string_view printed, std::string_view unit) {
-  const std::size_t stroke = printed.find('/');
-  const std::size_t of_unit = unit.find('/');
-  return stroke != std::string_view::npos && of_unit != std::string_view::npos &&
-         is_time(printed.substr(0, stroke)) && is_time(unit.substr(of_unit + 1)) &&
-         !is_time(unit.substr(0, of_unit));
+/// Rates that are often written as one word: "GFLOPS", "Mbps".
+std::string spelled(std::string_view unit) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> words{
+      {{"FLOPS", "FLOP/s"}, {"bps", "bit/s"}, {"Bps", "B/s"}}};
+  for (const auto& [word, rate] : words) {
+    if (unit.ends_with(word) && unit.size() <= word.size() + 2)
+      return std::string(unit.substr(0, unit.size() - word.size())) += rate;
+  }
+  return std::string(unit);
 }
 
-/// Does what is printed right behind the number say that it is another number than it looks?
-bool is_other(const Printed& printed, const Unit* wanted, std::string_view unit) {
-  constexpr std::array<std::string_view, 6> powers{"k", "K", "M", "G", "T", "P"};
-  if (is_inverse(printed.unit, unit)) return true;
-  if (!printed.is_attached || printed.unit.empty() || printed.unit == unit) return false;
-  const bool is_power = std::find(powers.begin(), powers.end(), printed.unit) != powers.end();
-  const bool is_amount =
-      wanted != nullptr && (wanted->kind == Kind::time || wanted->kind == Kind::bytes);
-  return is_power || is_amount;
+std::string_view usual_base(std::string_view base) {
+  for (const std::string_view flop : {"flop", "flops", "Flop", "Flops", "FLOPs"}) {
+    if (base == flop) return "FLOP";
+  }
+  if (base == "b" || base == "bits") return "bit";
+  return base;
+}
+
+/// What one unit is of another: up / down * 10^tens.
+struct Ratio {
+  double up = 1;
+  double down = 1;
+  int tens = 0;
+};
+
+/// Whether two words that differ in nothing but these are one unit with two prefixes: "modes" are
+/// no thousandth of "odes".
+bool is_prefixed(const Prefix& from, const Prefix& to, std::string_view base) {
+  if (base.empty() || is_digit(base.front())) return false;
+  if (from.tens >= 0 && to.tens >= 0) return true;
+  constexpr std::size_t longest_symbol = 2;
+  const bool is_bare = from.name.empty() || to.name.empty();
+  return is_among(bases, base) || (is_bare && base.size() <= longest_symbol);
+}
+
+std::optional<Ratio> ratio_of_counts(std::string_view from, std::string_view to) {
+  if (from == to) return Ratio{};
+  const Unit* known = unit_called(from);
+  const Unit* wanted = unit_called(to);
+  if (known != nullptr && wanted != nullptr && known->kind == wanted->kind)
+    return Ratio{known->factor, wanted->factor, 0};
+  if (known != nullptr || wanted != nullptr) return std::nullopt;
+  for (const Prefix& has : prefixes) {
+    if (!from.starts_with(has.name)) continue;
+    const std::string_view base = usual_base(from.substr(has.name.size()));
+    for (const Prefix& wants : prefixes) {
+      if (!to.starts_with(wants.name) || base != usual_base(to.substr(wants.name.size()))) continue;
+      if (is_prefixed(has, wants, base))
+        return Ratio{std::ldexp(1, has.twos), std::ldexp(1, wants.twos), has.tens - wants.tens};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Ratio> ratio_of(std::string_view from, std::string_view to) {
+  const Parts has = parts_of(from);
+  const Parts wants = parts_of(to);
+  std::optional<Ratio> ratio = ratio_of_counts(has.count, wants.count);
+  if (wants.count == "1" && !wants.per.empty() && is_among(counted, has.count)) ratio = Ratio{};
+  if (!ratio || has.per == wants.per) return ratio;
+  const Unit* time = time_called(has.per);
+  const Unit* wanted_time = time_called(wants.per);
+  if (time != nullptr && wanted_time != nullptr) {
+    ratio->up *= wanted_time->factor;
+    ratio->down *= time->factor;
+    return ratio;
+  }
+  // "12ms/step" is a time, "3 GB/s" is no size and "5 s/100" no 5 s.
+  const std::string_view per = has.per.empty() ? wants.per : has.per;
+  const bool is_of_one = has.per.empty() || wants.per.empty();
+  if (!is_of_one || time != nullptr || wanted_time != nullptr || is_digit(per.front()))
+    return std::nullopt;
+  return ratio;
+}
+
+double scaled(double value, std::string_view number, const Ratio& ratio) {
+  const bool grows = ratio.up >= ratio.down;
+  const double factor = grows ? ratio.up / ratio.down : ratio.down / ratio.up;
+  const auto power = power_of_ten(factor);
+  const int tens = ratio.tens + (grows ? 1 : -1) * power.value_or(0);
+  if (tens != 0) {
+    const double scale = std::pow(10.0, std::abs(tens));
+    const auto exact = moved(number, tens);
+    value = exact ? std::copysign(*exact, value) : tens > 0 ? value * scale : value / scale;
+  }
+  if (power) return value;
+  return grows ? value * factor : value / factor;
+}
+
+bool is_amount(std::string_view word) {
+  if (unit_called(word) != nullptr) return true;
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
+    if (!word.starts_with(prefix.name)) return false;
+    const std::string_view base = usual_base(word.substr(prefix.name.size()));
+    // "g" and "m" alone may be anything.
+    return is_among(bases, base) && !(prefix.name.empty() && (base == "g" || base == "m"));
+  });
+}
+
+/// Whether a word says by its look that it is a unit.
+bool is_unit_word(std::string_view word) {
+  const std::string text = spelled(word);
+  const Parts parts = parts_of(text);
+  if (is_amount(parts.count)) return true;
+  return !parts.count.empty() && time_called(parts.per) != nullptr;
+}
+
+bool is_power(std::string_view word) {
+  return is_among(std::array<std::string_view, 6>{"k", "K", "M", "G", "T", "P"}, word);
+}
+
+/// Does what is printed behind the number say that it is another number than it looks, in a metric
+/// of this unit?
+bool is_other(const Printed& printed, std::string_view unit) {
+  if (printed.is_attached) {
+    const bool is_times = unit == "1" && (printed.unit == "x" || printed.unit == "X");
+    return !is_times && !printed.unit.starts_with('/');
+  }
+  const Parts parts = parts_of(printed.unit);
+  if (!parts.per.empty() && parts.per == parts_of(unit).per) return true;
+  if (parts.per.empty() && is_key(printed)) return false;
+  if (printed.unit == "m" && time_called(parts_of(unit).count) != nullptr) return true;
+  return is_unit_word(printed.unit) || (is_power(printed.unit) && printed.unit != "K");
 }
 
 }  // namespace
 
 std::optional<double> in_unit(double value, std::string_view text, std::string_view unit) {
-  const Unit* wanted = unit_called(unit);
   const Printed printed = printed_of(text);
-  const bool is_per = printed.unit.find('/') != std::string_view::npos;
-  const Unit* found = unit_called(
-      is_per && wanted != nullptr ? printed.unit.substr(0, printed.unit.find('/')) : printed.unit);
-  if (wanted == nullptr || found == nullptr || found->kind != wanted->kind)
-    return is_other(printed, wanted, unit) ? std::nullopt : std::optional(value);
-  if (found->factor == wanted->factor) return value;
-  const bool grows = found->factor > wanted->factor;
-  const double ratio = grows ? found->factor / wanted->factor : wanted->factor / found->factor;
-  if (const auto power = power_of_ten(ratio)) {
-    if (const auto exact = moved(printed.number, grows ? *power : -*power))
-      return std::copysign(*exact, value);
+  if (unit.empty()) {
+    const bool is_other_number = printed.is_attached && is_power(printed.unit);
+    return is_other_number ? std::nullopt : std::optional(value);
   }
-  return grows ? value * ratio : value / ratio;
+  if (printed.unit.empty()) return value;
+  if (time_called(parts_of(unit).count) != nullptr && is_part_of_time(printed)) return std::nullopt;
+  if (const auto ratio = ratio_of(spelled(printed.unit), spelled(unit)))
+    return scaled(value, printed.number, *ratio);
+  return is_other(printed, unit) ? std::nullopt : std::optional(value);
+}
+
+std::string_view known_unit(std::string_view text) {
+  const Printed printed = printed_of(text);
+  const bool is_name = !printed.is_attached && is_key(printed);
+  return is_name || !is_unit_word(printed.unit) ? std::string_view() : printed.unit;
+}
+
+std::string_view with_unit(std::string_view text) {
+  const Printed printed = printed_of(text);
+  return text.substr(0, text.size() - printed.rest.size());
 }
 
 }  // namespace sabath::collect

@@ -2,6 +2,9 @@
 
 #include "extraction.hpp"
 
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -38,6 +41,22 @@ void find_matching(const fs::path& folder,
 void note_bad(Extraction& extraction, BadLine line) {
   ++extraction.bad_lines;
   if (extraction.examples.size() < max_examples) extraction.examples.push_back(std::move(line));
+}
+
+void NotWhole::add(const fs::path& file, std::uint64_t line, double where) {
+  if (++count > 1) return;
+  first = fmt::format("{}:{}: '{}'", base::printable(file.filename().string()), line, where);
+}
+
+void NotWhole::tell(std::vector<std::string>& notes) const {
+  if (count == 0) return;
+  std::string note = fmt::format(
+      "{} line(s) have an epoch or step that is not whole; their values are kept without it; the "
+      "first is {}",
+      count,
+      first);
+  // A file may be read for several sources.
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
 std::vector<SourceFile> source_files(const StageFiles& files, const std::string& file) {

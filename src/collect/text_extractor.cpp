@@ -1,18 +1,21 @@
 #include "extractors.hpp"
 #include "line_reader.hpp"
+#include "mllog_line.hpp"
 #include "pattern_search.hpp"
 #include "source_files.hpp"
 
 #include <sabath/base/text_table.hpp>
 
 #include <map>
+#include <string_view>
 
 namespace sabath::collect {
 namespace {
 
 /// "loss=0.5", "loss: 0.5", "loss 12.5ms", "\"loss\": nan"; "val_loss", "--loss" and "loss of 3"
 /// are something else. Epoch and step are taken where the line or one before it tells them so, also
-/// as PyTorch's examples print them: "Epoch [1/2], Step [100/600]" and "Epoch: [1][ 100/600]".
+/// as PyTorch's examples print them: "Epoch [1/2], Step [100/600]" and "Epoch: [1][ 100/600]"; not
+/// of "time per step: 5" and "step: 5 ms".
 /// Dates, clocks and ranges ("1:02:03", "0.1-0.2") are taken whole: that is no number, and told.
 std::string key_value_pattern(std::string key) {
   for (std::size_t at = 0; (at = key.find("\\E", at)) != std::string::npos; at += 7)
@@ -23,10 +26,18 @@ std::string key_value_pattern(std::string key) {
       R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eEdD])[-+]|[-:](?=\d)|/(?=\d+/))*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
   // "Epoch[1/2]" has nothing between.
   const std::string place = "(?:" + between + R"(|(?=\[))\[?\s*)";
-  const std::string step = R"((?<step>\d+)\b(?!\.0*[1-9]))";
-  return begin + R"(\Q)" + key + R"(\E)" + between + number + R"(|(?i:epoch))" + place +
-         R"((?<epoch>\d+)\b(?!\.0*[1-9])(?:\]\s*\[\s*)" + step + R"()?|(?i:step|iter|iteration))" +
-         place + step + ")";
+  const std::string no_time =
+      R"((?!(?:\.0*)?\s*(?:min(?!\s+[-+.\d])|(?:[mnpu]|[^\x00-\x7f]{1,2})?s(?:ec(?:ond)?s?)?|)"
+      R"((?:milli|micro|nano)seconds?|mins|minutes?|h|hrs?|hours?)(?!\w|\s*=)))";
+  const std::string step = R"((?<step>(?>\d+))\b(?!\.0*[1-9]))" + no_time;
+  const std::string epoch = R"((?<epoch>(?>\d+(?:\.\d+)?))\b)" + no_time;
+  const std::string literal = R"(\Q)" + key + R"(\E)";
+  const std::string words = "(?i:step|iter|iteration)";
+  // "time per step: 5" is matched, and says nothing.
+  const std::string rate = R"((?i:per|each|every)\s+(?:\w+\s+)?(?!)" + literal + R"(["'\s=:]))" +
+                           "(?:" + words + R"(|(?i:epoch))\b)";
+  return begin + literal + between + number + "|" + rate + "|(?i:epoch)" + place + epoch +
+         R"((?:\]\s*\[\s*)" + step + ")?|" + words + place + step + ")";
 }
 
 /// Regular expressions, and key-value pairs, which are made into some.
@@ -73,17 +84,20 @@ class TextExtractor final : public Extractor {
     return searches;
   }
 
-  static void read(const std::filesystem::path& file,
-                   std::map<std::string, PatternSearch>& searches,
-                   const PointTarget& target) {
+  void read(const std::filesystem::path& file,
+            std::map<std::string, PatternSearch>& searches,
+            const PointTarget& target) const {
     LineReader reader(file, LineEnd::newline_or_return);
     std::uint64_t overlong = 0;
     BadLine place{file, 0, {}};
     while (reader.next()) {
       overlong += reader.is_overlong() ? 1 : 0;
       place.line = reader.number();
+      std::string_view line = reader.line();
+      // What an event says is the other extractor's, and its "step" is of that event alone.
+      if (kind_ == spec::SourceKind::key_value) line = line.substr(0, line.find(mllog_marker));
       for (auto& [pattern, search] : searches)
-        search.search(reader.line(), place, target);
+        search.search(line, place, target);
     }
     if (overlong == 0) return;
     target.extraction.collected.notes.push_back(

@@ -92,6 +92,7 @@ std::vector<MetricSpec> with_derived(std::vector<MetricSpec> declared) {
   add(seconds_per_epoch, "s", Better::lower);
   add(seconds_per_step, "s", Better::lower);
   add(steps_per_second, "1/s", Better::higher);
+  add(samples_per_second, "1/s", Better::higher);
   for (const std::string_view interval : mllog_intervals)
     add(seconds_of_interval(interval), "s", Better::lower);
   for (const MetricSpec& metric : declared) {

@@ -56,11 +56,14 @@ MetricSource read_source(base::JsonReader reader) {
   }
   if (is_word) return source;
   if (source.kind == SourceKind::regex) source.pattern = reader.required("pattern").string();
-  if (source.kind != SourceKind::jsonl) {
-    const bool is_table = source.kind == SourceKind::csv;
-    base::JsonReader file = is_table ? reader.required("file") : reader.optional("file");
-    if (file.exists()) source.file = file.relative_path();
-    source.key = reader.optional("key").string();
+  const bool is_table = source.kind == SourceKind::csv;
+  base::JsonReader file = is_table ? reader.required("file") : reader.optional("file");
+  if (file.exists()) source.file = file.relative_path();
+  base::JsonReader key = reader.optional("key");
+  source.key = key.string();
+  if (key.exists() && source.kind == SourceKind::jsonl && source.file.empty()) {
+    key.problem("without a file JSON lines are those of $SABATH_METRICS, named as in the recipe",
+                "name the 'file' that has this key, or leave it out");
   }
   source.stage = reader.optional("stage").string();
   reader.finish();

@@ -153,3 +153,38 @@ TEST_CASE("cli: a reused stage reports the metrics of its logs and of all its ra
   CHECK(metric(second, "v")["points"] == 2);
   CHECK_FALSE(second.contains("collected"));
 }
+
+TEST_CASE("cli: JSON lines of a file of the code's own are metrics, whatever else stands there") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "own",
+      R"x(echo '{{"step": 1, "loss": 0.5, "note": "warm", "epoch": 0.25}}' > log.jsonl;)x"
+      R"x(echo ':::MLLOG {{"event_type": "INTERVAL_END", "key": "run_stop", "metadata": {{"status": "aborted"}}}}')x",
+      R"x({"metrics": {"l": {"from": {"kind": "jsonl", "file": "log.jsonl", "key": "loss"}}}})x");
+  const Answer answer = sabath({"run", folder});
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(metric(json::parse(sabath.newest()), "l")["last"] == 0.5);
+  CHECK_THAT(answer.output,
+             Contains("log.jsonl:1: '0.25'") && Contains("ended its run with status 'aborted'"));
+}
+
+TEST_CASE("cli: MLLOG lines that count samples give samples per second and no steps") {
+  Sabath sabath;
+  std::string lines;
+  for (const char* i : {"1", "2", "3"}) {
+    lines += R"x(echo ':::MLLOG {{"key": "train_loss", "time_ms": )x" + std::string(i) +
+             R"x(000, "value": 1, "metadata": {{"samples_count": )x" + i + R"x(00}}}}';)x";
+  }
+  const json record = record_of(sabath, sabath.shell_recipe("samples", lines));
+  CHECK(metric(record, "derived/samples_per_second")["last"] == 100.0);
+  CHECK(metric(record, "derived/samples_per_second")["performance"] == true);
+  CHECK(metric(record, "derived/seconds_per_step").is_null());
+}
+
+TEST_CASE("cli: a member that is no number is told in a sentence") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("text", R"(echo '{{"v": "high"}}' >> $SABATH_METRICS)");
+  const json record = record_of(sabath, folder, 1);
+  CHECK_THAT(record["message"].get<std::string>(), Contains("metrics-0.jsonl:1: 'v' is a string"));
+}

@@ -55,6 +55,8 @@ struct Extraction {
   std::vector<Searched> searched{};
   spec::Collected collected{};  ///< what else was found or should be told
   Reported reported{};
+  /// By metric of MLLOG that has steps: they are numbers of samples (`samples_count`).
+  std::map<std::string, bool> counts_samples{};
   std::optional<double> start_s{};  ///< when the run began, as the code told (MLLOG's `run_start`)
 };
 

@@ -12,6 +12,7 @@ namespace sabath::spec {
 inline constexpr const char* seconds_per_epoch = "derived/seconds_per_epoch";
 inline constexpr const char* seconds_per_step = "derived/seconds_per_step";
 inline constexpr const char* steps_per_second = "derived/steps_per_second";
+inline constexpr const char* samples_per_second = "derived/samples_per_second";
 /// The length of an interval of MLLOG ("run", "epoch", "eval"); of others there is none.
 std::string seconds_of_interval(std::string_view interval);
 /// Of a metric with a target.

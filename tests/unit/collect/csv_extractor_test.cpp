@@ -48,7 +48,7 @@ TEST_CASE("collect: a row that cannot be read is counted, and the others are tak
   left.file("outputs/log.csv",
             "epoch,loss\n0,1\n1\n2,abc\n3,1e999\n4,0,5\n5,\"0,5\"\nx,8\n9,2\n6,\"7\n9,3\n");
   const auto got = left.collect({column("loss")});
-  CHECK(left.values("loss") == Values{1, 8, 2});
+  CHECK(left.values("loss") == Values{1, 8, 2, 3});
   CHECK(left.point("loss", 1).epoch == base::no_step);  // nobody asked for the epoch
   CHECK(got.bad_lines == 6);
   REQUIRE(got.examples.size() == 6);
@@ -58,6 +58,19 @@ TEST_CASE("collect: a row that cannot be read is counted, and the others are tak
   CHECK(got.examples[4].problem == "has '0,5', which is no number");
   CHECK(got.examples[5].line == 10);
   CHECK(got.examples[5].problem == "has a quote that does not end");
+}
+
+TEST_CASE("collect: a writer that was killed within quotes takes no rows of the next one with it") {
+  StageLeft left;
+  const bool is_long = GENERATE(false, true);
+  std::string text = "epoch,loss,note\n0,1,fine\n1,2,\"cut o2,3,go on\n3,4,fine\n";
+  if (is_long) text += "4,5," + std::string(2U << 20U, 'x') + "\n5,6,fine\n";
+  left.file("outputs/log.csv", text);
+  const auto got = left.collect({column("loss")});
+  CHECK(left.values("loss") == (is_long ? Values{1, 4, 6} : Values{1, 4}));
+  REQUIRE(got.examples.size() == (is_long ? 2 : 1));
+  CHECK(got.examples[0].line == 3);
+  CHECK(got.bad_lines == got.examples.size());
 }
 
 TEST_CASE("collect: quotes of a table hold line ends, and within a text they are none") {
@@ -89,6 +102,18 @@ TEST_CASE("collect: a padded header counts, and one that was written again is no
   CHECK(left.point("loss", 1).epoch == 1);
   CHECK(left.point("loss", 1).time_s == 0.25);
   CHECK(got.bad_lines == 0);
+}
+
+TEST_CASE("collect: a row of half an epoch keeps its values without one, which is told") {
+  StageLeft left;
+  left.file("outputs/log.csv", "epoch,loss\n0.5,4\n1.0,3\n1.5\n1.5,2\nx,1\n");
+  const auto got = left.collect({column("loss")});
+  CHECK(left.values("loss") == Values{4, 3, 2, 1});
+  CHECK(left.point("loss", 0).epoch == base::no_step);
+  CHECK(left.point("loss", 1).epoch == 1);
+  CHECK(got.bad_lines == 1);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0], Contains("2 line(s)") && Contains("log.csv:2: '0.5'"));
 }
 
 TEST_CASE("collect: a column that is not there is told with those that are") {

@@ -23,6 +23,7 @@ class Derived {
     metrics_.add(metrics_.open("train", metric), point);
     return *this;
   }
+  void count_samples(const std::string& metric) { metrics_.count_samples("train", metric); }
   void start(double time_s) { metrics_.start("train", time_s); }
   std::vector<std::string> finish() { return metrics_.finish(); }
   Values values(const std::string& name) const {
@@ -67,6 +68,18 @@ TEST_CASE("derived: time per epoch, time per step and steps per second follow fr
   CHECK(derived.values(spec::seconds_per_step) == Values{0.5});
   CHECK(derived.values(spec::steps_per_second) == Values{2});
   CHECK(derived.values("loss") == Values{5, 4, 3, 2, 1});
+}
+
+TEST_CASE("derived: where steps are samples there are samples per second alone") {
+  Derived derived;
+  derived.add("loss", at(0, 1, 5, 100)).add("loss", at(512, 1, 4, 101));
+  derived.add("loss", at(1024, 1, 3, 102));
+  derived.count_samples("loss");
+  derived.count_samples("absent");
+  derived.finish();
+  CHECK(derived.values(spec::samples_per_second) == Values{512});
+  CHECK(derived.values(spec::steps_per_second).empty());
+  CHECK(derived.values(spec::seconds_per_step).empty());
 }
 
 TEST_CASE("derived: epochs between two points share the time, and one that goes back has none") {

@@ -1,4 +1,5 @@
 #include "support/memory_sink.hpp"
+#include "support/stage_left.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/base/error.hpp>
@@ -148,4 +149,71 @@ TEST_CASE("collect: names without end are stopped at ten thousand") {
   const auto got = collect_text(text);
   CHECK(got.points.size() == 10'000);
   CHECK(got.extraction.bad_lines == 10);
+}
+
+TEST_CASE("collect: a line of half an epoch keeps its values without one, which is told") {
+  const auto got = collect_text(
+      "{\"loss\": 4, \"epoch\": 0.5}\n{\"loss\": 3, \"epoch\": 1.0}\n"
+      "{\"loss\": 2, \"epoch\": NaN}\n{\"loss\": 1, \"epoch\": 1e300}\n");
+  const auto& points = got.points.at("train/loss");
+  REQUIRE(points.size() == 2);
+  CHECK(points[0].epoch == base::no_step);
+  CHECK(points[1].epoch == 1);
+  CHECK(got.extraction.bad_lines == 2);
+  CHECK(got.extraction.collected.notes ==
+        std::vector<std::string>{
+            "1 line(s) have an epoch or step that is not whole; their values are kept without it; "
+            "the first is metrics-0.jsonl:1: '0.5'"});
+}
+
+TEST_CASE("collect: of JSON lines in a file of the code's own only what is declared is read") {
+  test::StageLeft left;
+  left.file(
+      "outputs/r0/log.jsonl",
+      R"({"step": 1, "epoch": 0.25, "loss": 4, "note": "text", "x": {"a": []}})"
+      "\n\n"
+      R"({"step": 2, "loss": "0.30000000000000004", "more": 1, "time": "2026-01-01T00:00:01Z"})"
+      "\n"
+      R"({"eval": true, "loss": null})"
+      "\n");
+  left.file("own/work/r1/log.jsonl", "{\"loss\": NaN, \"rate\": 7}\n");
+  left.file("own/metrics-0.jsonl", "{\"l\": 99, \"other\": 1}\n");
+  const auto got =
+      left.collect({test::metric_from("l", spec::SourceKind::jsonl, {}, "*/log.jsonl", "loss"),
+                    test::metric_from("rate", spec::SourceKind::jsonl, {}, "*/log.jsonl")});
+  REQUIRE(left.values("l").size() == 3);
+  CHECK(left.point("l", 0).value == 4);
+  CHECK(left.point("l", 0).step == 1);
+  CHECK(left.point("l", 0).epoch == base::no_step);
+  CHECK(left.point("l", 1).value == 0.1 + 0.2);
+  CHECK(left.point("l", 1).time_s == 1767225601);
+  CHECK(std::isnan(left.point("l", 2).value));
+  CHECK(left.point("l", 0).rank != left.point("l", 2).rank);
+  CHECK(left.values("rate") == std::vector<double>{7});
+  CHECK(left.sink.points.size() == 3);  // with "other"
+  CHECK(got.bad_lines == 0);
+  CHECK(got.searched.size() == 3);
+  CHECK(got.collected.notes.size() == 1);
+}
+
+TEST_CASE("collect: of a code's own JSON lines one that cannot be read is counted") {
+  test::StageLeft left;
+  left.file("outputs/log.jsonl", "{\"v\": 1}\nEpoch 1\n[1]\n{\"v\": \"high\"}\n{\"v\": 2");
+  const auto got = left.collect({test::metric_from("v", spec::SourceKind::jsonl, {}, "log.jsonl")});
+  CHECK(left.values("v") == std::vector<double>{1});
+  CHECK(got.bad_lines == 4);
+  REQUIRE(got.examples.size() == 4);
+  CHECK(got.examples[1].problem == "is not a JSON object");
+  CHECK(got.examples[2].problem == "'v' is no number");
+}
+
+TEST_CASE("collect: JSON lines between others of a log are read, and what is none is told") {
+  test::StageLeft left;
+  left.out("starting\n{'v': 3}\n  {\"v\": 1}\r\n{\"v\": 2}\ndone\n");
+  const auto got = left.collect({test::metric_from("v", spec::SourceKind::jsonl, {}, "stdout")});
+  CHECK(left.values("v") == std::vector<double>{1, 2});
+  CHECK(got.bad_lines == 0);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0],
+             Catch::Contains("stdout.log:2: is not JSON") && Catch::Contains("1 such line(s)"));
 }

@@ -178,3 +178,77 @@ TEST_CASE("collect: of a log whose intervals never end only so many are kept") {
   CHECK(left.values("0").size() == 1);
   CHECK(left.values("1499").empty());
 }
+
+namespace {
+
+std::string event(const std::string& key, const std::string& value, const std::string& metadata) {
+  static int time_ms = 0;
+  time_ms += 1000;
+  return ":::MLLOG {\"event_type\": \"POINT_IN_TIME\", \"key\": \"" + key +
+         "\", \"value\": " + value + ", \"time_ms\": " + std::to_string(time_ms) +
+         ", \"metadata\": {" + metadata + "}}\n";
+}
+
+}  // namespace
+
+TEST_CASE("collect: the numbers of a MLLOG value that is an object are metrics at their steps") {
+  StageLeft left;
+  left.out(
+      event("tracked_stats", R"({"throughput": 1000, "gpu": "a", "loss": 2})", R"("step": 0)") +
+      event("tracked_stats", R"({"throughput": 1500, "loss": 1})", R"("step": 8)") +
+      event("eval", R"({"loss": 7})", R"("step": 8)"));
+  const bool is_declared = GENERATE(false, true);
+  std::vector<spec::MetricSpec> metrics;
+  if (is_declared) metrics = {metric_from("rate", SourceKind::mllog, {}, {}, "throughput")};
+  const auto got = left.collect(metrics);
+  const std::string rate = is_declared ? "rate" : "throughput";
+  REQUIRE(left.values(rate) == Values{1000, 1500});
+  CHECK(left.point(rate, 1).step == 8);
+  CHECK(left.values("loss") == Values{2, 1});
+  CHECK(left.values("eval.loss") == Values{7});
+  CHECK(left.sink.points.size() == 3);
+  CHECK(got.collected.parameters.empty());
+  CHECK(got.collected.notes.empty());
+}
+
+TEST_CASE("collect: what MLLOG lines say and is not kept is told") {
+  StageLeft left;
+  left.out(event("batch", "64", "") + event("batch", "64", "") + event("batch", "128", "") +
+           event("batch", "256", "") + event("phase", "\"late\"", R"("epoch_num": 2)") +
+           event("acc", "0.5", R"("epoch_num": 2.5)") +
+           ":::MLLOG {\"event_type\": \"INTERVAL_END\", \"key\": \"run_stop\", \"metadata\": "
+           "{\"status\": \"aborted\"}}\n");
+  const auto got = left.collect({});
+  CHECK(got.collected.parameters.at("batch") == "64");
+  CHECK(left.values("acc") == Values{0.5});
+  CHECK(left.point("acc", 0).epoch == base::no_step);
+  REQUIRE(got.collected.notes.size() == 4);
+  CHECK(got.collected.notes[0] ==
+        "stdout.log:3: 'batch' is reported again with another value; the first is kept");
+  CHECK(got.collected.notes[1] == "stdout.log:7: the code ended its run with status 'aborted'");
+  CHECK(got.collected.notes[2] ==
+        "1 line(s) have an epoch or step that is not whole; their values are kept without it; the "
+        "first is stdout.log:6: '2.5'");
+  CHECK(got.collected.notes[3] ==
+        "stdout.log:5: 'phase' of an epoch or step is no number (1 such event(s), left out)");
+}
+
+TEST_CASE("collect: steps of MLLOG lines are steps or samples, never both in one series") {
+  StageLeft left;
+  left.out(event("loss", "4", R"("samples_count": 512)") + event("loss", "3", R"("step_num": 1)") +
+           event("acc", "2", R"("step_num": 1)") + event("acc", "1", R"("samples_count": 512)"));
+  const auto got = left.collect({});
+  CHECK(left.point("loss", 0).step == 512);
+  CHECK(left.point("loss", 1).step == base::no_step);
+  CHECK(left.point("acc", 0).step == 1);
+  CHECK(left.point("acc", 1).step == base::no_step);
+  CHECK(got.counts_samples == std::map<std::string, bool>{{"acc", false}, {"loss", true}});
+}
+
+TEST_CASE("collect: samples of MLLOG lines say nothing of a series of JSON lines") {
+  StageLeft left;
+  left.file("own/metrics-0.jsonl", "{\"loss\": 1, \"step\": 2}\n");
+  left.out(event("loss", "4", R"("samples_count": 512)"));
+  CHECK(left.collect({}).counts_samples.empty());
+  CHECK(left.values("loss") == Values{1});
+}

@@ -17,6 +17,8 @@ TEST_CASE("collect: numbers as programs print them") {
   CHECK(number_of("1e-999") == 0.0);
   CHECK(number_of("1.0D-05") == 1e-5);
   CHECK(number_of("-2d3") == -2000.0);
+  CHECK(number_of("1e3d4") == std::nullopt);
+  CHECK(number_of("1.0D999") == std::nullopt);
   for (const char* text : {"",
                            " ",
                            "-",
@@ -45,6 +47,21 @@ TEST_CASE("collect: a unit may stand behind a number where that is asked for") {
   CHECK_FALSE(number_of("1e999s", Suffix::unit));
   CHECK_FALSE(number_of("12m30s", Suffix::unit));
   CHECK(number_of("3 m/s2", Suffix::unit) == 3.0);
+}
+
+TEST_CASE("collect: where a number ends is one question") {
+  CHECK(number_of("1d3 s", Suffix::unit) == 1000.0);
+  CHECK(number_of("1d3", Suffix::unit) == 1000.0);
+  CHECK(number_of("1.5d3s", Suffix::unit) == 1500.0);
+  CHECK_FALSE(number_of("1d12h", Suffix::unit));
+  CHECK_FALSE(number_of("1d12:30:00", Suffix::unit));
+  CHECK(number_size("-1.0D-05ms") == 8);
+  CHECK(number_size("1d3 s") == 3);
+  CHECK(number_size("1d12h") == 1);
+  CHECK(number_size("0x1.8p3 ms") == 7);
+  CHECK(number_size("inf") == 3);
+  CHECK(number_size("--1") == 0);
+  CHECK(number_size("s") == 0);
 }
 
 TEST_CASE("collect: whole numbers") {

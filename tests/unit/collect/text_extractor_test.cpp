@@ -181,13 +181,33 @@ TEST_CASE("collect: a unit behind a number is turned into that of the metric") {
                         {"1", "93.1%", 0.931},
                         {"%", "93.1%", 93.1},
                         {"s", "12 of 30", 12},
-                        {"s", "12 GB", 12},
                         {"s", "12ms/step", 0.012},
                         {"ms", "1.5D+00s", 1500},
                         {"K", "300K", 300},
                         {"", "2.5x", 2.5},
                         {"s", "12 h=3", 12},
                         {"img/s", "12.5 img/s", 12.5},
+                        {"img/s", "12.5 img/sec", 12.5},
+                        {"img/s", "1.5 kimg/s", 1500},
+                        {"1/s", "12.5 it/s", 12.5},
+                        {"B/s", "3.5 GB/s", 3.5e9},
+                        {"GB/s", "350 MB/s", 0.35},
+                        {"GB/s", "350MB/s", 0.35},
+                        {"GiB/s", "512 MiB/s", 0.5},
+                        {"MB/s", "120 MB/min", 2},
+                        {"GFLOP/s", "2.5 TFLOP/s", 2500},
+                        {"GFLOP/s", "2.5 TFLOPS", 2500},
+                        {"W", "3 kW", 3000},
+                        {"kW", "350W", 0.35},
+                        {"Hz", "3 GHz", 3e9},
+                        {"mJ", "1.5 J", 1500},
+                        {"m/s2", "3 km/s2", 3000},
+                        {"s/it", "950 ms/it", 0.95},
+                        {"h", "3 days", 72},
+                        {"1", "2.5x", 2.5},
+                        {"W", "3 B: 4", 3},
+                        {"1", "0.5 kl 0.25", 0.5},
+                        {"img/s", "12.5 on GPU", 12.5},
                         {"", "950ms", 950},
                         {"1", "-9.31e+1%", -0.931},
                         {"s", "nan", std::nan("")}};
@@ -245,7 +265,21 @@ TEST_CASE("collect: what is another number than its beginning is told, not guess
                         {"5k", ""},
                         {"1.5M", "1"},
                         {"2.5 s/it", "1/s"},
-                        {"2.5s/it", "it/s"}};
+                        {"2.5s/it", "it/s"},
+                        {"5 m", "s"},
+                        {"5 m 30 s", "s"},
+                        {"5 min 30 s", "s"},
+                        {"12 GB", "s"},
+                        {"3 GB/s", "GB"},
+                        {"3 GB", "GB/s"},
+                        {"350 Mbit/s", "MB/s"},
+                        {"3 GHz", "W"},
+                        {"12 frames/s", "img/s"},
+                        {"12img", "W"},
+                        {"93 %", "s"},
+                        {"0.5 s/100 steps", "s"},
+                        {"12 modes/s", "nodes/s"},
+                        {"1.5 M", "1"}};
   for (const Case& one : cases) {
     INFO(one.text << " in " << one.unit);
     StageLeft left;
@@ -259,14 +293,98 @@ TEST_CASE("collect: what is another number than its beginning is told, not guess
   }
 }
 
-TEST_CASE("collect: part of an epoch is no epoch") {
+TEST_CASE("collect: part of an epoch is no epoch, which is told once") {
   StageLeft left;
-  left.out("{'loss': 0.4321, 'epoch': 0.5}\n{'loss': 0.25, 'epoch': 10.5, 'step': 7}\n");
-  left.collect({metric_from("loss", SourceKind::key_value)});
-  REQUIRE(left.values("loss").size() == 2);
-  CHECK(left.point("loss", 0).epoch == base::no_step);
+  left.out(
+      "{'loss': 0.5, 'lr': 1, 'epoch': 1.0}\n{'loss': 0.4321, 'lr': 1, 'epoch': 1.5}\n"
+      "{'loss': 0.25, 'lr': 1, 'epoch': 10.5, 'step': 7}\n");
+  const auto got = left.collect(
+      {metric_from("loss", SourceKind::key_value), metric_from("lr", SourceKind::key_value)});
+  REQUIRE(left.values("loss") == Values{0.5, 0.4321, 0.25});
+  CHECK(left.point("loss", 0).epoch == 1);
   CHECK(left.point("loss", 1).epoch == base::no_step);
-  CHECK(left.point("loss", 1).step == 7);
+  CHECK(left.point("loss", 2).epoch == base::no_step);
+  CHECK(left.point("loss", 2).step == 7);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0],
+             Contains("2 match(es) have an epoch or step that is not whole") &&
+                 Contains("kept without it; the first is stdout.log:2: '1.5'"));
+}
+
+TEST_CASE("collect: a group that holds half an epoch leaves the value without one") {
+  StageLeft left;
+  left.out("e 0.5 l 4\ne 1.0 l 3\n");
+  const auto got =
+      left.collect({metric_from("loss", SourceKind::regex, R"(e (?<epoch>\S+) l (?<value>\S+))")});
+  CHECK(left.values("loss") == Values{4, 3});
+  CHECK(left.point("loss", 0).epoch == base::no_step);
+  CHECK(left.point("loss", 1).epoch == 1);
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0],
+             Contains("their values are kept without it") && !Contains("left out"));
+}
+
+TEST_CASE("collect: a unit that the recipe does not say is told where it changes") {
+  StageLeft left;
+  left.out("acc: 0.5\nacc: 50%\nacc: 0.9\n");
+  const auto got = left.collect({metric_from("acc", SourceKind::key_value)});
+  CHECK(left.values("acc") == Values{0.5, 50, 0.9});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(
+      got.collected.notes[0],
+      Contains("1 match(es) have another unit than the first") && Contains("stdout.log:2: '50%'"));
+}
+
+TEST_CASE("collect: a number in another unit is told with its unit") {
+  StageLeft left;
+  left.out("p: 3 GHz\n");
+  spec::MetricSpec metric = metric_from("p", SourceKind::key_value);
+  metric.unit = "W";
+  const auto got = left.collect({metric});
+  REQUIRE(got.collected.notes.size() == 1);
+  CHECK_THAT(got.collected.notes[0],
+             Contains("another unit than the recipe says") && Contains("stdout.log:1: '3 GHz'"));
+}
+
+TEST_CASE("collect: a time is no step, and neither is what is said per step") {
+  const char* line = GENERATE("time per step: 5 ms",
+                              "time per training step: 5",
+                              "Time per epoch 12",
+                              "ms each iter: 7",
+                              "step: 5 ms",
+                              "iteration 25.000 ms",
+                              "epoch: 12.5 seconds",
+                              "step 5 min",
+                              "step 250 \xc2\xb5s",
+                              "ms/step: 5");
+  INFO(line);
+  StageLeft left;
+  left.out(std::string(line) + "\nloss = 0.3\n");
+  const auto got = left.collect({metric_from("loss", SourceKind::key_value)});
+  REQUIRE(left.values("loss") == Values{0.3});
+  CHECK(left.point("loss", 0).step == base::no_step);
+  CHECK(left.point("loss", 0).epoch == base::no_step);
+  CHECK(got.collected.notes.empty());
+}
+
+TEST_CASE("collect: a metric may be called as a step's time is") {
+  StageLeft left;
+  left.out("ms per step: 5\nstep 3 min 0.5 loss 1\n");
+  left.collect({metric_from("ms per step", SourceKind::key_value),
+                metric_from("loss", SourceKind::key_value)});
+  CHECK(left.values("ms per step") == Values{5});
+  CHECK(left.point("loss", 0).step == 3);
+}
+
+TEST_CASE("collect: key-value pairs take nothing from MLLOG lines") {
+  StageLeft left;
+  left.out(
+      ":::MLLOG {\"key\": \"x\", \"value\": 1, \"loss\": 7, \"metadata\": {\"step\": 3}}\n"
+      "epoch 1 loss: 0.5\n");
+  left.collect({metric_from("loss", SourceKind::key_value)});
+  REQUIRE(left.values("loss") == Values{0.5});
+  CHECK(left.point("loss", 0).step == base::no_step);
+  CHECK(left.point("loss", 0).epoch == 1);
 }
 
 TEST_CASE("collect: a pattern that backtracks without end is given up, and that is told") {

@@ -148,6 +148,8 @@ TEST_CASE("recipe: where a metric is found is checked") {
   CHECK(with_source({{"kind", "key_value"}, {"file", "../x"}}).says("/metrics/loss/from/file: "));
   CHECK(with_source({{"kind", "mllog"}, {"pattern", "x"}})
             .says("/metrics/loss/from/pattern: unknown key 'pattern'"));
+  CHECK(with_source({{"kind", "jsonl"}, {"key", "x"}})
+            .says("/metrics/loss/from/key: without a file JSON lines are those of"));
   CHECK(with_source({{"kind", "mllog"}, {"stage", "nope"}})
             .says("/metrics/loss/from/stage: no stage 'nope'"));
   CHECK(after([](auto& d) {
