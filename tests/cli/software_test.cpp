@@ -223,19 +223,23 @@ TEST_CASE(
   fs::path site;
   for (const auto& entry : fs::directory_iterator(sabath.folder() / "venv/lib"))
     site = entry.path() / "site-packages";
-  const auto folder = sabath.recipe("own", R"({"schema": 1, "name": "own",
+  const fs::path folder = sabath.recipe("own",
+                                        R"({"schema": 1, "name": "own",
     "environment": {"layers": []},
-    "stages": [{"name": "go", "run": [")" + python.string() + R"(", "-c", "import os;open(os.environ['SABATH_METRICS'],'w').write('{\"name\": \"x\", \"value\": %d}\\n' % os.getpid())"]
-}]
-})");
+    "stages": [{"name": "go", "run": [")" + python.string() +
+                                            R"(", "{recipe}/go.py"]}]})");
+  write_text(folder / "go.py",
+             "import os\n"
+             "with open(os.environ['SABATH_METRICS'], 'w') as metrics:\n"
+             "    metrics.write('{\"x\": %d}\\n' % os.getpid())\n");
   fs::create_directories(site / "Some_Thing-1.0.dist-info");
-const json first = run(sabath, folder.string());
-CHECK(first["software"]["packages"] == json{{"some-thing", "1.0"}});
-CHECK(items_of(first, "packages") == json{{"some-thing", "1.0"}});
-fs::rename(site / "Some_Thing-1.0.dist-info", site / "Some_Thing-1.1.dist-info");
-run(sabath, folder.string());
-const Answer told = sabath({"compare", "@last~1", "@last"});
-CHECK_THAT(told.output, Contains("packages: some-thing") && Contains("other packages of Python"));
-CHECK_THAT(sabath({"show", "@last"}).output, Contains("1 of a Python that is of no layer"));
-CHECK_THAT(sabath({"show", "@last", "--libraries"}).output, Contains("some-thing  1.1"));
+  const json first = run(sabath, folder.string());
+  CHECK(first["software"]["packages"] == json{{"some-thing", "1.0"}});
+  CHECK(items_of(first, "packages") == json{{"some-thing", "1.0"}});
+  fs::rename(site / "Some_Thing-1.0.dist-info", site / "Some_Thing-1.1.dist-info");
+  run(sabath, folder.string());
+  const Answer told = sabath({"compare", "@last~1", "@last"});
+  CHECK_THAT(told.output, Contains("packages: some-thing") && Contains("other packages of Python"));
+  CHECK_THAT(sabath({"show", "@last"}).output, Contains("1 of a Python that is of no layer"));
+  CHECK_THAT(sabath({"show", "@last", "--libraries"}).output, Contains("some-thing  1.1"));
 }
