@@ -98,7 +98,7 @@ RunRequest script_request(const spec::Asset& asset,
   request.variant = call.variant;
   for (const auto& [role, name] : request.recipe.datasets)
     request.inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
-  request.again = {"sabath", "fetch", asset.name, "--apply", call.script};
+  request.again = {"fetch", asset.name, "--apply", call.script};
   for (const auto& [name, value] : call.arguments)
     request.again.insert(request.again.end(), {"--arg", name + "=" + value});
   return request;

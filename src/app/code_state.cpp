@@ -152,7 +152,7 @@ spec::CodeState keep_code(const RunRequest& request,
     return state;
   }
   const fs::path& folder = request.recipe.directory;
-  if (!lies_in_repository(folder)) return state;
+  if (!repository_around(folder)) return state;
   try {
     state.git = look_at_git(folder, run_directory / diff_name, processes, stop);
   } catch (const Error& error) {

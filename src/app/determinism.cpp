@@ -14,14 +14,23 @@ namespace sabath::app {
 namespace {
 
 /// Beginnings of the variables that choose among ways to compute.
-constexpr auto switch_heads = std::to_array<std::string_view>({"ATEN_",
+constexpr auto switch_heads = std::to_array<std::string_view>({"ACCELERATE_",
+                                                               "ACC_DEVICE_",
+                                                               "ATEN_",
                                                                "BLIS_ARCH",
+                                                               "CRAY_ACC_",
+                                                               "CRAY_CPU_TARGET",
+                                                               "CRAY_CUDA_",
+                                                               "CRAY_MALLOPT",
+                                                               "CRAY_OMP_",
                                                                "CUBLAS_",
                                                                "CUDA_LAUNCH_BLOCKING",
                                                                "CUDNN_",
                                                                "CUPY_",
                                                                "DNNL_",
+                                                               "DS_",
                                                                "FI_PROVIDER",
+                                                               "FLAGS_",
                                                                "FLEXIBLAS",
                                                                "FORT_CONVERT",
                                                                "F_UFMTENDIAN",
@@ -30,6 +39,7 @@ constexpr auto switch_heads = std::to_array<std::string_view>({"ATEN_",
                                                                "GOMP_",
                                                                "GOTO_",
                                                                "GSL_RNG_TYPE",
+                                                               "HF_",
                                                                "HIPBLAS_",
                                                                "JAX_",
                                                                "KERAS_",
@@ -54,11 +64,14 @@ constexpr auto switch_heads = std::to_array<std::string_view>({"ATEN_",
                                                                "ROCBLAS_",
                                                                "ROMIO_HINTS",
                                                                "TF_",
+                                                               "TORCHINDUCTOR_",
                                                                "TORCH_",
+                                                               "TRANSFORMERS_",
                                                                "XLA_"});
 /// Of Terraform, which has nothing to do with TensorFlow, and what MPI's launchers tell their own
 /// processes anew each time.
-constexpr auto no_switch_heads = std::to_array<std::string_view>({"OMPI_MCA_ess_",
+constexpr auto no_switch_heads = std::to_array<std::string_view>({"HF_TOKEN",
+                                                                  "OMPI_MCA_ess_",
                                                                   "OMPI_MCA_orte_",
                                                                   "PRTE_MCA_ess_",
                                                                   "TF_CLI_",
@@ -69,8 +82,17 @@ constexpr auto no_switch_heads = std::to_array<std::string_view>({"OMPI_MCA_ess_
                                                                   "TF_VAR_",
                                                                   "TF_WORKSPACE"});
 /// Ends of names that say where something lies or what is logged, which changes no result.
-constexpr std::array<std::string_view, 9> no_switch_tails{
-    "_HOME", "_PATH", "_DIR", "_FILE", "_CACHE", "_LOG_LEVEL", "_VERBOSE", "_DEBUG", "_LOGS"};
+constexpr std::array<std::string_view, 11> no_switch_tails{"_HOME",
+                                                           "_PATH",
+                                                           "_DIR",
+                                                           "_FILE",
+                                                           "_CACHE",
+                                                           "_ENDPOINT",
+                                                           "_LOG_LEVEL",
+                                                           "_VERBOSE",
+                                                           "_VERBOSITY",
+                                                           "_DEBUG",
+                                                           "_LOGS"};
 constexpr auto thread_names = std::to_array<std::string_view>({"BLIS_NUM_THREADS",
                                                                "GOMAXPROCS",
                                                                "GOTO_NUM_THREADS",
@@ -92,18 +114,36 @@ constexpr auto thread_names = std::to_array<std::string_view>({"BLIS_NUM_THREADS
                                                                "VECLIB_MAXIMUM_THREADS"});
 /// Seeds that sabath sets for no stage by itself: a user's own reach it.
 constexpr std::array<std::string_view, 2> inherited_seeds{"GSL_RNG_SEED", "PL_GLOBAL_SEED"};
-/// What leads programs to other code, or says in which language and time zone they read and write.
-/// PATH is none: the record has the programs themselves.
-constexpr auto surroundings =
-    std::to_array<std::string_view>({"CLASSPATH",        "JAVA_TOOL_OPTIONS", "JULIA_DEPOT_PATH",
-                                     "JULIA_LOAD_PATH",  "JULIA_PROJECT",     "LANG",
-                                     "LD_AUDIT",         "LD_LIBRARY_PATH",   "LD_PRELOAD",
-                                     "LUA_PATH",         "MATLABPATH",        "NODE_PATH",
-                                     "PERL5LIB",         "PERL5OPT",          "PYTHONHOME",
-                                     "PYTHONIOENCODING", "PYTHONNOUSERSITE",  "PYTHONOPTIMIZE",
-                                     "PYTHONPATH",       "PYTHONSAFEPATH",    "PYTHONUSERBASE",
-                                     "PYTHONUTF8",       "RUBYLIB",           "R_LIBS",
-                                     "R_LIBS_SITE",      "R_LIBS_USER",       "TZ"});
+/// What leads programs to other code or models, or says in which language and time zone they read
+/// and write. PATH is none: the record has the programs themselves.
+constexpr auto surroundings = std::to_array<std::string_view>({"CLASSPATH",
+                                                               "HF_HOME",
+                                                               "JAVA_TOOL_OPTIONS",
+                                                               "JULIA_DEPOT_PATH",
+                                                               "JULIA_LOAD_PATH",
+                                                               "JULIA_PROJECT",
+                                                               "LANG",
+                                                               "LD_AUDIT",
+                                                               "LD_LIBRARY_PATH",
+                                                               "LD_PRELOAD",
+                                                               "LUA_PATH",
+                                                               "MATLABPATH",
+                                                               "NODE_PATH",
+                                                               "PERL5LIB",
+                                                               "PERL5OPT",
+                                                               "PYTHONHOME",
+                                                               "PYTHONIOENCODING",
+                                                               "PYTHONNOUSERSITE",
+                                                               "PYTHONOPTIMIZE",
+                                                               "PYTHONPATH",
+                                                               "PYTHONSAFEPATH",
+                                                               "PYTHONUSERBASE",
+                                                               "PYTHONUTF8",
+                                                               "RUBYLIB",
+                                                               "R_LIBS",
+                                                               "R_LIBS_SITE",
+                                                               "R_LIBS_USER",
+                                                               "TZ"});
 constexpr std::array<std::string_view, 4> seed_names{
     "GSL_RNG_SEED", "PL_GLOBAL_SEED", "PYTHONHASHSEED", "SABATH_SEED"};
 
@@ -153,6 +193,15 @@ bool is_of_determinism(std::string_view variable) {
 
 bool is_of_surroundings(std::string_view variable) {
   return contains(surroundings, variable) || variable.starts_with("LC_");
+}
+
+bool is_knob(std::string_view variable) {
+  if (variable == "LANG" || (variable.starts_with("LC_") && variable != "LC_ALL")) return false;
+  return is_of_determinism(variable) || is_of_surroundings(variable);
+}
+
+bool stays_of_session(std::string_view variable) {
+  return variable == "LD_LIBRARY_PATH";
 }
 
 spec::Facet variables_facet(const spec::RunPlan& plan, const base::Environment& environment) {
@@ -211,7 +260,7 @@ spec::Determinism determinism_of(const spec::RunPlan& plan,
         seeds[name][stage.name] = value;
       } else if (contains(thread_names, name)) {
         numbers[name][stage.name] = value;
-      } else if (is_switch(name)) {
+      } else if (is_switch(name) && !base::names_a_secret(name)) {
         switches[name][stage.name] = value;
       }
     }

@@ -1,3 +1,4 @@
+#include "code_elsewhere.hpp"
 #include "determinism.hpp"
 
 #include <sabath/app/compare_pair.hpp>
@@ -137,6 +138,7 @@ class Parts {
   void add(const spec::FacetDifference& difference) {
     const RunRequest& from = sides_.request_b;
     if (const std::string name = variable_of(difference); !name.empty()) {
+      if (cannot_be_left_out(name)) return add_kept(name);
       return add_part("variable " + name, difference, [&from, name](RunRequest& request) {
         take_variable(request, from, name);
       });
@@ -151,6 +153,10 @@ class Parts {
       return add_part("data " + role, difference, [&from, role](RunRequest& request) {
         take_input(request, from, role);
       });
+    }
+    if (difference.facet == "code" && is_code_elsewhere(difference.item)) {
+      impossible_.insert("code: " + difference.item + ": no run keeps what lies elsewhere");
+      return;
     }
     if (difference.facet == "code" || difference.facet == "recipe") {
       return add_code(difference);
@@ -186,6 +192,19 @@ class Parts {
     const std::string& item = difference.item;
     const std::string name = item.starts_with(seed) ? item.substr(seed.size()) : item;
     return is_of_determinism(name) ? name : std::string();
+  }
+
+  /// B had none, and each run that is made here has this session's.
+  bool cannot_be_left_out(const std::string& name) const {
+    const auto& knobs = sides_.request_b.knobs;
+    return stays_of_session(name) && knobs && !knobs->contains(name) &&
+           base::current_environment().contains(name);
+  }
+
+  void add_kept(const std::string& name) {
+    impossible_.insert(fmt::format(
+        "variable {}: B had none, and runs that are made here get this session's: unset it first",
+        name));
   }
 
   static bool is_seed(const spec::FacetDifference& difference) {
@@ -234,12 +253,13 @@ class Parts {
 
   void add_impossible(const spec::FacetDifference& difference) {
     const std::string& facet = difference.facet;
-    const char* const why = facet == "host"        ? "another machine cannot be made here"
-                            : facet == "launch"    ? "it is how the run was started"
-                            : facet == "libraries" ? "what a run loads cannot be asked for"
-                            : facet == "determinism"
-                                ? "what a code does in its run cannot be asked for"
-                                : "no run can be asked for with that";
+    const char* const why =
+        facet == "host"          ? "another machine cannot be made here"
+        : facet == "launch"      ? "it is how the run was started"
+        : facet == "packages"    ? "they are of a Python that no layer of the recipe makes"
+        : facet == "libraries"   ? "what a run loads cannot be asked for"
+        : facet == "determinism" ? "what a code does in its run cannot be asked for"
+                                 : "no run can be asked for with that";
     impossible_.insert(facet + ": " + why);
   }
 

@@ -257,13 +257,13 @@ std::vector<base::TreeFile> untracked_files(GitTree& tree,
 
 }  // namespace
 
-bool lies_in_repository(const fs::path& folder) {
+std::optional<fs::path> repository_around(const fs::path& folder) {
   std::error_code code;
   for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
-    if (fs::exists(at / ".git", code)) return true;
+    if (fs::exists(at / ".git", code)) return at;
     if (at == at.root_path()) break;
   }
-  return false;
+  return std::nullopt;
 }
 
 spec::GitState look_at_git(const fs::path& folder,

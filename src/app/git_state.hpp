@@ -4,12 +4,13 @@
 #include <sabath/spec/code_state.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 
 namespace sabath::app {
 
-/// Is there a repository around a folder, as far as names tell?
-bool lies_in_repository(const std::filesystem::path& folder);
+/// The top of the repository around a folder, as far as names tell; nothing: it lies in none.
+std::optional<std::filesystem::path> repository_around(const std::filesystem::path& folder);
 
 /// What git says of the user's own work tree around `folder`; a difference to the commit, also of
 /// its submodules to theirs, is written to `diff_file`. Files with filters (git-lfs) are told as

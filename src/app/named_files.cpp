@@ -1,5 +1,7 @@
 #include "named_files.hpp"
 
+#include "file_digests.hpp"
+
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <fstream>
 #include <string_view>
+#include <variant>
 
 namespace sabath::app {
 namespace {
@@ -18,25 +21,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_code = std::uintmax_t{16} << 20U;
-constexpr std::array<std::string_view, 8> of_system{
-    "/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib"};
 
-bool is_of_system(const fs::path& file) {
-  if (base::is_beneath(file, "/usr/local")) return false;
-  return std::any_of(of_system.begin(), of_system.end(), [&](std::string_view folder) {
-    return base::is_beneath(file, folder);
-  });
+bool is_named_as_script(const fs::path& file) {
+  static constexpr std::array<std::string_view, 10> endings{
+      ".bash", ".f90", ".jl", ".lua", ".m", ".pl", ".py", ".R", ".rb", ".sh"};
+  return std::find(endings.begin(), endings.end(), file.extension().string()) != endings.end();
 }
 
 /// Not what a command may as well write: a log, a table of results.
 bool is_script(const fs::path& file) {
-  static constexpr std::array<std::string_view, 10> endings{
-      ".bash", ".f90", ".jl", ".lua", ".m", ".pl", ".py", ".R", ".rb", ".sh"};
   std::error_code code;
   const auto runs = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
   if ((fs::status(file, code).permissions() & runs) != fs::perms::none) return true;
-  return std::find(endings.begin(), endings.end(), file.extension().string()) != endings.end() ||
-         !interpreter_of(file).empty();
+  return is_named_as_script(file) || !interpreter_of(file).empty();
+}
+
+bool holds_scripts(const fs::path& folder) {
+  constexpr int most = 10'000;  // that are looked at
+  std::error_code code;
+  int looked_at = 0;
+  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    if (is_named_as_script(at->path())) return true;
+    if (++looked_at == most) break;
+  }
+  return false;
 }
 
 bool is_program(const fs::path& file) {
@@ -57,14 +65,13 @@ std::optional<fs::path> path_of(std::string word, const fs::path& recipe) {
   return fs::path(word).lexically_normal();
 }
 
-/// With where they stand in the stages' words: each word that names something outside of the
-/// recipe's folder, as the recipe has it.
-std::map<std::string, fs::path> outer_paths(const spec::Recipe& recipe) {
+/// Each of the stages' words that is a path, as the recipe has it, and what it leads to.
+std::map<std::string, fs::path> named_paths(const spec::Recipe& recipe) {
   std::map<std::string, fs::path> paths;
   const auto take = [&](const std::string& text) {
     for (const std::string& word : words_of(text)) {
       const auto path = path_of(word, recipe.directory);
-      if (path && !base::is_beneath(*path, recipe.directory)) paths.emplace(word, *path);
+      if (path) paths.emplace(word, *path);
     }
   };
   for (const spec::Stage& stage : recipe.stages) {
@@ -73,6 +80,14 @@ std::map<std::string, fs::path> outer_paths(const spec::Recipe& recipe) {
     for (const auto& [name, value] : stage.variables)
       take(value);
   }
+  return paths;
+}
+
+/// Those outside of the recipe's folder.
+std::map<std::string, fs::path> outer_paths(const spec::Recipe& recipe) {
+  auto paths = named_paths(recipe);
+  std::erase_if(paths,
+                [&](const auto& item) { return base::is_beneath(item.second, recipe.directory); });
   return paths;
 }
 
@@ -155,6 +170,28 @@ std::map<std::string, std::string> outer_data(const spec::Recipe& recipe, base::
     const auto stamp = probe::stamp_of(path);
     return stamp && stamp->modified_ns < before && stamp->changed_ns < before;
   });
+}
+
+std::set<fs::path> named_code(const spec::Recipe& recipe, const spec::ParameterValues& parameters) {
+  std::set<fs::path> places;
+  const auto take = [&](const fs::path& path) {
+    std::error_code code;
+    if (is_of_system(path)) return;
+    const bool counts = fs::is_directory(path, code)
+                            ? holds_scripts(path)
+                            : fs::is_regular_file(path, code) &&
+                                  fs::file_size(path, code) <= largest_code && !is_program(path) &&
+                                  is_script(path);
+    if (counts) places.insert(path);
+  };
+  for (const auto& [word, path] : named_paths(recipe)) {
+    if (word.starts_with('/')) take(path);
+  }
+  for (const auto& [name, value] : parameters) {
+    const auto* const text = std::get_if<std::string>(&value);
+    if (text != nullptr && text->starts_with('/')) take(fs::path(*text).lexically_normal());
+  }
+  return places;
 }
 
 }  // namespace sabath::app

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/spec/parameter.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +36,9 @@ std::map<std::string, std::string> outer_files(const spec::Recipe& recipe);
 /// The same of further files that the stages of a run name by an absolute path: data, and nothing
 /// that was written since `planned`, such as a log.
 std::map<std::string, std::string> outer_data(const spec::Recipe& recipe, base::WallTime planned);
+/// Code that stages, or the values of parameters, name by an absolute path: scripts, and folders
+/// that have some. Not what belongs to the system.
+std::set<std::filesystem::path> named_code(const spec::Recipe& recipe,
+                                           const spec::ParameterValues& parameters);
 
 }  // namespace sabath::app

@@ -1,3 +1,4 @@
+#include "code_elsewhere.hpp"
 #include "code_state.hpp"
 #include "dated_folder.hpp"
 #include "determinism.hpp"
@@ -34,35 +35,40 @@ std::uint64_t draw_seed() {
 
 constexpr int run_letters = 8;
 
-/// Everybody's session sets its language: told each time, it would be read no more. `repro` sets it
-/// as the record has it.
-bool is_told(std::string_view name) {
-  if (name == "LANG" || (name.starts_with("LC_") && name != "LC_ALL")) return false;
-  return is_of_determinism(name) || is_of_surroundings(name);
-}
-
-/// What of the caller's environment the run depends on, for the same command elsewhere.
+/// What of the caller's environment the run depends on, for the same command elsewhere. A site's
+/// jobs get none of it.
 std::vector<std::string> knobs_of(const RunRequest& request) {
   std::vector<std::string> words;
+  if (!request.site.empty()) return words;
   for (const auto& [name, value] : request.knobs.value_or(base::current_environment())) {
-    if (is_told(name) && !base::names_a_secret(name) && base::redact(value) == value)
+    if (is_knob(name) && !base::names_a_secret(name) && base::redact(value) == value)
       words.push_back(name + "=" + value);
   }
   if (!words.empty()) words.insert(words.begin(), "env");
   return words;
 }
 
+/// "sabath" with each further folder that its documents were looked for in.
+std::vector<std::string> program_of(const Folders& folders) {
+  std::vector<std::string> words{"sabath"};
+  for (const fs::path& catalog : folders.catalogs)
+    words.insert(words.end(), {"--catalog", catalog.string()});
+  return words;
+}
+
 std::string reproduce_command(const RunRequest& request,
+                              const Folders& folders,
                               const spec::ParameterValues& parameters,
                               const spec::Seed& seed) {
   std::vector<std::string> argv = knobs_of(request);
+  const std::vector<std::string> program = program_of(folders);
+  argv.insert(argv.end(), program.begin(), program.end());
   if (!request.again.empty()) {
     argv.insert(argv.end(), request.again.begin(), request.again.end());
     if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
     return base::quote_command(argv);
   }
-  argv.insert(argv.end(),
-              {"sabath", "run", request.named.empty() ? request.recipe.name : request.named});
+  argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
   for (const spec::Parameter& parameter : request.recipe.parameters) {
     const spec::ParameterValue& value = parameters.at(parameter.name);
@@ -82,6 +88,32 @@ void resolve_stages(const RunRequest& request, const fs::path& directory, spec::
     plan.stages.push_back(stage_template.resolve(*stage));
     refuse_secrets(plan.stages.back());
   }
+}
+
+std::vector<std::string> paths_in(const spec::ParameterValues& parameters) {
+  std::vector<std::string> paths;
+  for (const auto& [name, value] : parameters) {
+    const std::string text = spec::to_string(value);
+    if (text.starts_with('/')) paths.push_back(text);
+  }
+  return paths;
+}
+
+/// Of runs that are planned together code elsewhere is looked at once.
+std::map<std::string, std::string> found_elsewhere(const RunRequest& request,
+                                                   const spec::RunPlan& plan,
+                                                   base::ProcessRunner& processes,
+                                                   const std::stop_token& stop) {
+  if (request.sibling) {
+    spec::RunPlan sibling = RunFiles(request.sibling->run_directory).read_plan();
+    if (paths_in(sibling.parameters) == paths_in(plan.parameters) &&
+        sibling.environments() == plan.environments()) {
+      std::erase_if(sibling.code, [](const auto& item) { return !is_code_elsewhere(item.first); });
+      return std::move(sibling.code);
+    }
+  }
+  const base::Environment session = request.knobs.value_or(base::current_environment());
+  return code_elsewhere(request.recipe, plan, session, processes, stop);
 }
 
 /// Of the variants that stages name those that this run's stages do: others are of other points of
@@ -211,7 +243,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (!request.variant.empty()) plan.variant = request.variant;
   take_variants(request, environments.variants, plan);
   if (!request.repeats.empty()) plan.repeats = request.repeats;
-  plan.reproduce = reproduce_command(request, plan.parameters, plan.seed);
+  plan.reproduce = reproduce_command(request, folders, plan.parameters, plan.seed);
 
   plan.study_id = request.study_id;
   plan.study_point = request.study_point;
@@ -220,11 +252,16 @@ spec::RunPlan plan_run(const RunRequest& request,
       make_dated_folder(folders.runs(), request.recipe.name, run_letters, clock);
   plan.run_id = directory.filename().string();
   // Of a repetition the recipe's folder is gone as soon as it has ended.
-  if (plan.repeats) plan.reproduce = base::quote_command({"sabath", "repro", plan.run_id});
+  if (plan.repeats) {
+    std::vector<std::string> argv = program_of(folders);
+    argv.insert(argv.end(), {"repro", plan.run_id});
+    plan.reproduce = base::quote_command(argv);
+  }
   try {
     if (request.announce_id) request.announce_id(plan.run_id);
     resolve_stages(request, directory, plan);
     refuse_ranks_in_containers(plan);
+    plan.code.merge(found_elsewhere(request, plan, processes, stop));
     plan.code_state = keep_code(request, directory, folders.state(), processes, stop);
     if (request.place) give_place(*request.place, plan);
     const RunFiles files(directory);

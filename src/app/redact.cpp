@@ -18,11 +18,12 @@ namespace fs = std::filesystem;
 /// Beginnings of further variables of the libraries and runtimes that a run's result or time can
 /// depend on.
 constexpr auto prefixes = std::to_array<std::string_view>(
-    {"ASAN_",  "BLIS_",    "CC",     "CFLAGS",   "CUBLAS_", "CUDA_",    "CUDNN_", "CXX",
-     "FC",     "FFLAGS",   "FI_",    "GOMP_",    "GOTO_",   "GSL_RNG_", "HDF5_",  "HIP_",
-     "HSA_",   "HWLOC_",   "I_MPI_", "JAX_",     "KMP_",    "KOKKOS_",  "LD_",    "MALLOC_",
-     "MKL_",   "MPICH_",   "NCCL_",  "NUMEXPR_", "NVIDIA_", "OMPI_",    "OMP_",   "OPENBLAS_",
-     "PYTHON", "PYTORCH_", "ROCR_",  "SLURM_",   "UCX_",    "XLA_"});
+    {"ASAN_",    "BLIS_",    "CC",      "CFLAGS", "CRAY",          "CUBLAS_",   "CUDA_",
+     "CUDNN_",   "CXX",      "FC",      "FFLAGS", "FI_",           "GOMP_",     "GOTO_",
+     "GSL_RNG_", "HDF5_",    "HF_",     "HIP_",   "HSA_",          "HWLOC_",    "I_MPI_",
+     "JAX_",     "KMP_",     "KOKKOS_", "LD_",    "MALLOC_",       "MKL_",      "MPICH_",
+     "NCCL_",    "NUMEXPR_", "NVIDIA_", "OMPI_",  "OMP_",          "OPENBLAS_", "PYTHON",
+     "PYTORCH_", "ROCR_",    "SLURM_",  "TORCH",  "TRANSFORMERS_", "UCX_",      "XLA_"});
 
 constexpr std::size_t shortest_drawn = 12;
 

@@ -1,3 +1,4 @@
+#include "code_elsewhere.hpp"
 #include "code_folder.hpp"
 #include "determinism.hpp"
 #include "git_checkout.hpp"
@@ -223,6 +224,25 @@ class CodeOfThen {
   std::string why_{};
 };
 
+/// Code that no run keeps, and that is another one by now.
+void tell_other_code(const spec::RunPlan& plan,
+                     const RunRequest& request,
+                     const RepeatTools& tools) {
+  const base::Environment session = request.knobs.value_or(base::current_environment());
+  const auto now = code_elsewhere(request.recipe, plan, session, tools.processes, tools.stop);
+  for (const auto& [item, then] : plan.code) {
+    if (!is_code_elsewhere(item)) continue;
+    const auto found = now.find(item);
+    const std::string state = found == now.end() ? "nowhere to be found" : found->second;
+    if (state == then) continue;
+    tools.observer.warn(
+        item + ", which lies elsewhere than the recipe, is not as it was: " + then + " then, " +
+            state + " now",
+        "the code of today is run, and told as a difference; of code in the recipe's folder a run "
+        "keeps that of then");
+  }
+}
+
 /// As many cores and GPUs as the run had to itself; nothing: it had all there were.
 std::optional<spec::Place> place_like(const spec::RunPlan& plan, const RepeatTools& tools) {
   if (!plan.place || (plan.place->cpus.empty() && plan.place->gpus.empty())) return std::nullopt;
@@ -293,9 +313,11 @@ RunRequest repeat_run(const fs::path& run_directory,
         "the code of " + record.run_id + " was changed " + record.code_state->changed->front().seen,
         "it is done again with the code that was planned, which may not be what it ran");
   }
+  const spec::RunPlan plan = files.read_plan();
   request.fresh = true;
-  request.place = place_like(files.read_plan(), tools);
+  request.place = place_like(plan, tools);
   request.knobs = knobs_of(record, tools);
+  tell_other_code(plan, request, tools);
   return request;
 }
 

@@ -134,10 +134,9 @@ app::Folders read_folders(const base::Environment& environment,
   folders.configuration =
       folder_from(environment, "SABATH_CONFIG", "XDG_CONFIG_HOME", ".config").value_or("");
   const fs::path shipped = shipped_folder(program);
-  for (const std::string& catalog : catalogs) {
-    folders.assets.push_back(fs::absolute(catalog));
-    folders.recipes.push_back(fs::absolute(catalog));
-  }
+  for (const std::string& catalog : catalogs)
+    folders.catalogs.push_back(fs::absolute(catalog).lexically_normal());
+  folders.assets = folders.recipes = folders.catalogs;
   folders.assets.push_back(folders.home / "assets");
   folders.assets.push_back(shipped / "catalog");
   folders.recipes.push_back(folders.home / "recipes");

@@ -62,8 +62,10 @@ std::string code_text(const spec::Comparison& comparison) {
 
 bool is_told_in_words(const spec::Comparison& comparison, const spec::FacetDifference& difference) {
   if (difference.facet == "environment") return !comparison.environment.empty();
-  const bool is_code = difference.facet == "code" ||
-                       (difference.facet == "recipe" && difference.item == "definition");
+  // Files that lie elsewhere are not among those of the recipe's folder.
+  const bool is_folder = difference.item == "tree" || difference.item == "recipe" ||
+                         difference.item == "definition" || difference.item.starts_with("changed ");
+  const bool is_code = is_folder && (difference.facet == "code" || difference.facet == "recipe");
   return is_code && !comparison.code.empty();
 }
 

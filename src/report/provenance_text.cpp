@@ -87,6 +87,12 @@ void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
     const std::string files = fmt::format("{}", fmt::join(change.files, ", "));
     lines.add("changed", change.seen + (files.empty() ? "" : ": " + files));
   }
+  const spec::Facet* const facet = record.facet("code");
+  if (facet == nullptr) return;
+  for (const auto& [item, state] : facet->items) {
+    if (item.starts_with("repository ") || item.starts_with("folder "))
+      lines.add("elsewhere", item + "  " + state);
+  }
 }
 
 /// Which bytes went in.
@@ -135,6 +141,10 @@ void add_software(LabelledLines& lines, const spec::RunRecord& record) {
           "{} program(s) and libraries were seen loaded{}; --libraries lists them",
           software.libraries.size(),
           software.notes.empty() ? "" : fmt::format(", with {} note(s)", software.notes.size())));
+  if (!software.packages) return;
+  lines.add("packages",
+            fmt::format("{} of a Python that is of no layer; --libraries lists them",
+                        software.packages->size()));
 }
 
 void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
@@ -170,6 +180,12 @@ std::string libraries_text(const spec::Software& software) {
                fmt::format("{}", fmt::join(library.stages, ", "))});
   }
   std::string text = table.empty() ? "" : table.text();
+  if (software.packages && !software.packages->empty()) {
+    base::TextTable packages({{"package", base::Align::left}, {"version", base::Align::left}});
+    for (const auto& [name, version] : *software.packages)
+      packages.add({name, version});
+    text += (text.empty() ? "" : "\n") + packages.text();
+  }
   for (const std::string& note : software.notes)
     text += "  note: " + base::printable(note) + "\n";
   return text;

@@ -14,6 +14,7 @@ struct Folders {
   std::vector<std::filesystem::path> assets{};  ///< folders with asset documents; earlier ones win
   std::vector<std::filesystem::path>
       recipes{};  ///< folders with <name>/recipe.json; earlier ones win
+  std::vector<std::filesystem::path> catalogs{};  ///< those of them that this command alone names
 
   std::filesystem::path runs() const { return home / "runs"; }
   std::filesystem::path studies() const { return home / "studies"; }

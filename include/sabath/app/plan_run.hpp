@@ -56,7 +56,8 @@ struct RunRequest {
   /// The variables that choose among ways to compute, in place of those of this process that do;
   /// nothing: these.
   std::optional<std::map<std::string, std::string>> knobs{};
-  std::vector<std::string> again{};  ///< the command that asks for it; empty: `sabath run ...`
+  /// The words of `sabath` that ask for it; empty: those of `run`.
+  std::vector<std::string> again{};
   /// Told the run's id before anything of the run can be found, or nothing.
   std::function<void(const std::string& run_id)> announce_id{};
   std::string site{};       ///< whose scheduler executes it; empty: this machine does

@@ -6,6 +6,7 @@
 #include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
+#include <sabath/app/submit_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
@@ -62,9 +63,14 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
 }
 
 /// What makes such a study again.
-std::string command_of(const RunOptions& options, const app::RunRequest& request) {
-  std::vector<std::string> argv = arguments_of(options, request);
-  argv.insert(argv.begin(), "sabath");
+std::string command_of(const RunOptions& options,
+                       const app::RunRequest& request,
+                       const app::Folders& folders) {
+  std::vector<std::string> argv{"sabath"};
+  for (const std::filesystem::path& catalog : folders.catalogs)
+    argv.insert(argv.end(), {"--catalog", catalog.string()});
+  const std::vector<std::string> arguments = arguments_of(options, request);
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) argv.insert(argv.end(), {option, value});
   };
@@ -208,7 +214,7 @@ spec::StudyPlan new_plan(const RunOptions& options,
   if (!request.task.empty()) plan.task = request.task;
   plan.fresh = request.fresh;
   plan.offline = request.offline;
-  plan.command = command_of(options, request);
+  plan.command = command_of(options, request, workspace.folders());
   plan.points = points;
   return plan;
 }
@@ -226,12 +232,24 @@ app::StudyFiles begin_study(const std::string& name,
   return files;
 }
 
+/// Before anything is fetched or built for them.
+void check_jobs(const RunOptions& options,
+                const app::RunRequest& request,
+                const std::vector<spec::StudyPoint>& points,
+                Workspace& workspace) {
+  if (options.on.empty()) return;
+  const spec::Site site = workspace.site(options.on);
+  app::jobs_for(
+      request, points, options.pack.value_or(1), site, workspace.sites().scheduler(site.scheduler));
+}
+
 }  // namespace
 
 int run_new_study(const RunOptions& options,
                   const app::RunRequest& request,
                   const std::vector<spec::StudyPoint>& points,
                   Workspace& workspace) {
+  check_jobs(options, request, points, workspace);
   spec::StudyPlan plan = new_plan(options, request, points, workspace);
   const app::PreparedRecipe prepared =
       make_ready(request, points, options.on, arguments_of(options, request), workspace);
@@ -249,6 +267,7 @@ CarriedOut carry_out(const RunOptions& options,
                      const std::string& name,
                      Workspace& workspace) {
   const std::vector<spec::StudyPoint> points = points_of(options, request);
+  check_jobs(options, request, points, workspace);
   spec::StudyPlan plan = new_plan(options, request, points, workspace);
   const app::PreparedRecipe prepared =
       make_ready(request, points, options.on, arguments_of(options, request), workspace);
