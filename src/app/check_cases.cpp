@@ -19,7 +19,8 @@ std::string where_apart(const spec::ItemComparison& item, const std::string& pai
   if (!item.structure.empty()) return pair + ": " + item.structure;
   if (!item.first_bitwise) return pair + ": they are not equal";
   const auto& first = item.first_tolerance ? item.first_tolerance : item.first_bitwise;
-  return fmt::format("{}: {} against {} at {}", pair, first->b, first->a, first->where);
+  return fmt::format(
+      "{}: {} against {} at {}", pair, first->text_b(), first->text_a(), first->where);
 }
 
 /// Of several pairs.

@@ -1,16 +1,14 @@
 #include "code_folder.hpp"
 
+#include "file_digests.hpp"
+
 #include <sabath/app/baseline_files.hpp>
 #include <sabath/base/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_memo.hpp>
 #include <sabath/probe/library_watch.hpp>
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -24,54 +22,10 @@ constexpr std::size_t most_outer_entries = 20'000;
 constexpr std::uint64_t most_outer_bytes = std::uint64_t{256} << 20U;
 /// As many links in a row the kernel follows, too.
 constexpr std::size_t deepest = 40;
-/// Smaller files are read as quickly as a memo of them.
-constexpr std::uint64_t large_bytes = 1U << 20U;
-
-/// The record has of the system what was loaded.
-bool is_of_system(const fs::path& target) {
-  constexpr std::array<std::string_view, 10> folders{
-      "/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys", "/usr"};
-  if (base::is_beneath(target, "/usr/local")) return false;
-  return std::any_of(folders.begin(), folders.end(), [&](std::string_view folder) {
-    return base::is_beneath(target, folder);
-  });
-}
 
 bool can_read(const fs::path& path) {
   return ::access(path.c_str(), R_OK) == 0;
 }
-
-/// Digests of files, some of which are known.
-class FileDigests {
- public:
-  explicit FileDigests(const fs::path& state_directory) {
-    if (!state_directory.empty()) memo_.emplace(state_directory / "named-files");
-  }
-
-  base::Digest of(const fs::path& file) {
-    const auto stamp = memo_ ? probe::stamp_of(file) : std::nullopt;
-    if (!stamp || stamp->size_bytes < large_bytes ||
-        file.string().find_first_of("\t\n") != std::string::npos)
-      return base::digest_file(file);
-    const std::string key = stamp->text() + ":" + file.string();
-    const auto known = base::parse_digest(memo_->get(key).value_or(""));
-    if (known) return *known;
-    base::Digest digest = base::digest_file(file);
-    if (stamp->is_settled() && probe::stamp_of(file) == stamp) {
-      memo_->put(key, digest.text());
-      is_new_ = true;
-    }
-    return digest;
-  }
-
-  void save() {
-    if (is_new_) memo_->save();
-  }
-
- private:
-  std::optional<base::TextMemo> memo_{};
-  bool is_new_ = false;
-};
 
 }  // namespace
 

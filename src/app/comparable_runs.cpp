@@ -75,6 +75,13 @@ std::vector<Document> documents_of(const std::vector<RunRow>& runs,
   return documents;
 }
 
+std::string names_of(const std::vector<Document>& documents) {
+  std::set<std::string> names;
+  for (const Document& document : documents)
+    names.insert(document.record.recipe_name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// "such (3 runs, such as such-20260101-...), other (2 runs, ...)"; empty for one definition.
 std::string definitions_text(const std::vector<Document>& documents, std::size_t& count) {
   std::map<std::string, std::pair<const spec::RunRecord*, std::uint64_t>> definitions;
@@ -271,7 +278,7 @@ std::optional<CommonTerms> comparable(const std::vector<RunRow>& runs,
                                       const catalog::Catalog& catalog,
                                       spec::GroupComparison& told) {
   const std::vector<Document> documents = documents_of(runs, catalog);
-  told.recipe = documents.front().record.recipe_name;
+  told.recipe = names_of(documents);
   std::size_t definitions = 0;
   const std::string text = definitions_text(documents, definitions);
   if (definitions > 1 && !allowed.contains("recipe")) {

@@ -277,7 +277,7 @@ RunInFlight RecipeRunner::launch(const spec::RunPlan& plan, const Knobs& knobs) 
   if (knobs) {
     job.environment = base::current_environment();
     std::erase_if(*job.environment, [](const auto& item) {
-      if (item.first == "LD_LIBRARY_PATH") return false;  // sabath itself may want it to start here
+      if (stays_of_session(item.first)) return false;
       return is_of_determinism(item.first) || is_of_surroundings(item.first);
     });
     for (const auto& [name, value] : *knobs)

@@ -5,7 +5,6 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/hash_file.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/env/container_command.hpp>
@@ -122,7 +121,7 @@ StageSurroundings::StageSurroundings(const spec::RunPlan& plan,
       run_directory_(run_directory),
       inherited_(inherited),
       observer_(observer),
-      memo_(fs::path(plan.state_directory) / "named-files") {}
+      digests_(plan.state_directory) {}
 
 bool StageSurroundings::is_named_elsewhere(const fs::path& file,
                                            const spec::PlannedStage& stage) const {
@@ -145,23 +144,19 @@ bool StageSurroundings::is_named_elsewhere(const fs::path& file,
 std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_token& stop) {
   const auto stamp = probe::stamp_of(file);
   if (!stamp) return "gone";
-  const std::string key = stamp->text() + ":" + file.string();
-  if (auto known = memo_.get(key)) return *known;
-  if (stamp->size_bytes >= long_bytes)
-    observer_.note("hashing " + base::printable(file.string()) + ", which a cached stage names");
-  std::string digest;
   try {
-    digest = base::digest_file(file, base::DigestAlgorithm::sha256, [&](std::uint64_t) {
-               if (stop.stop_requested())
-                 throw Error(ErrorKind::interrupted,
-                             "interrupted while " + file.string() + " was hashed");
-             }).text();
+    const auto told = [&](std::uint64_t done) {
+      if (stop.stop_requested())
+        throw Error(ErrorKind::interrupted, "interrupted while " + file.string() + " was hashed");
+      if (done == 0 && stamp->size_bytes >= long_bytes)
+        observer_.note("hashing " + base::printable(file.string()) +
+                       ", which a cached stage names");
+    };
+    return digests_.of(file, told).text();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     return "unreadable " + stamp->text();  // for the command, too; or only to be executed
   }
-  if (stamp->is_settled() && probe::stamp_of(file) == stamp) memo_.put(key, digest);
-  return digest;
 }
 
 std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) const {
@@ -206,7 +201,7 @@ std::map<std::string, std::string> StageSurroundings::key_items(const spec::Plan
     if (const std::string interpreter = interpreter_of(*file); !interpreter.empty())
       add(interpreter);
   }
-  memo_.save();
+  digests_.save();
   items["files"] = canonical_list(digests);
   return items;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "file_digests.hpp"
+
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
-#include <sabath/base/text_memo.hpp>
 #include <sabath/spec/run_plan.hpp>
 
 #include <filesystem>
@@ -41,7 +42,7 @@ class StageSurroundings {
   const std::filesystem::path& run_directory_;
   const base::Environment& inherited_;
   base::Observer& observer_;
-  base::TextMemo memo_;
+  FileDigests digests_;
 };
 
 }  // namespace sabath::app

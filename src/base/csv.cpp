@@ -1,6 +1,7 @@
 #include <sabath/base/csv.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace sabath::base {
@@ -57,17 +58,26 @@ bool CsvReader::read_record(std::vector<std::string>& fields) {
   problem_ = {};
   line_ = next_line_;
   is_blank_ = true;
+  if (rest_.empty() && !refill()) return false;
+  const bool is_one_line = is_again_;
   State state = State::begin;
   std::uint64_t length = 0;
+  std::optional<std::string> further_lines;
   bool has_end = false;
   while (!has_end && (!rest_.empty() || refill())) {
     const char c = rest_.front();
     rest_.remove_prefix(1);
     if (c == '\n') ++next_line_;
     const State before = std::exchange(state, after(state, c, c == separator_ || c == '\n'));
-    has_end = state == State::begin && c == '\n';
+    has_end = c == '\n' && (state == State::begin || is_one_line || !problem_.empty());
     if (has_end) state = before;
+    if (further_lines) {
+      *further_lines += c;
+    } else if (c == '\n' && !has_end) {
+      further_lines.emplace();
+    }
     if (++length > longest_record_) problem_ = "is too long";
+    if (!problem_.empty() && further_lines) break;
     if (has_end || !problem_.empty()) continue;
     is_blank_ = is_blank_ && state == State::lead;
     const bool opens = state == State::quoted && (before == State::begin || before == State::lead);
@@ -78,15 +88,26 @@ bool CsvReader::read_record(std::vector<std::string>& fields) {
       fields.back() += c;
     }
   }
-  if (state == State::quoted) problem_ = "has a quote that does not end";
+  if (state == State::quoted && problem_.empty()) problem_ = "has a quote that does not end";
+  if (!problem_.empty() && further_lines) read_again(*std::move(further_lines));
   is_blank_ = is_blank_ && problem_.empty();
   // Of CRLF; within quotes it is the field's.
   const bool is_bare = state == State::plain || state == State::lead;
   if (is_bare && fields.back().ends_with('\r')) fields.back().pop_back();
-  return length > 0;
+  return true;
+}
+
+void CsvReader::read_again(std::string lines) {
+  again_ = std::move(lines);
+  behind_again_ = std::exchange(rest_, again_);
+  is_again_ = true;
+  next_line_ = line_ + 1;
 }
 
 bool CsvReader::refill() {
+  is_again_ = false;
+  rest_ = std::exchange(behind_again_, {});
+  if (!rest_.empty()) return true;
   rest_ = more_();
   if (!std::exchange(is_begun_, true)) {
     constexpr std::string_view mark = "\xEF\xBB\xBF";

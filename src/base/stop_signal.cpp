@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include <signal.h>
 #include <unistd.h>
@@ -13,12 +15,15 @@
 namespace sabath::base {
 namespace {
 
+constexpr int exit_status = 128 + SIGINT;
+
 /// All that a signal handler may touch: it has no other way to reach anything. The semaphore is
 /// never destroyed, so that a handler that is still on its way out finds it.
 struct HandlerState {
   HandlerState() { ::sem_init(&wake, 0, 0); }
   std::atomic<bool> in_use{false};
   std::atomic<bool> heeded{true};
+  std::atomic<bool> has_last{false};
   std::atomic<int> received{0};
   std::atomic<int> interrupts{0};
   sem_t wake{};
@@ -32,8 +37,8 @@ HandlerState& handler_state() {
 extern "C" void on_stop_signal(int signal) {
   const int saved = errno;
   HandlerState& state = handler_state();
-  if (!state.heeded) ::_exit(130);
-  if (signal == SIGINT && state.interrupts.fetch_add(1) > 0) ::_exit(130);
+  if (signal == SIGINT && state.interrupts.fetch_add(1) > 0) ::_exit(exit_status);
+  if (!state.heeded && !state.has_last) ::_exit(exit_status);
   int none = 0;
   state.received.compare_exchange_strong(none, signal);
   ::sem_post(&state.wake);
@@ -78,8 +83,16 @@ struct StopSignal::Watcher {
           while (state.received == 0 && !ending) {
             ::sem_wait(&state.wake);
           }
-          if (state.received != 0) source.request_stop();
+          if (state.received == 0) return;
+          if (!state.heeded) end_process();
+          source.request_stop();
         }) {}
+  /// Of two threads that end it one waits for the other.
+  [[noreturn]] void end_process() {
+    const std::lock_guard lock(mutex);
+    if (last) last();
+    ::_exit(exit_status);
+  }
   ~Watcher() {
     ending = true;
     ::sem_post(&handler_state().wake);
@@ -89,6 +102,8 @@ struct StopSignal::Watcher {
   Watcher& operator=(const Watcher&) = delete;
 
   std::atomic<bool> ending{false};
+  std::mutex mutex;
+  std::function<void()> last;
   std::thread thread;
   Handler interrupt{SIGINT};
   Handler terminate{SIGTERM};
@@ -102,6 +117,7 @@ StopSignal::StopSignal() {
   state.received = 0;
   state.interrupts = 0;
   state.heeded = true;
+  state.has_last = false;
   try {
     watcher_ = std::make_unique<Watcher>(source_);
   } catch (...) {
@@ -119,7 +135,13 @@ void StopSignal::set_heeded(bool heeded) noexcept {
   HandlerState& state = handler_state();
   state.heeded = heeded;
   // One that came just before would be heard by nobody any more.
-  if (!heeded && state.received != 0) ::_exit(128 + SIGINT);
+  if (!heeded && state.received != 0) watcher_->end_process();
+}
+
+void StopSignal::set_last(std::function<void()> last) {
+  const std::lock_guard lock(watcher_->mutex);
+  watcher_->last = std::move(last);
+  handler_state().has_last = watcher_->last != nullptr;
 }
 
 int StopSignal::received() const noexcept {

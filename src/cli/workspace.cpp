@@ -60,6 +60,11 @@ Workspace::Workspace(const GlobalOptions& options)
   end_at_signal();
 }
 
+void Workspace::refuse_json(const std::string& hint) const {
+  if (!options_.json) return;
+  throw Error(ErrorKind::usage, "--json: '" + options_.command + "' has only text to answer", hint);
+}
+
 const app::Folders& Workspace::folders() {
   if (!folders_) {
     folders_ = read_folders(base::current_environment(), options_.catalogs, program_path());

@@ -10,6 +10,7 @@
 #include <sabath/app/scheduler_desk.hpp>
 #include <sabath/app/sites.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/stop_signal.hpp>
 #include <sabath/cache/cache.hpp>
@@ -47,6 +48,10 @@ class Workspace {
   }
   /// From now on a signal ends the command where it is: what follows only reads, and may take long.
   void end_at_signal() { stop_.set_heeded(false); }
+  /// Before a signal does so this folder is removed.
+  void remove_at_signal(const std::filesystem::path& folder) {
+    stop_.set_last([folder] { base::remove_tree(folder); });
+  }
 
   /// config.json. Throws Error{usage}.
   const spec::Configuration& configuration();
@@ -93,6 +98,8 @@ class Workspace {
   catalog::RunRow one_run(const std::string& selection);
 
   void answer(std::string_view text) const;  ///< as write_answer
+  /// Throws Error{usage} where a command that has only text to answer with is asked for --json.
+  void refuse_json(const std::string& hint = {}) const;
 
  private:
   env::BringFiles package_files();

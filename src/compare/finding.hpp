@@ -10,8 +10,8 @@
 
 namespace sabath::compare {
 
-/// Where a series parts, as far as it is known: else base::no_step.
-struct PartsAt {
+/// A place in a series, as far as it is known: else base::no_step.
+struct SeriesPlace {
   std::int64_t step = base::no_step;
   std::int64_t epoch = base::no_step;
   std::int64_t record = 0;  ///< which one of its rank, where neither is known
@@ -23,7 +23,8 @@ struct Finding {
   std::string stage{};
   bool in_conflict = false;  ///< the two recipes say what cannot both hold: it is not judged
   bool from_start = false;   ///< the very first pair of a series differs already
-  PartsAt parts_at{};
+  SeriesPlace begins_at{};
+  SeriesPlace parts_at{};
   bool counts_anew = false;  ///< a series with the same steps in each epoch
   /// The last step of each epoch in which a series has some, unless it counts them anew.
   std::vector<std::pair<std::int64_t, std::int64_t>> epoch_ends{};

@@ -31,6 +31,7 @@ inline double relative_difference(double a, double b, double absolute) {
 template <class BitsT, int mantissa_bits, int exponent_bias>
 struct FloatFormat {
   using Bits = BitsT;
+  static constexpr bool has_whole_numbers = false;
   static constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(Bits) - 1);
   static constexpr std::uint64_t infinity = sign - (std::uint64_t{1} << mantissa_bits);
 
@@ -96,6 +97,7 @@ using Bfloat16 = FloatFormat<std::uint16_t, 7, 127>;
 template <class Integer>
 struct IntegerFormat {
   using Bits = Integer;
+  static constexpr bool has_whole_numbers = true;
   static constexpr bool is_nan(Bits) { return false; }
 
   static constexpr std::uint64_t distance(Bits a, Bits b) {

@@ -187,7 +187,7 @@ bool same_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-PartsAt parts_at(const Pair& pair) {
+SeriesPlace place_of(const Pair& pair) {
   switch (pair.key.kind) {
     case KeyKind::step:
       return {pair.key.index, pair.epoch, 0};
@@ -300,12 +300,13 @@ Finding compare_series(const spec::Series* a,
     divergence.position = pair.key.index;
     divergence.where = place_text(pair.key, pair.epoch, show_rank);
   });
+  if (!alignment.pairs.empty()) finding.begins_at = place_of(alignment.pairs.front());
   if (const auto first =
           std::mismatch(values_a.begin(), values_a.end(), values_b.begin(), same_bits);
       first.first != values_a.end()) {
     const auto ordinal = static_cast<std::size_t>(first.first - values_a.begin());
     finding.from_start = ordinal == 0;
-    finding.parts_at = parts_at(alignment.pairs[ordinal]);
+    finding.parts_at = place_of(alignment.pairs[ordinal]);
     finding.item.comes_back = same_bits(values_a.back(), values_b.back());
   }
   finding.counts_anew = alignment.by_epoch;

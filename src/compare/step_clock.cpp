@@ -27,7 +27,10 @@ StepClock::StepClock(const std::string& stage, const std::vector<Finding>& metri
 
 StepClock::When StepClock::when(const Finding& metric) const {
   if (!metric.item.first_bitwise) return {last, last};
-  const PartsAt& at = metric.parts_at;
+  return when(metric.parts_at);
+}
+
+StepClock::When StepClock::when(const SeriesPlace& at) const {
   const bool has_step = at.step != base::no_step;
   const bool has_epoch = at.epoch != base::no_step;
   if (!has_step && !has_epoch) return {by_record, at.record};

@@ -19,7 +19,9 @@ class StepClock {
 
   StepClock(const std::string& stage, const std::vector<Finding>& metrics);
 
+  /// When a metric parts: last of all, where it does not.
   When when(const Finding& metric) const;
+  When when(const SeriesPlace& at) const;
 
  private:
   bool counts_anew_ = false;

@@ -36,6 +36,14 @@ std::uint64_t count_nans(const std::byte* values, std::size_t count) {
   return nans;
 }
 
+template <class Integer>
+void keep_digits(Integer a, Integer b, spec::Divergence& at) {
+  constexpr double first_inexact = 9007199254740992.0;  // 2^53: what 2^53 + 1 is as a double
+  if (std::max(std::abs(at.a), std::abs(at.b)) < first_inexact) return;
+  at.whole_a = std::to_string(a);
+  at.whole_b = std::to_string(b);
+}
+
 }  // namespace
 
 Tally::Tally(base::ArrayType type, const spec::Tolerance& tolerance, std::uint64_t expected)
@@ -96,7 +104,7 @@ void Tally::add_values(const std::byte* a,
       const Bits of_a = load<Bits>(at_a, i);
       const Bits of_b = load<Bits>(at_b, i);
       if (of_a != of_b) {
-        add_difference(Format::difference(of_a, of_b), item_.compared, times);
+        add_difference<Format>(of_a, of_b, times);
       } else if (Format::is_nan(of_a)) {
         item_.nan_pairs += times;
       }
@@ -104,17 +112,18 @@ void Tally::add_values(const std::byte* a,
   }
 }
 
-void Tally::add_difference(const Difference& difference,
-                           std::uint64_t ordinal,
-                           std::uint64_t times) {
+template <class Format>
+void Tally::add_difference(typename Format::Bits a, typename Format::Bits b, std::uint64_t times) {
+  const Difference difference = Format::difference(a, b);
   const auto mark = [&](std::optional<spec::Divergence>& first) {
     if (first) return;
     first = spec::Divergence{{},
-                             static_cast<std::int64_t>(ordinal),
+                             static_cast<std::int64_t>(item_.compared),
                              difference.a,
                              difference.b,
                              difference.relative,
                              difference.ulps};
+    if constexpr (Format::has_whole_numbers) keep_digits(a, b, *first);
   };
   item_.different += times;
   mark(item_.first_bitwise);

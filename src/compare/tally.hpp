@@ -36,7 +36,8 @@ class Tally {
  private:
   template <class Format>
   void add_values(const std::byte* a, const std::byte* b, std::size_t count, std::uint64_t times);
-  void add_difference(const Difference& difference, std::uint64_t ordinal, std::uint64_t times);
+  template <class Format>
+  void add_difference(typename Format::Bits a, typename Format::Bits b, std::uint64_t times);
   bool within_tolerance(const Difference& difference) const;
 
   base::ArrayType type_;

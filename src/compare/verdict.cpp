@@ -12,7 +12,7 @@ bool holds(const spec::ItemComparison& item, spec::Rung required) {
 }
 
 std::string values_text(const spec::Divergence& at) {
-  std::string text = fmt::format("{} against {}", at.a, at.b);
+  std::string text = fmt::format("{} against {}", at.text_a(), at.text_b());
   if (std::isfinite(at.relative)) text += fmt::format(", relative {:.3g}", at.relative);
   return text;
 }

@@ -157,8 +157,8 @@ std::string items_text(const Comparison& comparison) {
 std::string divergence_text(const spec::Divergence& divergence) {
   return fmt::format("{}: {} and {} ({} ULP, relative {:.1e})",
                      divergence.where,
-                     fmt::format("{:.17g}", divergence.a),
-                     fmt::format("{:.17g}", divergence.b),
+                     divergence.text_a(),
+                     divergence.text_b(),
                      divergence.ulps,
                      divergence.relative);
 }

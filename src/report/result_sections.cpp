@@ -2,6 +2,7 @@
 #include "changes_text.hpp"
 #include "document.hpp"
 
+#include <sabath/base/moments.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -14,33 +15,22 @@
 namespace sabath::report {
 namespace {
 
-struct Moments {
+struct FiniteValues {
   std::vector<double> values{};  ///< finite ones, sorted
   std::size_t other = 0;         ///< runs without a finite value
-  double mean = 0;
-  double sd = 0;
 };
 
-Moments moments_of(const Groups::Row& row) {
-  Moments moments;
+FiniteValues finite_of(const Groups::Row& row) {
+  FiniteValues finite;
   for (const auto& value : row.values) {
     if (value && std::isfinite(*value)) {
-      moments.values.push_back(*value);
+      finite.values.push_back(*value);
     } else {
-      ++moments.other;
+      ++finite.other;
     }
   }
-  std::sort(moments.values.begin(), moments.values.end());
-  if (moments.values.empty()) return moments;
-  const auto n = static_cast<double>(moments.values.size());
-  const double first = moments.values.front();
-  for (const double value : moments.values)
-    moments.mean += (value - first) / n;
-  for (const double value : moments.values)
-    moments.sd += std::pow(value - first - moments.mean, 2) / std::max(n - 1, 1.0);
-  moments.mean += first;
-  moments.sd = std::sqrt(moments.sd);
-  return moments;
+  std::sort(finite.values.begin(), finite.values.end());
+  return finite;
 }
 
 /// With different bits.
@@ -65,23 +55,21 @@ Table spread_table(const Report& report, bool grouped) {
     const Groups groups = groups_of(report, m, Rows::groups);
     most = std::max(most, groups.rows.size());
     for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
-      const Moments moments = moments_of(groups.rows[r]);
+      const FiniteValues finite = finite_of(groups.rows[r]);
+      const base::Moments moments = base::moments(finite.values);
       std::vector<std::string> cells{title_of(report.metrics[m])};
       if (grouped) cells.push_back(groups.rows[r].label);
-      cells.push_back(std::to_string(moments.values.size()));
-      if (moments.values.empty()) {
+      cells.push_back(std::to_string(moments.n));
+      if (moments.n == 0) {
         cells.resize(cells.size() + 5);
       } else {
-        const auto texts = texts_apart({quantile(moments.values, 0.5),
-                                        moments.mean,
-                                        moments.values.front(),
-                                        moments.values.back()});
-        cells.insert(cells.end(),
-                     {texts[0], texts[1], number_text(moments.sd), texts[2], texts[3]});
-        if (moments.values.size() == 1) cells[cells.size() - 3].clear();  // no sd of one
+        const auto texts =
+            texts_apart({quantile(finite.values, 0.5), moments.mean, moments.min, moments.max});
+        const std::string sd = moments.n > 1 ? number_text(moments.sd) : "";
+        cells.insert(cells.end(), {texts[0], texts[1], sd, texts[2], texts[3]});
       }
       cells.push_back(std::to_string(distinct_values(groups.rows[r])));
-      cells.push_back(moments.other > 0 ? std::to_string(moments.other) : "");
+      cells.push_back(finite.other > 0 ? std::to_string(finite.other) : "");
       table.rows.push_back(std::move(cells));
     }
   }
@@ -263,11 +251,11 @@ Section pair_section(const Report& report) {
   section.blocks.emplace_back(text);
   if (pair.first_divergence) {
     section.blocks.emplace_back(
-        fmt::format("They part in {} at {}: {:.17g} and {:.17g}.{}",
+        fmt::format("They part in {} at {}: {} and {}.{}",
                     pair.first_divergence_in,
                     pair.first_divergence->where,
-                    pair.first_divergence->a,
-                    pair.first_divergence->b,
+                    pair.first_divergence->text_a(),
+                    pair.first_divergence->text_b(),
                     pair.likely_cause.empty() ? "" : " Likely cause: " + pair.likely_cause + "."));
   }
   add_changes(pair, section);

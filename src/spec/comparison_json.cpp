@@ -34,6 +34,8 @@ static void describe(FieldWriter& io, const Divergence& divergence) {
   io("b", divergence.b);
   io("relative", divergence.relative);
   io("ulps", divergence.ulps);
+  io("whole_a", divergence.whole_a);
+  io("whole_b", divergence.whole_b);
 }
 
 static void describe(FieldWriter& io, const ItemComparison& item) {

@@ -148,6 +148,22 @@ TEST_CASE("cli: errors with --json are JSON on stderr, and stdout stays empty") 
   CHECK_THAT(error["message"].get<std::string>(), Contains("no-such-thing"));
 }
 
+TEST_CASE("cli: what has only text to answer refuses --json") {
+  Sabath sabath;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"logs", "@last", "--json"},
+        {"--json", "help"},
+        {"help", "run", "--json"},
+        {"completion", "bash", "--json"}}) {
+    const Answer answer = sabath(arguments);
+    INFO(arguments.front() << ": " << answer.errors);
+    CHECK(answer.status == 2);
+    CHECK(answer.output.empty());
+    const json error = json::parse(answer.errors);
+    CHECK_THAT(error["error"]["message"].get<std::string>(), Contains("has only text to answer"));
+  }
+}
+
 TEST_CASE("cli: notes go to stderr, answers to stdout, and --quiet keeps the answer alone") {
   Sabath sabath;
   const auto folder = sabath.shell_recipe("tiny", "sleep 1");

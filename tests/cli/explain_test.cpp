@@ -7,6 +7,8 @@
 
 #include <thread>
 
+#include <signal.h>
+
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
@@ -153,6 +155,29 @@ TEST_CASE("cli: explain finds the variable that leads to other code, and compare
   check_cause(explained(sabath), "variable PYTHONPATH");
 }
 
+TEST_CASE("cli: explain makes no run without the library path that it has itself") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("loaded", tell("1${{LD_LIBRARY_PATH:+.5}}"), keys());
+  const std::string path = (sabath.folder() / "lib").string();
+  sabath.environment()["LD_LIBRARY_PATH"] = path;
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  sabath.environment().erase("LD_LIBRARY_PATH");
+  done(sabath, {"run", folder, "--seed", "1", "--set", "decoy=2", "--tag", "b"});
+  SECTION("it has one") {
+    sabath.environment()["LD_LIBRARY_PATH"] = path;
+    const json found = explained(sabath);
+    INFO(found.dump(1));
+    CHECK(found["status"] == 3);
+    CHECK(found["changes"].size() == 1);
+    REQUIRE(found["impossible"].size() == 1);
+    CHECK_THAT(found["impossible"][0].get<std::string>(),
+               Contains("variable LD_LIBRARY_PATH: B had none") && Contains("unset it"));
+  }
+  SECTION("it has none") {
+    check_cause(explained(sabath), "variable LD_LIBRARY_PATH");
+  }
+}
+
 TEST_CASE("cli: explain goes on where a hybrid fails, and does not make that one again") {
   const Sabath sabath;
   // x and y go only together.
@@ -229,6 +254,29 @@ TEST_CASE("cli: explain says that A is not repeatable here, or differs in what n
     CHECK_THAT(changed["reason"].get<std::string>(),
                Contains("the cause is none of what can be changed here"));
   }
+}
+
+TEST_CASE("cli: explain that a signal ends leaves no folder behind") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "large", "echo {param.decoy} > {output}/x.bin", keys(), R"({"outputs": ["x.bin"]})");
+  done(sabath, {"run", folder, "--seed", "1", "--tag", "a"});
+  done(sabath, {"run", folder, "--seed", "1", "--set", "decoy=2", "--tag", "b"});
+  // Zeros in no space, which take a minute to be found other than what the record says.
+  const fs::path output = sabath.run_directories().front() / "outputs/go/x.bin";
+  fs::remove(output);
+  write_text(output, "");
+  fs::resize_file(output, std::uintmax_t{1} << 36U);
+  const fs::path work = sabath.home() / "state/explain";
+  Running explain = sabath.start({"explain", "tag=a", "tag=b"});
+  const auto is_under_way = [&] {
+    return fs::exists(work) && !fs::is_empty(work) &&
+           fs::exists(fs::directory_iterator(work)->path() / "b");
+  };
+  REQUIRE(eventually(is_under_way));
+  explain.signal(GENERATE(SIGINT, SIGTERM));
+  CHECK(explain.wait().status == 130);
+  CHECK(fs::is_empty(work));
 }
 
 TEST_CASE("cli: explain names no cause that does not come out the same once more") {

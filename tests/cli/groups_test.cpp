@@ -195,6 +195,7 @@ TEST_CASE("cli: numbers of two units are told and not compared") {
     CHECK_THAT(found["reason"].get<std::string>(),
                Contains("the recipes have different units of it: 'ms' and 's'"));
     CHECK(found["metrics"][0]["unit"] == "");
+    CHECK(found["recipe"] == "in-ms, in-s");
   }
 }
 

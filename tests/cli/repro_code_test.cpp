@@ -54,6 +54,35 @@ fs::path recipe(const Sabath& sabath, const std::string& line) {
   return folder;
 }
 
+/// A repository "NAME" with a script, and with the repository `within` as a submodule that it
+/// ignores.
+fs::path make_library(const Sabath& sabath,
+                      const std::string& name,
+                      const std::string& within = {}) {
+  const fs::path library = sabath.folder() / name;
+  fs::create_directories(library);
+  write_text(library / "lib.sh", "echo library\n");
+  git(sabath, library, {"init", "-q"});
+  if (!within.empty()) {
+    const std::string inner = (sabath.folder() / within).string();
+    git(sabath, library, {"submodule", "--quiet", "add", inner, "inner"});
+    git(sabath, library, {"config", "-f", ".gitmodules", "submodule.inner.ignore", "all"});
+  }
+  commit_all(sabath, library, "first");
+  return library;
+}
+
+/// The repository "work" of a recipe's folder that is too large to be kept, with `library` in its
+/// "lib".
+void commit_with_submodule(const Sabath& sabath, const fs::path& folder, const fs::path& library) {
+  const fs::path top = sabath.folder() / "work";
+  write_text(folder / "data.bin", std::string(too_large, 'x'));
+  git(sabath, top, {"init", "-q"});
+  git(sabath, top, {"submodule", "--quiet", "add", library.string(), "recipes/coded/lib"});
+  git(sabath, top, {"submodule", "--quiet", "update", "--init", "--recursive"});
+  commit_all(sabath, top, "first");
+}
+
 std::string output_of_newest(const Sabath& sabath) {
   return text_of(sabath.run_directories().back() / "outputs/go/out");
 }
@@ -100,17 +129,8 @@ TEST_CASE("repro: code that was too large to be kept comes from its commit, with
 
 TEST_CASE("repro: what a submodule had changed is part of the code") {
   Sabath sabath;
-  const fs::path library = sabath.folder() / "library";
-  fs::create_directories(library);
-  write_text(library / "lib.sh", "echo library\n");
-  git(sabath, library, {"init", "-q"});
-  commit_all(sabath, library, "first");
   const fs::path folder = recipe(sabath, "sh {recipe}/lib/lib.sh");
-  const fs::path top = sabath.folder() / "work";
-  write_text(folder / "data.bin", std::string(too_large, 'x'));
-  git(sabath, top, {"init", "-q"});
-  git(sabath, top, {"submodule", "--quiet", "add", library.string(), "recipes/coded/lib"});
-  commit_all(sabath, top, "first");
+  commit_with_submodule(sabath, folder, make_library(sabath, "library"));
   write_text(folder / "lib/lib.sh", "echo changed\n");
   done(sabath, {"run", folder.string()});
   CHECK(output_of_newest(sabath) == "changed\n");
@@ -122,18 +142,10 @@ TEST_CASE("repro: what a submodule had changed is part of the code") {
 
 TEST_CASE("repro: code that git was told not to look at is recorded as changed, and comes back") {
   Sabath sabath;
-  const fs::path library = sabath.folder() / "library";
-  fs::create_directories(library);
-  write_text(library / "lib.sh", "echo library\n");
-  git(sabath, library, {"init", "-q"});
-  commit_all(sabath, library, "first");
   const fs::path folder = recipe(sabath, "(sh {recipe}/lib/lib.sh; sh {code}/train.sh)");
   const fs::path top = sabath.folder() / "work";
-  write_text(folder / "data.bin", std::string(too_large, 'x'));
   write_text(top / "left out.sh", "echo never there\n");
-  git(sabath, top, {"init", "-q"});
-  git(sabath, top, {"submodule", "--quiet", "add", library.string(), "recipes/coded/lib"});
-  commit_all(sabath, top, "first");
+  commit_with_submodule(sabath, folder, make_library(sabath, "library"));
   fs::path changed = folder / "lib/lib.sh";
   std::string expected = "changed\none\n";
   json dirty = {"M recipes/coded/lib"};
@@ -178,29 +190,10 @@ TEST_CASE("repro: code that git was told not to look at is recorded as changed, 
 
 TEST_CASE("repro: a submodule of a submodule is looked at, whatever its parent ignores") {
   Sabath sabath;
-  const auto make = [&](const char* name, const char* within) {
-    const fs::path library = sabath.folder() / name;
-    fs::create_directories(library);
-    write_text(library / "lib.sh", "echo library\n");
-    git(sabath, library, {"init", "-q"});
-    if (within != nullptr) {
-      git(sabath,
-          library,
-          {"submodule", "--quiet", "add", (sabath.folder() / within).string(), "inner"});
-      git(sabath, library, {"config", "-f", ".gitmodules", "submodule.inner.ignore", "all"});
-    }
-    commit_all(sabath, library, "first");
-    return library;
-  };
-  make("inner", nullptr);
-  const fs::path outer = make("outer", "inner");
+  make_library(sabath, "inner");
+  const fs::path outer = make_library(sabath, "outer", "inner");
   const fs::path folder = recipe(sabath, "sh {recipe}/lib/inner/lib.sh");
-  const fs::path top = sabath.folder() / "work";
-  write_text(folder / "data.bin", std::string(too_large, 'x'));
-  git(sabath, top, {"init", "-q"});
-  git(sabath, top, {"submodule", "--quiet", "add", outer.string(), "recipes/coded/lib"});
-  git(sabath, top, {"submodule", "--quiet", "update", "--init", "--recursive"});
-  commit_all(sabath, top, "first");
+  commit_with_submodule(sabath, folder, outer);
   write_text(folder / "lib/inner/lib.sh", "echo changed\n");
   done(sabath, {"run", folder.string()});
   CHECK(json::parse(sabath.newest())["code_state"]["git"]["dirty"] ==

@@ -23,7 +23,9 @@ class CsvReader {
   CsvReader(const CsvReader&) = delete;
   CsvReader& operator=(const CsvReader&) = delete;
 
-  /// False at the end. A record that has a problem is passed by as a whole, its fields are no use.
+  /// False at the end. A record that has a problem is passed by, its fields are no use. Where its
+  /// quote never ends, since a writer was killed within it and another went on, or where it is too
+  /// long, this is its first line alone: each of the further ones is then a record of its own.
   bool next(std::vector<std::string>& fields);
   /// What is wrong with the record, "has a quote that does not end"; empty: nothing.
   std::string_view problem() const { return problem_; }
@@ -31,12 +33,16 @@ class CsvReader {
 
  private:
   bool read_record(std::vector<std::string>& fields);
+  void read_again(std::string lines);
   bool refill();
 
   More more_;
   std::uint64_t longest_record_;
   char separator_ = ',';
   std::string_view rest_{};
+  std::string again_{};  ///< lines of a record that was none
+  std::string_view behind_again_{};
+  bool is_again_ = false;  ///< these are what `rest_` is of
   std::string_view problem_{};
   std::uint64_t line_ = 1;
   std::uint64_t next_line_ = 1;

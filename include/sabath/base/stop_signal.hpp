@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -20,6 +21,9 @@ class StopSignal {
   /// Whether somebody looks at the token, as at first. Where nobody does, a stop request would be
   /// swallowed: then the first signal ends the process at once, with status 130.
   void set_heeded(bool heeded) noexcept;
+  /// What such an end must not leave behind; nothing: no more. Called in another thread, so it
+  /// takes what it needs by value.
+  void set_last(std::function<void()> last);
   /// The signal that asked, or 0.
   int received() const noexcept;
 

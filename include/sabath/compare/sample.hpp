@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <sabath/base/moments.hpp>
+
 #include <span>
 #include <vector>
 
@@ -15,28 +16,9 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// What tests that assume normal values need of a group.
-struct Moments {
-  std::uint64_t n = 0;
-  double mean = 0;
-  double sd = 0;  ///< of the sample: squares divided by n - 1; 0 for n < 2
-  double min = 0;
-  double max = 0;
-
-  /// sd / abs(mean): infinite where only the mean is zero, NaN where both are.
-  double variation() const;
-  bool operator==(const Moments&) const = default;
-};
-
-/// In two passes, relative to the first value and in units of the largest, so that no square is too
-/// large or too small for a double. Equal values have exactly that mean and no standard deviation,
-/// others always have one; it is infinite where a double holds none that large. A value that is not
-/// finite makes both NaN. All zero for no values.
-Moments moments(std::span<const double> values);
-
-/// The power of two in whose units `value` lies in [1, 2): numbers are divided by it exactly. 1 for
-/// zero and for what is not finite.
-double unit_of(double value);
+using base::Moments;
+using base::moments;
+using base::unit_of;
 
 /// Of the sorted values the middle one, or the mean of the two; NaN for none.
 double median(std::span<const double> values);

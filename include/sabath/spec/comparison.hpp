@@ -50,7 +50,13 @@ struct Divergence {
   double b = 0;
   double relative = 0;  ///< abs(a-b) / max(abs a, abs b)
   std::uint64_t ulps = 0;
+  /// All digits of both, where one is a whole number beyond those that a double has exactly.
+  std::optional<std::string> whole_a{};
+  std::optional<std::string> whole_b{};
 
+  /// As short as it can be told from every other.
+  std::string text_a() const;
+  std::string text_b() const;
   bool operator==(const Divergence&) const = default;
 };
 

@@ -164,7 +164,7 @@ struct LeftOut {
 
 /// `compare SELECTION --by FACTOR,...`, or of two selections: then `by` is "side", with A and B.
 struct GroupComparison {
-  std::string recipe{};
+  std::string recipe{};  ///< "one, two" where they are of several
   std::vector<std::string> by{};
   std::uint64_t runs = 0;
   std::uint64_t imported = 0;  ///< of them, that came from tables

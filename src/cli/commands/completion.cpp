@@ -17,6 +17,7 @@ void setup_completion(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([&action, &app, shell] {
     action = [&app, shell](Workspace& workspace) -> int {
+      workspace.refuse_json();
       workspace.answer(completion_script(app, *shell));
       return exit_done;
     };

@@ -95,12 +95,15 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   const auto parent = workspace.folders().state() / "explain";
   base::make_directories(parent);
   const base::TempDir work(parent);
+  workspace.remove_at_signal(work.path());
   const auto begun = std::chrono::steady_clock::now();
   app::ExplainTools tools;
   tools.work = work.path();
   tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
-    return app::repeat_run(
+    app::RunRequest asked = app::repeat_run(
         run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});
+    workspace.end_at_signal();
+    return asked;
   };
   tools.run = [&](const app::RunRequest& wanted) {
     app::MadeRun made = make_run(wanted, workspace);

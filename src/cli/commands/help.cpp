@@ -47,6 +47,7 @@ void setup_help(CLI::App& app, Action& action) {
   command->add_flag("--man", options->man, "the whole manual as a man page");
   command->callback([&action, &app, options] {
     action = [&app, options](Workspace& workspace) -> int {
+      workspace.refuse_json();
       if (options->man) {
         workspace.answer(manual_as_roff());
       } else {

@@ -27,6 +27,7 @@ struct LogsOptions {
 };
 
 int run_logs(const LogsOptions& options, Workspace& workspace) {
+  workspace.refuse_json("'sabath show RUN --json' has the run's stages");
   const catalog::RunRow row = workspace.one_run(options.run);
   app::RunLogs logs(row.directory, {options.stage, options.errors, options.job});
   const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);

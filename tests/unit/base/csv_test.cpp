@@ -87,8 +87,37 @@ TEST_CASE("csv: a last line needs no end, one with an open quote is told") {
   CHECK(read("a;b").records == std::vector<Fields>{{"a", "b"}});
   CHECK(read("a;b\r").records == std::vector<Fields>{{"a", "b"}});
   const Table open = read("x,y\na,\"b\nc");
-  CHECK(open.records == std::vector<Fields>{{"x", "y"}});
+  CHECK(open.records == std::vector<Fields>{{"x", "y"}, {"c"}});
   CHECK(open.problems == Fields{"2 has a quote that does not end"});
+}
+
+TEST_CASE("csv: behind a quote that never ends each line is a record") {
+  const std::string text = "x,y\n1,\"a\n2,b\n\n3,5' c\r\n4,";
+  for (std::size_t first = 3; first < text.size(); ++first) {
+    const Table table = read(text, 1000, first);
+    INFO("cut at " << first);
+    CHECK(table.records == std::vector<Fields>{{"x", "y"}, {"2", "b"}, {"3", "5' c"}, {"4", ""}});
+    CHECK(table.lines == std::vector<std::uint64_t>{1, 3, 5, 6});
+    CHECK(table.problems == Fields{"2 has a quote that does not end"});
+  }
+}
+
+TEST_CASE("csv: a quote that does not end in time does not swallow the table") {
+  std::string text = "x,y\n1,\"a\n";
+  for (int i = 2; i < 40; ++i)
+    text += std::to_string(i) + ",b\n";
+  text += "40,\"c\nd\"\n";
+  for (std::size_t first = 3; first < text.size(); ++first) {
+    const Table table = read(text, 17 + first % 4, first);
+    INFO("cut at " << first);
+    REQUIRE(table.records.size() == 40);
+    CHECK(table.records[38] == Fields{"39", "b"});
+    CHECK(table.records[39] == Fields{"40", "c\nd"});
+    CHECK(table.lines[39] == 41);
+    CHECK(table.problems == Fields{"2 is too long"});
+  }
+  CHECK(read("x\n\"" + std::string(40, 'a') + "\n1\n", 20).records ==
+        std::vector<Fields>{{"x"}, {"1"}});
 }
 
 TEST_CASE("csv: a record that is too long is passed by, and the next one is read") {

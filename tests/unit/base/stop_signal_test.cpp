@@ -1,6 +1,7 @@
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
 
+#include <sabath/base/file.hpp>
 #include <sabath/base/stop_signal.hpp>
 
 #include <catch2/catch.hpp>
@@ -103,6 +104,27 @@ TEST_CASE("stop signal: SIGTERMs, and one SIGINT after them, do not end the proc
     return stop.received() == SIGTERM ? 0 : 1;
   });
   CHECK(status == 0);
+}
+
+TEST_CASE("stop signal: one that nobody heeds ends the process, and leaves nothing behind") {
+  const TempDir home(std::filesystem::temp_directory_path());
+  const auto folder = home.path() / "work";
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  const bool comes_before = GENERATE(true, false);
+  make_directories(folder / "more");
+  const int status = test::status_in_child([&] {
+    default_signals();
+    StopSignal stop;
+    stop.set_last([folder] { remove_tree(folder); });
+    if (comes_before) ::raise(signal);
+    stop.set_heeded(false);
+    if (!comes_before) ::raise(signal);
+    std::this_thread::sleep_for(60s);
+    return 0;
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK_FALSE(std::filesystem::exists(folder));
 }
 
 TEST_CASE("stop signal: without it the signal does what it did before") {

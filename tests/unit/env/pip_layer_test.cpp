@@ -15,6 +15,18 @@ using test::contains;
 using test::error_of;
 using test::PipWorkshop;
 
+namespace {
+
+/// The folder that apple 1.0, which `spec` asks for, was installed into.
+fs::path apple_installed(PipWorkshop& shop, const spec::EnvironmentSpec& spec) {
+  shop.package("apple", "1.0");
+  shop.lock(spec);
+  const fs::path lib = fs::path(*shop.build(spec).prefix()) / "lib";
+  return fs::directory_iterator(lib)->path() / "site-packages";
+}
+
+}  // namespace
+
 TEST_CASE("pip: what is locked is what is installed, and it works") {
   PipWorkshop shop;
   shop.package("apple", "1.0", {"--requires", "pear>=2"});
@@ -424,12 +436,8 @@ TEST_CASE("pip: two builders at once make one environment") {
 
 TEST_CASE("pip: packages that changed after the build are drift") {
   PipWorkshop shop;
-  shop.package("apple", "1.0");
   const auto spec = PipWorkshop::asks_for({"apple"});
-  shop.lock(spec);
-  const auto built = shop.build(spec);
-  const fs::path lib = fs::path(*built.prefix()) / "lib";
-  const fs::path packages = fs::directory_iterator(lib)->path() / "site-packages";
+  const fs::path packages = apple_installed(shop, spec);
   fs::permissions(packages, fs::perms::owner_all);
   fs::rename(packages / "apple-1.0.dist-info", packages / "apple-1.5.dist-info");
   fs::create_directory(packages / "plum-0.1.dist-info");
@@ -440,12 +448,8 @@ TEST_CASE("pip: packages that changed after the build are drift") {
 
 TEST_CASE("pip: a package that was put over another is drift, and a file that was edited is told") {
   PipWorkshop shop;
-  shop.package("apple", "1.0");
   const auto spec = PipWorkshop::asks_for({"apple"});
-  shop.lock(spec);
-  const auto built = shop.build(spec);
-  const fs::path lib = fs::path(*built.prefix()) / "lib";
-  const fs::path packages = fs::directory_iterator(lib)->path() / "site-packages";
+  const fs::path packages = apple_installed(shop, spec);
   CHECK(shop.store().list().at(0).drift.empty());
   SECTION("another version") {
     fs::permissions(packages, fs::perms::owner_all);

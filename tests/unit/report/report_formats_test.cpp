@@ -96,6 +96,15 @@ TEST_CASE("report: plots and tables tell what they are to those who do not see t
   CHECK_THAT(page, Contains("prefers-color-scheme: dark") && Contains("@media print"));
 }
 
+TEST_CASE("report: the standard deviation of large and of small values is theirs") {
+  Report report = test::full_report(4, "plain");
+  for (const auto& [size, sd] : {std::pair(1e200, "1.41421e+200"), {1e-200, "1.41421e-200"}}) {
+    for (std::size_t i = 0; i < 4; ++i)
+      report.runs[i].values[0] = (i < 2 ? 1 : 3) * size;
+    CHECK_THAT(written("a.md", report), Contains(sd));
+  }
+}
+
 TEST_CASE("report: numbers of CSV and JSON are those that were") {
   const Report report = test::full_report(9, "plain");
   const auto rows = csv_rows(written("a.csv", report));
