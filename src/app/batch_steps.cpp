@@ -20,6 +20,7 @@ constexpr std::chrono::seconds own_time{60};
 Resources machine_of(Resources resources) {
   resources.time.reset();
   resources.silence.reset();
+  resources.grace.reset();
   return resources;
 }
 
@@ -107,20 +108,37 @@ class Cut {
 
 Resources resources_at(const spec::Site& site, const Resources& stage) {
   Resources resources = stage;
-  const auto fill = [](auto& value, const auto& unsaid, const auto& otherwise) {
-    if (value == unsaid) value = otherwise;
-  };
-  fill(resources.nodes, 1, site.resources.nodes);
-  fill(resources.tasks, 1, site.resources.tasks);
-  fill(resources.cpus, 0, site.resources.cpus);
-  fill(resources.gpus, 0, site.resources.gpus);
-  fill(resources.memory_bytes, std::uint64_t{0}, site.resources.memory_bytes);
+  resources.nodes = stage.nodes.value_or(site.resources.nodes.value_or(1));
+  resources.tasks = stage.tasks.value_or(site.resources.tasks.value_or(1));
+  resources.gpus = stage.gpus.value_or(site.resources.gpus.value_or(0));
+  if (resources.cpus == 0) resources.cpus = site.resources.cpus;
+  if (resources.memory_bytes == 0) resources.memory_bytes = site.resources.memory_bytes;
   return resources;
 }
 
 std::vector<spec::BatchStep> steps_of(const std::vector<PlannedStage>& stages,
                                       const spec::Site& site) {
   return Cut(stages, site).steps();
+}
+
+std::vector<spec::BatchStep> steps_at(const std::vector<PlannedStage>& stages,
+                                      const spec::Site& site,
+                                      const spec::SchedulerDescription& scheduler) {
+  std::vector<spec::BatchStep> steps = steps_of(stages, site);
+  if (steps.size() < 2 || scheduler.has_dependencies()) return steps;
+  spec::BatchStep all = steps.front();
+  for (auto step = steps.begin() + 1; step != steps.end(); ++step) {
+    all.stages.insert(all.stages.end(), step->stages.begin(), step->stages.end());
+    Resources& most = all.resources;
+    most.nodes = std::max(most.nodes, step->resources.nodes);
+    most.tasks = std::max(most.tasks, step->resources.tasks);
+    most.cpus = std::max(most.cpus, step->resources.cpus);
+    most.gpus = std::max(most.gpus, step->resources.gpus);
+    most.memory_bytes = std::max(most.memory_bytes, step->resources.memory_bytes);
+    const bool limited = most.time && step->resources.time;
+    most.time = limited ? std::optional(*most.time + *step->resources.time) : std::nullopt;
+  }
+  return {all};
 }
 
 void join_due(std::vector<PlannedStage>& stages, const std::vector<PlannedStage>& others) {

@@ -61,6 +61,7 @@ LoadedRun load(const fs::path& directory) {
 /// prove nothing about what lies there now. Outputs that were removed are judged by the record.
 void check_outputs(const LoadedRun& run) {
   for (const spec::OutputRecord& output : run.record().outputs) {
+    if (output.is_outdated()) continue;
     const fs::path path = run.files.outputs(output.stage) / output.path;
     if (!fs::exists(fs::symlink_status(path)) || base::digest_file(path) == output.digest) continue;
     throw Error(ErrorKind::integrity,
@@ -123,7 +124,12 @@ compare::Side side_of(const LoadedRun& run) {
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     compare::OutputSide& made = side.outputs[output.stage + "/" + output.path];
-    made = {output.digest, output.size_bytes, {}, {}, {}};
+    made = {output.digest, output.size_bytes, {}, {}, {}, {}};
+    if (output.is_outdated()) {
+      made.unknown = "a later stage of " + run.record().run_id +
+                     " changed it, and what it was when the run ended is not in the record";
+      continue;
+    }
     if (output.trees) {
       made.trees = [files = run.files, output] { return read_trees(files, output); };
     }

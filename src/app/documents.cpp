@@ -61,7 +61,9 @@ spec::Recipe load_recipe_at(const fs::path& path) {
 [[noreturn]] void throw_unknown(std::string_view noun,
                                 std::string_view name,
                                 const std::vector<std::string>& known) {
-  const std::string guess = base::nearest(name, known);
+  std::error_code code;
+  const bool is_folder = noun == "recipe" && fs::exists(fs::path(name) / "recipe.json", code);
+  const std::string guess = is_folder ? "./" + base::printable(name) : base::nearest(name, known);
   const std::string listing = "'sabath list " + std::string(noun) + "s' shows what there is";
   throw Error(ErrorKind::not_found,
               std::string(noun) + " '" + base::printable(name) + "': not found",

@@ -196,10 +196,10 @@ class Execution {
         text += (text.empty() ? "" : "/") + std::to_string(number(one.resources));
       if (text.find_first_not_of("0/") != std::string::npos) plan_.launch.emplace(name, text);
     };
-    add("nodes", [](const auto& resources) { return resources.nodes; });
-    add("tasks", [](const auto& resources) { return resources.tasks; });
+    add("nodes", [](const auto& resources) { return resources.nodes.value_or(1); });
+    add("tasks", [](const auto& resources) { return resources.tasks.value_or(1); });
     add("cpus", [](const auto& resources) { return resources.cpus; });
-    add("gpus", [](const auto& resources) { return resources.gpus; });
+    add("gpus", [](const auto& resources) { return resources.gpus.value_or(0); });
     if (earlier_) record_.jobs = earlier_->jobs;
     if (!job_) return;
     job_->start.step = step();
@@ -256,7 +256,7 @@ class Execution {
   void stage_inputs(const std::stop_token& stop) {
     const auto folder = expanded(site()->staging.folder, observer_);
     if (!folder) return;
-    if (node_.batch->plan.steps[step() - 1].resources.nodes > 1) {
+    if (node_.batch->plan.steps[step() - 1].resources.nodes.value_or(1) > 1) {
       observer_.warn("inputs are not copied to the nodes: the job has several",
                      "they are read where they are");
       return;
@@ -304,11 +304,8 @@ class Execution {
                   const std::shared_future<void>& trust,
                   std::stop_token stop) {
     // What an engine starts is in groups of its own: there the tree of processes tells more.
-    const auto environments = plan_.environments();
-    const bool in_container = std::any_of(
-        environments.begin(), environments.end(), [](const spec::BuiltEnvironment& environment) {
-          return env::container_of(environment) != nullptr;
-        });
+    const bool in_container = std::ranges::any_of(
+        plan_.environments(), [](const auto& one) { return env::container_of(one) != nullptr; });
     std::optional<probe::RunGroup> group;
     if (!in_container) group.emplace(plan_.run_id, node_.sources.root);
     probe::SamplerOptions options{.sources = node_.sources, .gpus = gpus_of(due_here())};
@@ -341,7 +338,8 @@ class Execution {
                           group ? group->of_stage(stage.name) : fs::path(),
                           node_.batch ? node_.batch->plan.site.prefix : std::string(),
                           scratch_ ? scratch_->path() : fs::path(),
-                          node_.largest_log},
+                          node_.largest_log,
+                          grace_in_job(node_.batch)},
                          plan_,
                          files_,
                          status_.attempt);
@@ -380,6 +378,7 @@ class Execution {
     take_earlier();
     if (is_superseded()) return;
     if (!ends_run()) return mark_changed(record_.outputs, stamps, files_);
+    take_changes(record_.outputs, stamps, files_, plan_.recipe_text, observer_, stop);
     try {
       cache::Cache cache(plan_.cache_directory, plan_.state_directory, clock_, node_.cache);
       keep_outputs(record_.outputs, stamps, files_, node_.largest_output, cache, observer_);
@@ -557,7 +556,7 @@ class Execution {
   void add_software() {
     if (!record_.determinism) return;
     record_.software = software_.software;
-    record_.facets.push_back(libraries_facet(software_, plan_, files_.directory()));
+    add_software_facets(software_, plan_, files_.directory(), record_.facets);
     record_.facets.push_back(determinism_facet(*record_.determinism, plan_, software_.threads));
   }
 

@@ -1,6 +1,7 @@
 #include "keep_outputs.hpp"
 
 #include "local_data.hpp"
+#include "output_trees.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -28,6 +29,8 @@ constexpr std::uint64_t told_bytes = std::uint64_t{64} << 20U;
 
 constexpr int most_hashings = 3;
 constexpr const char* hashed_only = "hashed only: ";
+/// OutputRecord::is_outdated knows it.
+constexpr const char* changed_since = "hashed only: it was changed after it was hashed";
 
 struct stat status_of(const fs::path& file) {
   struct stat status {};
@@ -109,9 +112,18 @@ void OutputStamps::note(const fs::path& file, const struct stat& hashed) {
   stamps_[file] = hashed;
 }
 
-struct stat OutputStamps::of(const fs::path& file) const {
+std::optional<struct stat> OutputStamps::find(const fs::path& file) const {
   const std::lock_guard lock(mutex_);
-  return stamps_.at(file);
+  const auto found = stamps_.find(file);
+  return found == stamps_.end() ? std::nullopt : std::optional(found->second);
+}
+
+struct stat OutputStamps::of(const fs::path& file) const {
+  return find(file).value();
+}
+
+void note_known(const fs::path& file, OutputStamps& stamps) {
+  stamps.note(file, status_of(file));
 }
 
 void hash_output(spec::OutputRecord& record,
@@ -132,8 +144,9 @@ void hash_output(spec::OutputRecord& record,
 }
 
 bool is_changed(const fs::path& file, const OutputStamps& stamps) {
+  const auto then = stamps.find(file);
   struct stat now {};
-  return ::lstat(file.c_str(), &now) != 0 || has_changed(stamps.of(file), now);
+  return !then || ::lstat(file.c_str(), &now) != 0 || has_changed(*then, now);
 }
 
 bool is_in_cache(const spec::OutputRecord& record) {
@@ -142,7 +155,7 @@ bool is_in_cache(const spec::OutputRecord& record) {
 
 void keep_for_reuse(spec::OutputRecord& record,
                     const fs::path& file,
-                    const OutputStamps& stamps,
+                    OutputStamps& stamps,
                     cache::Cache& cache) {
   if (record.kept) return;  // it never held still
   const struct stat hashed = stamps.of(file);
@@ -151,13 +164,14 @@ void keep_for_reuse(spec::OutputRecord& record,
     const bool changed = has_changed(hashed, status_of(file));
     const cache::Object object = changed ? cache::Object{} : cache.publish_file(file);
     if (object.digest != record.digest) {
-      record.kept = std::string(hashed_only) + "it was changed after it was hashed";
+      record.kept = changed_since;
       return;
     }
     // A program stays what it is: objects are not executable.
     if ((hashed.st_mode & 0111) == 0) {
       fs::remove(file);
       cache.materialise(object, file);
+      note_known(file, stamps);
     }
   }
   record.kept = in_cache;
@@ -167,10 +181,48 @@ void mark_changed(std::vector<spec::OutputRecord>& outputs,
                   const OutputStamps& stamps,
                   const RunFiles& files) {
   for (spec::OutputRecord& output : outputs) {
-    if (output.kept) continue;
+    if (output.kept && !is_in_cache(output)) continue;
     const fs::path file = files.outputs(output.stage) / output.path;
-    if (is_changed(file, stamps))
-      output.kept = std::string(hashed_only) + "it was changed after it was hashed";
+    if (is_changed(file, stamps)) output.kept = changed_since;
+  }
+}
+
+void take_changes(std::vector<spec::OutputRecord>& outputs,
+                  OutputStamps& stamps,
+                  const RunFiles& files,
+                  const std::string& recipe_text,
+                  base::Observer& observer,
+                  const std::stop_token& stop) {
+  for (spec::OutputRecord& output : outputs) {
+    const fs::path file = files.outputs(output.stage) / output.path;
+    if (!output.is_outdated() && !is_changed(file, stamps)) continue;
+    std::error_code code;
+    const fs::file_type type = fs::symlink_status(file, code).type();
+    if (type != fs::file_type::regular) {
+      const bool is_gone = type == fs::file_type::not_found;
+      if (!is_gone) output.kept = changed_since;
+      if (is_gone && !is_in_cache(output))
+        output.kept = std::string(hashed_only) + "a later stage of the run removed it";
+      continue;
+    }
+    spec::OutputRecord now{output.stage, output.path, 0, {}, {}, {}, {}};
+    try {
+      hash_output(now, file, stamps, observer, stop);
+      if (now.digest == output.digest) {
+        if (output.is_outdated()) output.kept = now.kept;
+        continue;
+      }
+      keep_trees(now, files, recipe_text, observer, stop);
+    } catch (const Error&) {
+      output.kept = changed_since;  // the run is stopped, or it cannot be read
+      continue;
+    }
+    if (is_changed(file, stamps)) now.trees.reset();  // of other values, perhaps
+    now.as_made = output.digest;
+    output = std::move(now);
+    observer.warn(
+        "output " + output.stage + "/" + output.path + ": a later stage of the run changed it",
+        "the record, 'compare' and 'verify' hold what it was when the run ended");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ namespace sabath::app {
 class OutputStamps {
  public:
   void note(const std::filesystem::path& file, const struct stat& hashed);
+  /// Nothing: it was not hashed here.
+  std::optional<struct stat> find(const std::filesystem::path& file) const;
   /// Of an output that was hashed.
   struct stat of(const std::filesystem::path& file) const;
 
@@ -39,14 +42,17 @@ void hash_output(spec::OutputRecord& record,
                  base::Observer& observer,
                  const std::stop_token& stop);
 
-/// Is the file gone, or another than when it was hashed?
+/// Of a file whose digest is known without hashing it. Throws Error{storage}.
+void note_known(const std::filesystem::path& file, OutputStamps& stamps);
+
+/// Is the file gone, or another than when it was hashed? So is one that was not hashed here.
 bool is_changed(const std::filesystem::path& file, const OutputStamps& stamps);
 
 /// Puts an output of a cached stage into the cache, durably, unless it was changed since it was
 /// hashed; its record says so then. Throws Error{storage}.
 void keep_for_reuse(spec::OutputRecord& record,
                     const std::filesystem::path& file,
-                    const OutputStamps& stamps,
+                    OutputStamps& stamps,
                     cache::Cache& cache);
 /// Are its bytes in the cache?
 bool is_in_cache(const spec::OutputRecord& record);
@@ -56,6 +62,16 @@ bool is_in_cache(const spec::OutputRecord& record);
 void mark_changed(std::vector<spec::OutputRecord>& outputs,
                   const OutputStamps& stamps,
                   const RunFiles& files);
+
+/// Once all stages have ended: outputs that are others by now than when their own stage had ended
+/// are hashed again, and told. What cannot be hashed is left as mark_changed does; nothing here
+/// fails a run.
+void take_changes(std::vector<spec::OutputRecord>& outputs,
+                  OutputStamps& stamps,
+                  const RunFiles& files,
+                  const std::string& recipe_text,
+                  base::Observer& observer,
+                  const std::stop_token& stop);
 
 /// Once all stages have ended, so that none is kept from writing: outputs up to so many bytes
 /// become objects of the cache, and each record says whether, or why not. Nothing here fails a run.

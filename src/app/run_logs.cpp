@@ -70,6 +70,16 @@ std::vector<RunLogs::Source> RunLogs::sources() const {
   return sources;
 }
 
+std::uint64_t RunLogs::size_bytes() const {
+  std::uint64_t size = 0;
+  for (const Source& source : sources()) {
+    std::error_code code;
+    const std::uintmax_t one = fs::file_size(source.file, code);
+    if (!code) size += one;
+  }
+  return size;
+}
+
 std::string RunLogs::more() {
   std::string text;
   const std::vector<Source> all = sources();

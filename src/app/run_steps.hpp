@@ -10,8 +10,10 @@
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,10 @@ std::vector<spec::PlannedStage> stages_of_step(const spec::RunPlan& plan,
 /// Another attempt goes on with what `steps` steps of an earlier one did: their files, and the
 /// folders of their stages, are in the new attempt's folder as links.
 void take_over_steps(const RunFiles& files, int from, int to, std::size_t steps);
+
+/// What a stage that says nothing of it has between SIGTERM and SIGKILL: 5 s, or in a job what the
+/// site's warning leaves when a record is to be written before the time is over.
+std::chrono::nanoseconds grace_in_job(const std::optional<BatchPart>& batch);
 
 /// A run that a signal has interrupted when the time of its step's job was nearly over has failed:
 /// it would get no further another time. Not one that a person has cancelled.

@@ -32,10 +32,11 @@ class StageSurroundings {
   /// was not touched since. Throws Error{storage|interrupted}.
   std::map<std::string, std::string> key_items(const spec::PlannedStage& stage,
                                                const std::stop_token& stop);
+  /// As it is now; in words where it cannot be read. The same.
+  std::string digest_of(const std::filesystem::path& file, const std::stop_token& stop);
 
  private:
   bool is_named_elsewhere(const std::filesystem::path& file, const spec::PlannedStage& stage) const;
-  std::string digest_of(const std::filesystem::path& file, const std::stop_token& stop);
   std::string variables_of(const spec::PlannedStage& stage) const;
 
   const spec::RunPlan& plan_;

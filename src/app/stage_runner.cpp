@@ -3,6 +3,7 @@
 #include "output_trees.hpp"
 #include "rank_files.hpp"
 #include "stage_key.hpp"
+#include "stage_reads.hpp"
 #include "stage_retry.hpp"
 #include "stage_template.hpp"
 
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
 
 namespace sabath::app {
 namespace {
@@ -30,6 +30,7 @@ constexpr std::size_t tail_bytes = 4096;
 constexpr std::size_t tail_lines = 20;
 constexpr const char* out_of_memory =
     "; memory ran out: the kernel ended a process of its control group";
+constexpr const char* no_silence = " (neither to stdout nor to stderr nor to $SABATH_METRICS)";
 constexpr const char* metrics_file = "metrics-0.jsonl";
 /// No two stages of all runs have the same there.
 constexpr const char* metrics_directory = "SABATH_METRICS_DIR";
@@ -102,27 +103,11 @@ std::string output_problem(const fs::path& path) {
   return {};
 }
 
-/// The stages whose outputs a stage can see: those that it needs, and those that it names and needs
-/// through others.
-std::set<std::string> used_by(const spec::PlannedStage& stage) {
-  constexpr std::string_view prefix = "stage.";
-  std::set<std::string> used(stage.needs.begin(), stage.needs.end());
-  std::vector<std::string> templates = stage.argv_template;
-  const auto variables = stage.key_items.find("variables");
-  if (variables != stage.key_items.end()) templates.push_back(variables->second);
-  for (const std::string& text : templates) {
-    for (const std::string& name : spec::placeholders_of(text)) {
-      if (name.starts_with(prefix)) used.insert(name.substr(prefix.size()));
-    }
-  }
-  return used;
-}
-
 bool is_kept(const fs::directory_entry& entry) {
   std::error_code code;
   const std::string name = entry.path().filename().string();
   if (!entry.is_regular_file(code)) return false;
-  if (name.starts_with("metrics-") && name.ends_with(".jsonl")) return true;
+  if (is_metrics_file(name)) return true;
   const std::uintmax_t size = entry.file_size(code);
   return (name == "stdout.log" || name == "stderr.log") && size > 0 && size <= kept_log_bytes;
 }
@@ -136,22 +121,32 @@ fs::path StageRunner::directory(const std::string& stage) const {
   return files_.attempt(attempt_) / stage;
 }
 
-std::string StageRunner::key_of(const spec::PlannedStage& stage,
-                                const MadeOutputs& made,
-                                const std::stop_token& stop) const {
+StageRunner::Key StageRunner::key_of(const spec::PlannedStage& stage,
+                                     const MadeOutputs& made,
+                                     const std::stop_token& stop) const {
   spec::Facet preimage{"stage", stage.key_items};
-  preimage.items["form"] = "sabath-stage/2";
+  preimage.items["form"] = "sabath-stage/3";
   const base::Environment inherited = inherited_by(stage, base::current_environment());
-  preimage.items.merge(StageSurroundings(plan_, files_.directory(), inherited, tools_.observer)
-                           .key_items(stage, stop));
-  for (const std::string& need : used_by(stage)) {
+  StageSurroundings surroundings(plan_, files_.directory(), inherited, tools_.observer);
+  for (const auto& [need, sees_folder] : used_by(stage)) {
     const auto outputs = made.find(need);
     if (outputs == made.end()) continue;
+    std::vector<std::string> declared;
     for (const spec::OutputRecord& output : outputs->second) {
-      preimage.items["stage." + need + "/" + output.path] = output.digest.text();
+      const fs::path file = files_.outputs(need) / output.path;
+      declared.push_back(output.path);
+      // A later stage, which this one waited for or not, may have written to it.
+      const bool is_as_made = !output.is_outdated() && !is_changed(file, tools_.stamps);
+      preimage.items["stage." + need + "/" + output.path] =
+          is_as_made ? output.digest.text() : surroundings.digest_of(file, stop);
     }
+    const std::string others =
+        sees_folder ? undeclared_in(files_.outputs(need), declared) : std::string();
+    if (!others.empty())
+      return {{}, "it may read what stage " + need + " leaves but does not declare: " + others};
   }
-  return preimage.digest().hex;
+  preimage.items.merge(surroundings.key_items(stage, stop));
+  return {preimage.digest().hex, {}};
 }
 
 bool StageRunner::reuse(const spec::PlannedStage& stage,
@@ -190,7 +185,8 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
       fs::remove(destination);
       tools_.cache.materialise(object, destination);
     }
-    spec::OutputRecord output{stage.name, path, object.size_bytes, object.digest, "cache", {}};
+    spec::OutputRecord output{stage.name, path, object.size_bytes, object.digest, "cache", {}, {}};
+    note_known(destination, tools_.stamps);
     reuse_trees(*known, output);
     result.outputs.push_back(std::move(output));
   }
@@ -218,7 +214,7 @@ base::Command StageRunner::command_for(const Try& one) const {
   const fs::path own = directory(stage.name);
   base::Command command;
   // Copies on this node's disk are not on the others'.
-  const bool is_here = !one.prefix || stage.resources.nodes == 1;
+  const bool is_here = !one.prefix || stage.resources.nodes.value_or(1) == 1;
   command.argv = in_parallel(
       one,
       is_here ? env::see_local_prefixes(tools_.program, tools_.local, stage.argv) : stage.argv);
@@ -230,6 +226,8 @@ base::Command StageRunner::command_for(const Try& one) const {
   if (tools_.largest_log > 0) command.output_limit = tools_.largest_log;
   if (stage.resources.time) command.deadline = *stage.resources.time;
   if (stage.resources.silence) command.silence_deadline = *stage.resources.silence;
+  command.other_output = [own] { return metrics_size(own); };
+  command.grace = stage.resources.grace ? *stage.resources.grace : tools_.grace;
 
   base::Environment variables = env::run_variables(
       plan_.environment_of(stage), inherited_by(stage, base::current_environment()));
@@ -251,7 +249,8 @@ base::Environment StageRunner::own_variables(const Try& one) const {
   variables["SABATH_TRY"] = std::to_string(one.number);
   if (!one.prefix) return variables;
   variables.insert(one.prefix->defaults.begin(), one.prefix->defaults.end());
-  for (const auto& [name, value] : rank_variables(*one.prefix, one.stage.resources.tasks))
+  for (const auto& [name, value] :
+       rank_variables(*one.prefix, one.stage.resources.tasks.value_or(1)))
     variables[name] = value;
   return variables;
 }
@@ -295,6 +294,7 @@ base::ProcessResult StageRunner::run_command(const Try& one,
         tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
     kept.reset();
     take_end(process, stage, record);
+    if (process.end == base::ProcessEnd::silent) record.message += no_silence;
     if (process.end == base::ProcessEnd::too_loud)
       record.message += ": runs.largest_log is " + base::format_bytes(tools_.largest_log);
     if (!process.ok() && probe::memory_kills(tools_.control_group) > kills)
@@ -340,7 +340,7 @@ void StageRunner::lay_out(const Try& one) const {
   if (is_anew) base::remove_tree(files_.outputs(stage.name));
   base::make_directories(own);
   // The scratch of this node is no other's.
-  if (!tools_.scratch.empty() && stage.resources.nodes == 1) {
+  if (!tools_.scratch.empty() && stage.resources.nodes.value_or(1) == 1) {
     const fs::path work = tools_.scratch / (stage.name + "." + std::to_string(one.number));
     base::make_directories(work);
     fs::create_directory_symlink(work, own / "work");
@@ -445,7 +445,7 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage,
       result.record.message = "the declared output '" + path + "' " + problem;
       return;
     }
-    spec::OutputRecord output{stage.name, path, 0, {}, {}};
+    spec::OutputRecord output{stage.name, path, 0, {}, {}, {}, {}};
     hash_output(output, file, tools_.stamps, tools_.observer, stop);
     keep_trees(output, files_, plan_.recipe_text, tools_.observer, stop);
     if (is_changed(file, tools_.stamps)) output.trees.reset();  // of other values, perhaps
@@ -461,6 +461,12 @@ void StageRunner::tell_not_reusable(const std::string& why, spec::StageRecord& r
 void StageRunner::keep(const spec::PlannedStage& stage,
                        const std::string& key,
                        StageResult& result) {
+  const std::string others = undeclared_in(files_.outputs(stage.name), stage.outputs);
+  if (!others.empty()) {
+    // Who reads them would not find them where the stage was reused.
+    tell_not_reusable("it leaves outputs that it does not declare: " + others, result.record);
+    return;
+  }
   cache::StageOutputs outputs{
       key, plan_.run_id, probe::node_name(), base::format_rfc3339(tools_.clock.now()), {}};
   for (spec::OutputRecord& output : result.outputs) {
@@ -489,7 +495,7 @@ void StageRunner::keep(const spec::PlannedStage& stage,
 /// Of all that come to the same stage at once, on any node, one executes it and the others wait for
 /// what it makes. One that fails makes nothing: who has looked in vain a few times waits no longer.
 void StageRunner::reuse_or_execute(Try& one,
-                                   const std::string& key,
+                                   const Key& key,
                                    StageResult& result,
                                    const std::stop_token& stop) {
   constexpr int most_looks = 3;
@@ -499,19 +505,19 @@ void StageRunner::reuse_or_execute(Try& one,
   cache::Flight flight;
   flight.task = "stage " + one.stage.name;
   flight.is_there = [&] {
-    is_reused = reuse(one.stage, key, result);
+    is_reused = reuse(one.stage, key.text, result);
     return is_reused || ++looks > most_looks;
   };
   flight.work = [&](base::Observer&) {
     is_held = true;
     execute_and_keep(one, key, result, stop);
   };
-  tools_.cache.single_flight("stage:" + key, flight, tools_.observer, stop);
+  tools_.cache.single_flight("stage:" + key.text, flight, tools_.observer, stop);
   if (!is_reused && !is_held) execute_and_keep(one, key, result, stop);
 }
 
 void StageRunner::execute_and_keep(Try& one,
-                                   const std::string& key,
+                                   const Key& key,
                                    StageResult& result,
                                    const std::stop_token& stop) {
   const spec::PlannedStage& stage = one.stage;
@@ -529,13 +535,18 @@ void StageRunner::execute_and_keep(Try& one,
   // What was executed need not be what the key was made of.
   if (!before.is_planned || before.changes != after.changes) {
     tell_not_reusable("the recipe's folder was changed after the run was planned", result.record);
-  } else if (key_of(stage, one.made, stop) != key) {
+    return;
+  }
+  const Key now = key.why_not.empty() ? key_of(stage, one.made, stop) : key;
+  if (!now.why_not.empty()) {
+    tell_not_reusable(now.why_not, result.record);
+  } else if (now.text != key.text) {
     tell_not_reusable(
         "what it depends on, such as a file that its command names, was changed "
         "while it ran",
         result.record);
   } else {
-    keep(stage, key, result);
+    keep(stage, key.text, result);
   }
 }
 
@@ -549,10 +560,10 @@ StageResult StageRunner::run(const spec::PlannedStage& stage,
   result.record.started = base::format_rfc3339(tools_.clock.now());
   result.record.variant = stage.variant;
   try {
-    const std::string key = stage.cache ? key_of(stage, made, stop) : std::string();
-    result.record.cache_key = key;
+    const Key key = stage.cache ? key_of(stage, made, stop) : Key{};
+    result.record.cache_key = key.text;
     Try one{stage, place, made};
-    if (stage.cache && !plan_.fresh) {
+    if (stage.cache && !plan_.fresh && key.why_not.empty()) {
       reuse_or_execute(one, key, result, stop);
     } else {
       execute_and_keep(one, key, result, stop);

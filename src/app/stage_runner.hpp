@@ -15,6 +15,7 @@
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -56,6 +57,7 @@ class StageRunner {
     std::string prefix{};                   ///< of parallel stages, as the site wants it
     std::filesystem::path scratch{};        ///< where work folders lie; empty: with the logs
     std::uint64_t largest_log = 0;          ///< of stdout and of stderr; 0: no limit
+    std::chrono::nanoseconds grace{};       ///< of stages that say none
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 
@@ -80,18 +82,18 @@ class StageRunner {
     int number = 1;
     std::optional<ParallelPrefix> prefix{};
   };
-  std::string key_of(const spec::PlannedStage& stage,
-                     const MadeOutputs& made,
-                     const std::stop_token& stop) const;
+  /// What a cached stage's outputs are kept under.
+  struct Key {
+    std::string text{};
+    std::string why_not{};  ///< there is none: not all that it may read is known
+  };
+  /// Of what the stage would read if it began now.
+  Key key_of(const spec::PlannedStage& stage,
+             const MadeOutputs& made,
+             const std::stop_token& stop) const;
   bool reuse(const spec::PlannedStage& stage, const std::string& key, StageResult& result);
-  void reuse_or_execute(Try& one,
-                        const std::string& key,
-                        StageResult& result,
-                        const std::stop_token& stop);
-  void execute_and_keep(Try& one,
-                        const std::string& key,
-                        StageResult& result,
-                        const std::stop_token& stop);
+  void reuse_or_execute(Try& one, const Key& key, StageResult& result, const std::stop_token& stop);
+  void execute_and_keep(Try& one, const Key& key, StageResult& result, const std::stop_token& stop);
   void reuse_trees(const cache::StageOutputs& known, spec::OutputRecord& output) const;
   void execute(Try& one, StageResult& result, std::stop_token stop);
   void lay_out(const Try& one) const;

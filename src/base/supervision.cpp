@@ -19,6 +19,8 @@ using std::chrono::nanoseconds;
 
 /// How often the sizes of output files are looked at, where a limit depends on them.
 constexpr nanoseconds file_interval = std::chrono::milliseconds(50);
+/// How often, within a limit of silence, to ask for what is written elsewhere.
+constexpr int looks_in_silence = 8;
 /// How often to look whether the group of an ended leader has followed it.
 constexpr nanoseconds group_interval = std::chrono::milliseconds(5);
 
@@ -60,7 +62,10 @@ Supervision::Supervision(const Command& command,
       output_(output),
       errors_(errors),
       deadline_(later(now_steady(), command.deadline.value_or(nanoseconds::max()))),
-      last_output_(now_steady()) {}
+      last_output_(now_steady()),
+      other_bytes_(command.other_output ? command.other_output() : 0),
+      next_other_(command.other_output && command.silence_deadline ? last_output_
+                                                                   : SteadyTime::max()) {}
 
 std::optional<ProcessEnd> Supervision::wait(const std::stop_token& stop) {
   const EndWatch end(family_.leader());
@@ -97,7 +102,7 @@ SteadyTime Supervision::next_look() const {
   if (asked_) return kill_at_;
   SteadyTime next = deadline_;
   if (command_.silence_deadline) {
-    next = std::min(next, later(last_output_, *command_.silence_deadline));
+    next = std::min({next, next_other_, later(last_output_, *command_.silence_deadline)});
   }
   const bool files = output_.is_file() || errors_.is_file();
   if (files && (command_.silence_deadline || command_.output_limit)) {
@@ -109,7 +114,20 @@ SteadyTime Supervision::next_look() const {
 void Supervision::take_output() {
   const bool more_output = output_.look();
   const bool more_errors = errors_.look();
-  if (more_output || more_errors) last_output_ = now_steady();
+  const SteadyTime now = now_steady();
+  if (has_other_output(now) || more_output || more_errors) last_output_ = now;
+}
+
+/// Asked in time, so that what was written right before the limit counts.
+bool Supervision::has_other_output(SteadyTime now) {
+  if (next_other_ == SteadyTime::max() || asked_) return false;
+  const nanoseconds silence = *command_.silence_deadline;
+  if (now < next_other_ && now < later(last_output_, silence)) return false;
+  next_other_ = later(now, silence / looks_in_silence);
+  const std::uintmax_t bytes = command_.other_output();
+  const bool is_more = bytes != other_bytes_;
+  other_bytes_ = bytes;
+  return is_more;
 }
 
 std::optional<ProcessEnd> Supervision::passed_limit(SteadyTime now) const {

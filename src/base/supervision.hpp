@@ -7,6 +7,7 @@
 #include <sabath/base/process.hpp>
 #include <sabath/base/unique_fd.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 
@@ -29,6 +30,7 @@ class Supervision {
   void sleep_until_something_happens(int end_fd, int stop_fd);
   SteadyTime next_look() const;
   void take_output();
+  bool has_other_output(SteadyTime now);
   std::optional<ProcessEnd> passed_limit(SteadyTime now) const;
   void ask_to_end(ProcessEnd reason, SteadyTime now);
   bool is_over(SteadyTime now);
@@ -39,6 +41,8 @@ class Supervision {
   OutputStream& errors_;
   SteadyTime deadline_;
   SteadyTime last_output_;
+  std::uintmax_t other_bytes_;
+  SteadyTime next_other_;
   SteadyTime kill_at_ = SteadyTime::max();
   std::optional<ProcessEnd> asked_{};
   bool killed_ = false;

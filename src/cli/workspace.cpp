@@ -358,15 +358,15 @@ catalog::RunRow Workspace::one_run(const std::string& selection) {
   return rows.front();
 }
 
-void Workspace::answer(std::string_view text) const {
-  write_answer(text);
+bool Workspace::answer(std::string_view text) const {
+  return write_answer(text);
 }
 
-void write_answer(std::string_view text) {
+bool write_answer(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) {
-    base::throw_errno("standard output", "cannot write the answer", errno);
-  }
+  if (written && std::fflush(stdout) == 0) return true;
+  if (errno == EPIPE) return false;
+  base::throw_errno("standard output", "cannot write the answer", errno);
 }
 
 bool names_a_run(const std::string& name) {

@@ -97,7 +97,7 @@ class Workspace {
   /// The one run that a selection names. Throws Error{usage} when it names several.
   catalog::RunRow one_run(const std::string& selection);
 
-  void answer(std::string_view text) const;  ///< as write_answer
+  bool answer(std::string_view text) const;  ///< as write_answer
   /// Throws Error{usage} where a command that has only text to answer with is asked for --json.
   void refuse_json(const std::string& hint = {}) const;
 
@@ -135,8 +135,9 @@ class Workspace {
   std::string variant_{};  ///< of the site in use; empty: the configured one
 };
 
-/// Writes to stdout. Throws Error{storage} when that fails (a full disk, a closed pipe).
-void write_answer(std::string_view text);
+/// Writes to stdout. False: nobody reads it any more (`sabath list runs | head -3`), which is no
+/// error. Throws Error{storage} when it fails otherwise (a full disk).
+bool write_answer(std::string_view text);
 
 /// Can `name` only be a run: a selection or a whole id? Other words may be documents too.
 bool names_a_run(const std::string& name);

@@ -89,6 +89,11 @@ class OutputPairs {
       finding.item.missing = 1;
       return keep(name, std::move(finding));
     }
+    for (const OutputSide* const side : {a, b}) {
+      if (side->unknown.empty()) continue;
+      findings_.not_evaluated.push_back(fmt::format("the output {}: {}", name, side->unknown));
+      return;
+    }
     const OutputRules rules = rules_for(rules_, name);
     if (a->digest == b->digest && !a->digest.hex.empty()) {
       note_outside(name, a->outside ? *a : *b, rules.rule);

@@ -99,6 +99,11 @@ bool did_run(const spec::StageRecord& stage) {
   return stage.state != "skipped" && stage.state != "reused" && stage.state != "not_due";
 }
 
+/// Of one that was lost, or could not be started, nothing was measured.
+bool is_measured(const spec::StageRecord& stage) {
+  return did_run(stage) && stage.wall_s > 0;
+}
+
 /// Where its outputs are from, why it did not run, or how it was run.
 std::string remark_on(const spec::StageRecord& stage) {
   if (!stage.made_by_run.empty()) return "from " + stage.made_by_run;
@@ -120,7 +125,7 @@ std::string stages_text(const RunRecord& record) {
                    {"memory", Align::right},
                    {"", Align::left}});
   for (const spec::StageRecord& stage : record.stages) {
-    const bool ran = did_run(stage);
+    const bool ran = is_measured(stage);
     table.add({stage.name,
                stage.state,
                ran ? duration_text(stage.wall_s) : "",
@@ -159,6 +164,7 @@ std::string outputs_text(const RunRecord& record, std::size_t columns) {
                           base::format_bytes(output.size_bytes),
                           output.digest.text()));
     if (output.kept && *output.kept != "cache") lines.add("", *output.kept);
+    if (output.as_made) lines.add("", "made as " + output.as_made->text());
   }
   return lines.text();
 }
@@ -195,6 +201,10 @@ std::string edits_text(const RunRecord& record) {
       add("the recipe's folder was changed " + change.seen + (files.empty() ? "" : ": ") + files);
     }
   }
+  for (const spec::OutputRecord& output : record.outputs) {
+    if (output.as_made)
+      add("output " + output.stage + "/" + output.path + ": a later stage changed it");
+  }
   for (const spec::StageRecord& stage : record.stages) {
     if (stage.not_reusable)
       add("stage " + stage.name + ": cannot be reused: " + *stage.not_reusable);
@@ -218,7 +228,7 @@ std::string stages_line(const RunRecord& record) {
   std::string text;
   for (const spec::StageRecord& stage : record.stages) {
     text += (text.empty() ? "" : ", ") + stage.name + " ";
-    if (did_run(stage)) {
+    if (is_measured(stage)) {
       text += duration_text(stage.wall_s);
     } else {
       text += stage.state == "not_due" ? "not due" : stage.state;
@@ -301,10 +311,10 @@ std::string collection_text(const spec::Collection& collection) {
 }
 
 std::string outcome_text(const RunRecord& record) {
-  std::string text = fmt::format("{}  {}  {}\n",
-                                 base::printable(record.run_id),
-                                 spec::to_string(record.state),
-                                 duration_text(record.wall_s));
+  std::string text =
+      fmt::format("{}  {}", base::printable(record.run_id), spec::to_string(record.state));
+  if (record.state != spec::RunState::lost) text += "  " + duration_text(record.wall_s);
+  text += "\n";
   text += failure_text(record);
   if (record.state != spec::RunState::ok) return text;
   text += "  stages: " + base::printable(stages_line(record)) + "\n" + leftovers_text(record);

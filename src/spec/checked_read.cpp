@@ -54,6 +54,16 @@ std::vector<std::string> read_distinct_paths(base::JsonReader reader) {
   return paths;
 }
 
+std::vector<std::string> read_outputs(base::JsonReader reader) {
+  if (!reader.is_array()) return read_distinct_paths(reader);
+  for (base::JsonReader& item : reader.items()) {
+    if (!item.is_string() || item.string().find('*') == std::string::npos) continue;
+    item.problem("'" + item.string() + "' is a pattern, and outputs are files",
+                 "name each file; of many files, or of a folder, make one archive");
+  }
+  return read_distinct_paths(reader);
+}
+
 void check_name(const std::string& name, const base::JsonReader& reader) {
   if (base::is_safe_name(name)) return;
   reader.problem("'" + name + "' is not a name",

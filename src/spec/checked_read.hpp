@@ -20,6 +20,8 @@ int read_count(base::JsonReader reader, int least, int otherwise);
 std::vector<std::string> read_distinct(base::JsonReader reader);
 /// Relative paths of which none stands twice.
 std::vector<std::string> read_distinct_paths(base::JsonReader reader);
+/// Relative paths of files that are to be made: each by its name.
+std::vector<std::string> read_outputs(base::JsonReader reader);
 /// Names as keys, by base::is_safe_name; notes a problem for another.
 void check_name(const std::string& name, const base::JsonReader& reader);
 /// Names of environment variables: a letter or '_', then letters, digits and '_'.

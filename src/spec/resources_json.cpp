@@ -4,6 +4,7 @@
 
 #include <sabath/base/clock.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -42,6 +43,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<int> read_said(base::JsonReader reader, int least) {
+  if (!reader.exists()) return std::nullopt;
+  return read_count(reader, least, least);
+}
+
 }  // namespace
 
 std::optional<std::chrono::seconds> read_length_of_time(base::JsonReader reader) {
@@ -50,9 +56,12 @@ std::optional<std::chrono::seconds> read_length_of_time(base::JsonReader reader)
   if (reader.is_string()) limit = base::parse_duration(reader.string());
   if (reader.is_integer()) limit = std::chrono::seconds(reader.integer());
   if (!limit || *limit <= std::chrono::seconds(0) || *limit > base::longest_duration) {
-    reader.problem(base::canonical_json(reader.json()) + " is not a length of time",
-                   "a number of seconds above 0, or a text such as \"00:10:00\" or \"10m\"; at "
-                   "most 100 years");
+    const bool is_fraction = reader.is_number() && !reader.is_integer();
+    reader.problem(
+        base::canonical_json(reader.json()) +
+            (is_fraction ? " is not a whole number of seconds" : " is not a length of time"),
+        "a whole number of seconds above 0, or a text such as \"00:10:00\" or \"10m\"; at "
+        "most 100 years");
     return std::nullopt;
   }
   return limit;
@@ -69,16 +78,24 @@ std::uint64_t read_size(base::JsonReader reader) {
   return size.value_or(0);
 }
 
+void check_resource(const std::string& name, base::JsonReader& reader) {
+  const std::vector<std::string> known{"nodes", "tasks", "cpus", "gpus", "memory", "time"};
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  reader.problem("'" + name + "' is no resource of a job",
+                 "one of nodes, tasks, cpus, gpus, memory, time");
+}
+
 Resources read_resources(base::JsonReader reader) {
   Resources resources;
   if (!reader.exists()) return resources;
-  resources.nodes = read_count(reader.optional("nodes"), 1, 1);
-  resources.tasks = read_count(reader.optional("tasks"), 1, 1);
+  resources.nodes = read_said(reader.optional("nodes"), 1);
+  resources.tasks = read_said(reader.optional("tasks"), 1);
   resources.cpus = read_count(reader.optional("cpus"), 0, 0);
-  resources.gpus = read_count(reader.optional("gpus"), 0, 0);
+  resources.gpus = read_said(reader.optional("gpus"), 0);
   resources.memory_bytes = read_size(reader.optional("memory"));
   resources.time = read_length_of_time(reader.optional("time"));
   resources.silence = read_length_of_time(reader.optional("silence"));
+  resources.grace = read_length_of_time(reader.optional("grace"));
   reader.finish();
   return resources;
 }

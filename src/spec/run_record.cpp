@@ -18,6 +18,11 @@ bool fits(char form, char c) {
 
 }  // namespace
 
+bool OutputRecord::is_outdated() const {
+  return kept && (kept->starts_with("hashed only: it was changed ") ||
+                  kept->starts_with("hashed only: it was written to "));
+}
+
 std::string_view to_string(RunState state) {
   switch (state) {
     case RunState::planned:

@@ -65,6 +65,7 @@ void describe(Io& io, FieldRef<Io, OutputRecord> output) {
   io("digest", output.digest);
   io("kept", output.kept);
   io("trees", output.trees);
+  io("as_made", output.as_made);
 }
 
 template <class Io>
@@ -154,6 +155,7 @@ void describe(Io& io, FieldRef<Io, Software> software) {
   io("libraries", software.libraries);
   io("versions", software.versions);
   io("notes", software.notes);
+  io("packages", software.packages);
 }
 
 template <class Io>

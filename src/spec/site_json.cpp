@@ -91,6 +91,15 @@ void read_limits(Site& site, JsonReader& root) {
   site.grace = read_length_of_time(root.optional("grace")).value_or(site.grace);
 }
 
+/// Names of resources; nothing where the member is missing.
+std::optional<std::vector<std::string>> read_implied(JsonReader reader) {
+  if (!reader.exists()) return std::nullopt;
+  for (JsonReader& item : reader.items()) {
+    if (item.is_string()) check_resource(item.string(), item);
+  }
+  return read_distinct(reader);
+}
+
 std::string read_name(JsonReader reader) {
   return reader.exists() ? reader.name() : std::string();
 }
@@ -105,15 +114,15 @@ std::string name_of(const std::string& origin, const JsonReader& root) {
 }
 
 ordered_json json_of(const Resources& resources) {
-  const Resources usual;
   ordered_json json = ordered_json::object();
-  if (resources.nodes != usual.nodes) json["nodes"] = resources.nodes;
-  if (resources.tasks != usual.tasks) json["tasks"] = resources.tasks;
-  if (resources.cpus != usual.cpus) json["cpus"] = resources.cpus;
-  if (resources.gpus != usual.gpus) json["gpus"] = resources.gpus;
+  if (resources.nodes) json["nodes"] = *resources.nodes;
+  if (resources.tasks) json["tasks"] = *resources.tasks;
+  if (resources.cpus > 0) json["cpus"] = resources.cpus;
+  if (resources.gpus) json["gpus"] = *resources.gpus;
   if (resources.memory_bytes > 0) json["memory"] = resources.memory_bytes;
   if (resources.time) json["time"] = resources.time->count();
   if (resources.silence) json["silence"] = resources.silence->count();
+  if (resources.grace) json["grace"] = resources.grace->count();
   return json;
 }
 
@@ -141,6 +150,7 @@ Site parse_site(std::string_view text, const std::string& origin) {
   read_limits(site, root);
   JsonReader build = root.optional("build_in_job");
   site.build_in_job = build.exists() && build.boolean();
+  site.implied = read_implied(root.optional("implied"));
   site.setup = read_lines(root.optional("setup"));
   site.variables = read_variables(root.optional("variables"));
   site.variant = read_name(root.optional("variant"));
@@ -165,6 +175,7 @@ ordered_json to_json(const Site& site) {
   if (site.at_once > 0) json["at_once"] = site.at_once;
   if (site.largest_array > 0) json["largest_array"] = site.largest_array;
   if (site.build_in_job) json["build_in_job"] = true;
+  if (site.implied) json["implied"] = *site.implied;
   add(json, "setup", ordered_json(site.setup));
   add(json, "variables", ordered_json(site.variables));
   add(json, "variant", site.variant);

@@ -1,6 +1,8 @@
 // Outputs of runs: hashed, and on the disk once.
 #include "support/answers.hpp"
 
+#include <sabath/base/digest.hpp>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +14,7 @@
 
 #include <sys/stat.h>
 
+using namespace sabath;
 using namespace sabath::test;
 using Catch::Contains;
 using Catch::StartsWith;
@@ -113,7 +116,7 @@ TEST_CASE("cli: an output that was spoilt nevertheless is used by nobody") {
   CHECK(status_of(output_of(runs[1])).st_ino == status_of(output_of(runs[2])).st_ino);
 }
 
-TEST_CASE("cli: outputs that are too large, or that a later stage changed, are only hashed") {
+TEST_CASE("cli: outputs that are too large, or that can be executed, are only hashed") {
   Sabath sabath;
   configure(sabath, R"({"largest_output": "1 kB"})");
   const fs::path folder = sabath.recipe("two", R"({"schema": 1, "name": "two",
@@ -126,7 +129,7 @@ TEST_CASE("cli: outputs that are too large, or that a later stage changed, are o
   CHECK(outputs[0]["kept"] == "cache");
   CHECK(outputs[1]["kept"] ==
         "hashed only: 1001 B is more than the 1000 B of cache.largest_output");
-  CHECK(outputs[2]["kept"] == "hashed only: it was changed after it was hashed");
+  CHECK(outputs[2]["kept"] == "cache");
   CHECK(outputs[3]["kept"] == "hashed only: it is executable, and objects are not");
   for (const json& output : outputs) {
     INFO(output.dump());
@@ -135,6 +138,43 @@ TEST_CASE("cli: outputs that are too large, or that a later stage changed, are o
   CHECK(text_of(sabath.run_directories().back() / "outputs/make/c") == "c\nmore\n");
   CHECK((status_of(sabath.run_directories().back() / "outputs/make/b").st_mode & 0200) != 0);
   CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("hashed only: 1001 B is more"));
+}
+
+TEST_CASE("cli: an output that a later stage changes is what it was when the run ended") {
+  Sabath sabath;
+  const std::string folder = sabath.recipe("two", R"({"schema": 1, "name": "two", "stages": [
+      {"name": "a", "run": {"shell": "echo 1 > {output}/o"}, "outputs": ["o"]},
+      {"name": "b", "needs": ["a"], "run": {"shell": "echo 2 >> {stage.a}/o"}}]})");
+  CHECK_THAT(done(sabath, {"run", folder}).output,
+             Contains("output a/o: a later stage changed it"));
+  const json output = newest(sabath)["outputs"][0];
+  CHECK(output["digest"] == base::sha256_of("1\n2\n").text());
+  CHECK(output["as_made"] == base::sha256_of("1\n").text());
+  CHECK(output["size_bytes"] == 4);
+  CHECK(output["kept"] == "cache");
+  CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("made as sha256:"));
+  CHECK(sabath({"verify", "@last"}).status == 0);
+  CHECK_THAT(done(sabath, {"repro", "@last"}).output, Contains("PASS"));
+
+  SECTION("a record of an earlier version says nothing of what it is, and of nothing else less") {
+    const fs::path file = sabath.run_directories().front() / "record.json";
+    json record = json::parse(text_of(file));
+    record["outputs"][0] = {{"stage", "a"},
+                            {"path", "o"},
+                            {"size_bytes", 2},
+                            {"digest", output["as_made"]},
+                            {"kept", "hashed only: it was changed after it was hashed"}};
+    fs::remove(file);
+    write_text(file, record.dump());
+    const Answer compared = sabath({"compare", "@last~1", "@last"});
+    CHECK(compared.status == 3);
+    CHECK_THAT(compared.output,
+               Contains("INCONCLUSIVE") && Contains("the output a/o") && Contains("later stage"));
+    const Answer verified = sabath({"verify", "@last~1"});
+    CHECK(verified.status == 3);
+    CHECK_THAT(verified.output,
+               Contains("note") && Contains("a later stage of the run changed it"));
+  }
 }
 
 TEST_CASE("cli: with a largest output of 0 only cached stages keep theirs") {

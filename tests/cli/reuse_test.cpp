@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 using namespace sabath::test;
@@ -153,4 +154,83 @@ TEST_CASE("reuse: a file that is touched is read again, and one that is not is k
   write_text(input, other);
   fs::last_write_time(input, old);  // as large and as old as before
   CHECK(made_by(sabath, folder) == Made{"ok", other});
+}
+
+namespace {
+
+/// A run of a recipe of stages; what became of each of them.
+std::map<std::string, json> stages_of(const Sabath& sabath,
+                                      const json& stages,
+                                      const std::vector<std::string>& options = {}) {
+  const json document = {{"schema", 1},
+                         {"name", "graph"},
+                         {"parameters", {{"n", {{"type", "int"}, {"default", 2}}}}},
+                         {"stages", stages}};
+  std::vector<std::string> words{"run", sabath.recipe("graph", document.dump())};
+  words.insert(words.end(), options.begin(), options.end());
+  const Answer answer = sabath(words);
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  std::map<std::string, json> found;
+  const json record = json::parse(sabath.newest());
+  for (const json& stage : record["stages"])
+    found[stage["name"]] = stage;
+  return found;
+}
+
+std::string why_not(const json& stage) {
+  return stage.value("not_reusable", "");
+}
+
+}  // namespace
+
+TEST_CASE("reuse: what another stage made of a stage's output is what its reader depends on") {
+  Sabath sabath;
+  const json stages = json::parse(R"([
+    {"name": "a", "run": {"shell": "echo 1 > {output}/o"}, "outputs": ["o"]},
+    {"name": "b", "needs": ["a"], "run": {"shell": "echo {param.n} > {stage.a}/o"}},
+    {"name": "c", "cache": true, "needs": ["a", "b"], "run": {"shell": "cat {stage.a}/o > {output}/c"},
+     "outputs": ["c"]}])");
+  const auto made = [&](const std::string& n) {
+    const std::string state = stages_of(sabath, stages, {"--set", "n=" + n})["c"]["state"];
+    return Made{state, text_of(sabath.run_directories().back() / "outputs/c/c")};
+  };
+  CHECK(made("2") == Made{"ok", "2\n"});
+  CHECK(made("3") == Made{"ok", "3\n"});
+  CHECK(made("2") == Made{"reused", "2\n"});
+}
+
+TEST_CASE("reuse: a stage that may read what is no declared output is executed each time") {
+  Sabath sabath;
+  json stages = json::parse(R"([
+    {"name": "a", "run": {"shell": "cat /proc/sys/kernel/random/uuid > {output}/u; echo d > {output}/d"},
+     "outputs": ["d"]},
+    {"name": "b", "cache": true, "needs": ["a"], "run": {"shell": "cat {stage.a}/u > {output}/o"},
+     "outputs": ["o"]},
+    {"name": "c", "needs": ["a", "b"], "run": {"shell": "cmp {stage.a}/u {stage.b}/o"}}])");
+  for (int i = 0; i < 2; ++i) {
+    const auto found = stages_of(sabath, stages);
+    CHECK(found.at("b")["state"] == "ok");
+    CHECK(why_not(found.at("b")) == "it may read what stage a leaves but does not declare: 'u'");
+  }
+  stages[0]["outputs"] = {"d", "u"};
+  stages[0]["run"]["shell"] = "echo u > {output}/u; echo d > {output}/d";
+  CHECK(why_not(stages_of(sabath, stages).at("b")).empty());
+  CHECK(stages_of(sabath, stages).at("b")["state"] == "reused");
+}
+
+TEST_CASE("reuse: a stage that leaves what it did not declare is never without it") {
+  Sabath sabath;
+  json stages = json::parse(R"([
+    {"name": "a", "cache": true, "run": {"shell": "mkdir {output}/s; echo u > {output}/s/u; echo d > {output}/d"},
+     "outputs": ["d"]},
+    {"name": "c", "needs": ["a"], "run": {"shell": "cat {stage.a}/s/u"}}])");
+  for (int i = 0; i < 2; ++i) {
+    const auto found = stages_of(sabath, stages);
+    CHECK(found.at("a")["state"] == "ok");
+    CHECK_THAT(why_not(found.at("a")), Contains("does not declare: 's/u'"));
+  }
+  stages[0]["outputs"] = {"d", "s/u"};
+  CHECK(why_not(stages_of(sabath, stages).at("a")).empty());
+  CHECK(stages_of(sabath, stages).at("a")["state"] == "reused");
 }

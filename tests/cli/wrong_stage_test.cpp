@@ -86,6 +86,34 @@ TEST_CASE("cli: a command that says nothing for too long is ended") {
   CHECK_THAT(record["message"].get<std::string>(), Contains("1.0 s"));
 }
 
+TEST_CASE("cli: a command that reports metrics alone is not silent until it reports no more") {
+  Sabath sabath;
+  const json record = failed_run(
+      sabath,
+      sabath.shell_recipe("quiet",
+                          R"(for i in 1 2 3 4 5 6 7; do echo "{{\"j\": $i}}" >> $SABATH_METRICS;)"
+                          " sleep 0.4; done; sleep 60",
+                          "{}",
+                          R"({"resources": {"silence": 2}})"));
+  CHECK_THAT(record["message"].get<std::string>(),
+             Contains("wrote nothing for 2.0 s") &&
+                 Contains("neither to stdout nor to stderr nor to $SABATH_METRICS"));
+  CHECK(record["metrics"][0]["last"] == 7);
+}
+
+TEST_CASE("cli: a command that is asked to end has as long as its stage says") {
+  Sabath sabath;
+  const json record =
+      failed_run(sabath,
+                 sabath.shell_recipe("saver",
+                                     "trap 'sleep 4; echo late > {output}/saved; exit 1' TERM; "
+                                     "echo begun > {output}/saved; sleep 60",
+                                     "{}",
+                                     R"({"resources": {"time": 1, "grace": 1}})"));
+  CHECK_THAT(record["message"].get<std::string>(), Contains("ran past its limit of 1.0 s"));
+  CHECK(text_of(sabath.run_directories().back() / "outputs/go/saved") == "begun\n");
+}
+
 TEST_CASE("cli: a child that outlives its command is ended and counted") {
   Sabath sabath;
   const std::string marker = std::to_string(800'000 + ::getpid());

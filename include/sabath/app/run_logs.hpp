@@ -23,6 +23,8 @@ class RunLogs {
   /// What was written since the last call, at most some MiB at a time; before the first output of
   /// each stage a line says whose it is, where there are several.
   std::string more();
+  /// Of all of it, as it is now.
+  std::uint64_t size_bytes() const;
   /// Was there anything?
   bool found() const { return found_; }
 

@@ -35,6 +35,9 @@ struct Command {
   std::optional<std::chrono::nanoseconds> deadline{};  ///< wall time for the whole command
   std::optional<std::chrono::nanoseconds>
       silence_deadline{};  ///< without any output in pipes or regular files
+  /// The size of what the command writes elsewhere and is no silence either; asked now and then, in
+  /// the thread that waits, where there is a `silence_deadline`.
+  std::function<std::uintmax_t()> other_output{};
   std::optional<std::uint64_t>
       output_limit{};  ///< bytes per stream; beyond it the command is ended
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< between SIGTERM and SIGKILL

@@ -28,6 +28,7 @@ struct OutputSide {
   std::function<std::unique_ptr<base::ArraySource>(const spec::OutputRule&)> open{};
   std::function<std::optional<spec::OutputTrees>()> trees{};
   std::function<std::vector<base::OutsideValues>(const spec::OutputRule&)> outside{};
+  std::string unknown{};  ///< why nothing that is known of it can be held against the other side's
 };
 
 /// One side of a pair: the record, its series and its outputs by "stage/path"; and by its name what

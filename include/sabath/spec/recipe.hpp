@@ -19,15 +19,17 @@
 
 namespace sabath::spec {
 
-/// What a stage wants of a machine. Zero means "not said".
+/// What a stage wants of a machine. Zero cores or bytes mean "not said"; that it wants one node,
+/// one task or no GPU can be said, and is then not a site's to decide.
 struct Resources {
-  int nodes = 1;
-  int tasks = 1;
-  int cpus = 0;
-  int gpus = 0;
+  std::optional<int> nodes{};  ///< unsaid: one
+  std::optional<int> tasks{};  ///< unsaid: one
+  int cpus = 0;                ///< of a task
+  std::optional<int> gpus{};   ///< on each node; unsaid: none
   std::uint64_t memory_bytes = 0;
   std::optional<std::chrono::seconds> time{};     ///< wall limit of the stage
   std::optional<std::chrono::seconds> silence{};  ///< limit of wall time without any output
+  std::optional<std::chrono::seconds> grace{};    ///< from SIGTERM to SIGKILL; unsaid: as it comes
 
   bool operator==(const Resources&) const = default;
 };

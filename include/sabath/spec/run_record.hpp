@@ -67,6 +67,13 @@ struct OutputRecord {
   std::optional<std::string> kept{};
   /// Of the file with the digests of its arrays' values, chunk by chunk; nothing: there is none.
   std::optional<base::Digest> trees{};
+  /// What it was when its stage had ended, where a later stage of the run changed it: `digest` is
+  /// then what it was when the run ended.
+  std::optional<base::Digest> as_made{};
+
+  /// Changed by the run itself, with nothing known of what it became: in records of earlier
+  /// versions, and of runs that were interrupted.
+  bool is_outdated() const;
 
   bool operator==(const OutputRecord&) const = default;
 };

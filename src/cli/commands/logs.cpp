@@ -26,6 +26,18 @@ struct LogsOptions {
   bool job = false;
 };
 
+/// What to say of logs that are empty.
+std::string nothing_text(const catalog::RunRow& row, const LogsOptions& options, bool is_over) {
+  if (options.job) return is_over ? "its job wrote nothing" : "no output yet";
+  const std::uint64_t other =
+      app::RunLogs(row.directory, {options.stage, !options.errors, false}).size_bytes();
+  std::string text = "no output yet";
+  if (is_over) text = options.errors ? "nothing on stderr" : "nothing on stdout";
+  if (other == 0) return text;
+  return text + (options.errors ? "; without --stderr there is " : "; --stderr shows ") +
+         base::format_bytes(other);
+}
+
 int run_logs(const LogsOptions& options, Workspace& workspace) {
   workspace.refuse_json("'sabath show RUN --json' has the run's stages");
   const catalog::RunRow row = workspace.one_run(options.run);
@@ -39,7 +51,7 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
     const bool over = !options.follow || seen->going_on() == 0;
     bool any = false;
     for (std::string text = logs.more(); !text.empty(); text = logs.more()) {
-      workspace.answer(to_terminal ? base::printable(text, true) : text);
+      if (!workspace.answer(to_terminal ? base::printable(text, true) : text)) return exit_done;
       any = true;
     }
     if (over || workspace.stop().stop_requested()) break;
@@ -47,7 +59,10 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
     workspace.clock().sleep_for(pause);
   }
   if (options.follow) keep_seen(*seen, workspace);
-  if (!logs.found()) workspace.observer().note("run " + row.id + ": no output yet");
+  if (!logs.found()) {
+    const bool is_over = spec::is_final(row.state) || (options.follow && seen->going_on() == 0);
+    workspace.observer().note("run " + row.id + ": " + nothing_text(row, options, is_over));
+  }
   return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
 }
 

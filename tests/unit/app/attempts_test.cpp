@@ -1,6 +1,7 @@
 #include "app/attempts.hpp"
 
 #include "app/job_facts.hpp"
+#include "app/run_steps.hpp"
 #include "app/usage_sums.hpp"
 #include "support/temp_home.hpp"
 
@@ -69,6 +70,22 @@ TEST_CASE("admission: where restarts are not counted the same job in another pro
   CHECK(answer(RunState::running, Liveness::unknown, job) == Answer::again);
   CHECK(answer(RunState::running, Liveness::running, job) == Answer::not_now);
   CHECK(answer(RunState::running, Liveness::unknown, JobStart{"8.pbs", 0, 1}) == Answer::not_now);
+}
+
+TEST_CASE("grace: in a job it is what its warning leaves when a record is to be written") {
+  using std::chrono::seconds;
+  const auto grace = [](std::optional<seconds> time, seconds warning) {
+    app::BatchPart part;
+    part.plan.steps.resize(1);
+    part.plan.steps[0].resources.time = time;
+    part.plan.site.warning = warning;
+    return app::grace_in_job(part);
+  };
+  CHECK(app::grace_in_job(std::nullopt) == seconds(5));
+  CHECK(grace(std::nullopt, seconds(60)) == seconds(50));
+  CHECK(grace(seconds(3600), seconds(300)) == seconds(290));
+  CHECK(grace(seconds(40), seconds(60)) == seconds(10));  // warned when half of it is over
+  CHECK(grace(seconds(3600), seconds(10)) == seconds(5));
 }
 
 TEST_CASE("attempts: those that are over are kept, and one of which nothing is known counts") {

@@ -86,6 +86,25 @@ TEST_CASE("process: silence is seen in output files too") {
   CHECK(result.wall >= 650ms);
 }
 
+TEST_CASE("process: what a command writes elsewhere is no silence either") {
+  const test::TempHome home;
+  const auto file = home / "metrics";
+  Command command =
+      test::shell("for i in 1 2 3 4 5 6 7 8; do echo $i >> \"$FILE\"; sleep 0.2; done; sleep 60");
+  command.environment = base::current_environment();
+  (*command.environment)["FILE"] = file.string();
+  command.silence_deadline = 1s;
+  command.other_output = [&] {
+    std::error_code code;
+    const auto size = std::filesystem::file_size(file, code);
+    return code ? 0 : size;
+  };
+  const auto result = run(command);
+  CHECK(result.end == ProcessEnd::silent);
+  CHECK(read_file(file) == "1\n2\n3\n4\n5\n6\n7\n8\n");
+  CHECK(result.wall >= 2s);
+}
+
 TEST_CASE("process: more output than allowed ends it, on a pipe and in a file") {
   const test::TempHome home;
   Command command = test::program("endless");

@@ -231,8 +231,11 @@ inline spec::RunPlan full_plan() {
   stage.argv = {"true"};
   stage.argv_template = {"true"};
   stage.outputs = {"x.h5"};
+  stage.resources.nodes = stage.resources.tasks = 1;
+  stage.resources.gpus = 0;
   stage.resources.time = std::chrono::seconds(600);
   stage.resources.silence = std::chrono::seconds(60);
+  stage.resources.grace = std::chrono::seconds(30);
   stage.environment = {{"SABATH_SEED", "7"}};
   stage.retry = spec::Retry{2,
                             std::chrono::seconds(5),
@@ -323,7 +326,13 @@ inline spec::RunRecord full_record() {
   stage.not_reusable = "output 'x.h5' was changed";
   record.variants = plan.variants;
   record.stages = {stage};
-  record.outputs = {{"one", "x.h5", 4096, base::sha256_of("x"), "cache", base::sha256_of("trees")}};
+  record.outputs = {{"one",
+                     "x.h5",
+                     4096,
+                     base::sha256_of("x"),
+                     "cache",
+                     base::sha256_of("trees"),
+                     base::sha256_of("as made")}};
   spec::MetricSummary loss;
   loss.stream = "one";
   loss.name = "loss";

@@ -100,7 +100,8 @@ TEST_CASE("recipe: resources are read as people write them") {
                                         {"gpus", 1},
                                         {"memory", "1.5 GiB"},
                                         {"time", "01:02:03"},
-                                        {"silence", 90}};
+                                        {"silence", 90},
+                                        {"grace", "2m"}};
   const auto resources = parsed(document).stages.front().resources;
   CHECK(resources.nodes == 2);
   CHECK(resources.tasks == 4);
@@ -109,6 +110,13 @@ TEST_CASE("recipe: resources are read as people write them") {
   CHECK(resources.memory_bytes == 1610612736U);
   CHECK(resources.time == std::chrono::seconds(3723));
   CHECK(resources.silence == std::chrono::seconds(90));
+  CHECK(resources.grace == std::chrono::minutes(2));
+  document["stages"][0]["resources"] = {{"nodes", 1}, {"gpus", 0}, {"time", "1-00:00:00"}};
+  const auto said = parsed(document).stages.front().resources;
+  CHECK(said.nodes == 1);
+  CHECK(said.gpus == 0);
+  CHECK_FALSE(said.tasks);
+  CHECK(said.time == std::chrono::hours(24));
   document["stages"][0]["resources"] = {{"memory", 4096}, {"time", "10m"}};
   CHECK(parsed(document).stages.front().resources.memory_bytes == 4096);
   document["stages"][0]["resources"] = {{"memory", "2GB"}};

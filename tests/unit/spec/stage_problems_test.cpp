@@ -123,6 +123,12 @@ TEST_CASE("stage: wrong types and words are told") {
   CHECK(with(0, "needs", "simulate").says("/stages/0/needs: must be an array, not string"));
 }
 
+TEST_CASE("stage: outputs are files, each by its name") {
+  const auto problem = with(0, "outputs", {"x.h5", "ckpt-*.pt"});
+  CHECK(problem.says("/stages/0/outputs/1: 'ckpt-*.pt' is a pattern, and outputs are files"));
+  CHECK(problem.lines() == 1);
+}
+
 TEST_CASE("stage: resources out of range are told") {
   const auto problem = with(0,
                             "resources",
@@ -132,8 +138,9 @@ TEST_CASE("stage: resources out of range are told") {
                              {"gpus", 5000000000},
                              {"memory", "4 GIB"},
                              {"time", "soon"},
-                             {"silence", 0}});
-  CHECK(problem.lines() == 7);
+                             {"silence", 0},
+                             {"grace", 0.5}});
+  CHECK(problem.lines() == 8);
   CHECK(problem.says("/stages/0/resources/nodes: 0 is out of range"));
   CHECK(problem.says("/stages/0/resources/tasks: -1 is out of range"));
   CHECK(problem.says("/stages/0/resources/cpus: must be an integer, not 2.5"));
@@ -141,6 +148,7 @@ TEST_CASE("stage: resources out of range are told") {
   CHECK(problem.says("/stages/0/resources/memory: '4 GIB' is not a size"));
   CHECK(problem.says("/stages/0/resources/time: \"soon\" is not a length of time"));
   CHECK(problem.says("/stages/0/resources/silence: 0 is not a length of time"));
+  CHECK(problem.says("/stages/0/resources/grace: 0.5 is not a whole number of seconds"));
   for (const nlohmann::json& time : {nlohmann::json("999999d"), nlohmann::json(3155760001)}) {
     const auto long_one = with(0, "resources", {{"time", time}, {"silence", time}});
     CHECK(long_one.lines() == 2);
