@@ -1,5 +1,6 @@
 #include <sabath/app/batch_bundle.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/app/travelling_program.hpp>
 #include <sabath/base/archive.hpp>
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/error.hpp>
@@ -119,7 +120,8 @@ void add_needs(const spec::RunPlan& plan, Moves& moves, std::vector<fs::path>& i
                       ": have one name, and go to the node into one folder");
     }
     const std::string name = path.filename().string();
-    if (name == "sabath" || name == archive_name || name == top || name.starts_with("returned-"))
+    if (name == "sabath" || name == travelling_libraries || name == archive_name || name == top ||
+        name.starts_with("returned-"))
       throw Error(ErrorKind::usage, path.string() + ": cannot go to the node by this name");
     moves.emplace(input.path, name);
     inputs.push_back(path);

@@ -47,7 +47,7 @@ int worse(int a, int b) {
 /// Of one run in a job; where nobody says, it is one core.
 RunNeeds needs_of_run(const spec::Resources& resources) {
   RunNeeds needs = needs_of(resources);
-  needs.cores = std::max({needs.cores, resources.tasks, 1});
+  needs.cores = std::max({needs.cores, resources.tasks.value_or(1), 1});
   return needs;
 }
 

@@ -130,7 +130,9 @@ probe::VisibleGpus gpus_of(const std::vector<spec::PlannedStage>& stages) {
 }
 
 RunNeeds needs_of(const spec::Resources& resources) {
-  return {resources.cpus * std::max(resources.tasks, 1), resources.gpus, resources.memory_bytes};
+  return {resources.cpus * std::max(resources.tasks.value_or(1), 1),
+          resources.gpus.value_or(0),
+          resources.memory_bytes};
 }
 
 RunNeeds needs_of(const spec::Recipe& recipe) {

@@ -31,14 +31,22 @@ Words words_of(const std::string& text) {
   return words;
 }
 
+int nodes_of(const spec::Resources& resources) {
+  return std::max(resources.nodes.value_or(1), 1);
+}
+
+int tasks_of(const spec::Resources& resources) {
+  return resources.tasks.value_or(1);
+}
+
 int per_node(const spec::Resources& resources) {
-  return (resources.tasks + resources.nodes - 1) / std::max(resources.nodes, 1);
+  return (tasks_of(resources) + nodes_of(resources) - 1) / nodes_of(resources);
 }
 
 /// True where there was something to replace.
 bool replace_words(Words& words, const spec::Resources& resources) {
-  const std::map<std::string, int> values{{"{nodes}", resources.nodes},
-                                          {"{tasks}", resources.tasks},
+  const std::map<std::string, int> values{{"{nodes}", nodes_of(resources)},
+                                          {"{tasks}", tasks_of(resources)},
                                           {"{tasks_per_node}", per_node(resources)},
                                           {"{cpus}", std::max(resources.cpus, 1)}};
   bool replaced = false;
@@ -55,11 +63,12 @@ bool replace_words(Words& words, const spec::Resources& resources) {
 
 /// Ranks of their own on a node each where they are several: what a program is told.
 Words options_of(const std::string& program, const spec::Resources& resources, bool is_packed) {
-  const std::string tasks = std::to_string(resources.tasks);
+  const std::string tasks = std::to_string(tasks_of(resources));
   const std::string cpus = std::to_string(resources.cpus);
   if (program == "srun") {
-    Words words{
-        "--nodes=" + std::to_string(resources.nodes), "--ntasks=" + tasks, "--kill-on-bad-exit=1"};
+    Words words{"--nodes=" + std::to_string(nodes_of(resources)),
+                "--ntasks=" + tasks,
+                "--kill-on-bad-exit=1"};
     // Since Slurm 22.05 srun does not take it from its job.
     if (resources.cpus > 0) words.push_back("--cpus-per-task=" + cpus);
     // A step takes all memory of its job unless it says something: the others would wait for it.
@@ -68,7 +77,7 @@ Words options_of(const std::string& program, const spec::Resources& resources, b
   }
   Words words{"-n", tasks};
   // Of mpirun there is one that everybody has; mpiexec has these options in common.
-  if (program == "mpirun" && resources.nodes > 1)
+  if (program == "mpirun" && nodes_of(resources) > 1)
     words.insert(words.end(), {"-N", std::to_string(per_node(resources))});
   return words;
 }
@@ -100,9 +109,9 @@ ParallelPrefix prefix_for(const std::string& wanted,
   const std::string of_site =
       words.empty() ? "" : std::filesystem::path(words.front()).filename().string();
   if (wanted == "torchrun" || (wanted == "auto" && of_site == "torchrun")) {
-    if (resources.nodes <= 1) return {{}, resources.tasks, false};
+    if (nodes_of(resources) == 1) return {{}, tasks_of(resources), false};
     spec::Resources one_a_node = resources;
-    one_a_node.tasks = resources.nodes;
+    one_a_node.tasks = nodes_of(resources);
     one_a_node.cpus = resources.cpus * per_node(resources);
     const std::string others = of_site == "torchrun" ? "" : site;
     ParallelPrefix prefix = prefix_for("auto", others, one_a_node, is_packed, environment);
@@ -114,7 +123,7 @@ ParallelPrefix prefix_for(const std::string& wanted,
   if (words.empty()) words = {found_here(environment)};
   ParallelPrefix prefix;
   const std::string program = std::filesystem::path(words.front()).filename().string();
-  prefix.loses_variables = program != "srun" && resources.nodes > 1;
+  prefix.loses_variables = program != "srun" && nodes_of(resources) > 1;
   // Open MPI binds ranks on its own, to the same cores for each run of a node, whatever cores its
   // caller is bound to. Unbound ranks stay within those. The names are of versions 4 and 5.
   if (program == "mpirun" || program == "mpiexec") {

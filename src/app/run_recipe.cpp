@@ -177,6 +177,8 @@ spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
     planned.cache = stage->cache;
     planned.argv = stage->run;
     planned.outputs = stage->outputs;
+    planned.resources = stage->resources;
+    planned.retry = stage->retry;
     plan.stages.push_back(std::move(planned));
   }
   if (!request.task.empty()) plan.task = request.task;

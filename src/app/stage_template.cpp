@@ -128,7 +128,7 @@ std::map<std::string, std::string> StageTemplate::key_items_for(
       {"deterministic", recipe_.deterministic ? "yes" : "no"},
       {"cpus", std::to_string(stage.resources.cpus)},
   };
-  if (!stage.parallel.empty()) items["tasks"] = std::to_string(stage.resources.tasks);
+  if (!stage.parallel.empty()) items["tasks"] = std::to_string(stage.resources.tasks.value_or(1));
   if (!stage.variables.empty()) {
     std::vector<std::string> variables;
     for (const auto& [name, value] : stage.variables)

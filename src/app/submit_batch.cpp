@@ -1,5 +1,8 @@
 #include <sabath/app/batch_bundle.hpp>
 #include <sabath/app/submit_batch.hpp>
+#include <sabath/app/travelling_program.hpp>
+
+#include <algorithm>
 
 namespace sabath::app {
 namespace {
@@ -10,7 +13,7 @@ void move_files(const BatchFiles& files,
                 const std::filesystem::path& program,
                 launch::BatchJob& job) {
   const Bundle bundle = make_bundle(files, plan);
-  if (plan.site.program.empty()) job.inputs.push_back(program);
+  if (plan.site.program.empty()) job.inputs = travelling_program(program, files.directory());
   job.inputs.push_back(bundle.archive);
   job.inputs.insert(job.inputs.end(), bundle.inputs.begin(), bundle.inputs.end());
   job.outputs = {returned_name("{task}")};
@@ -38,6 +41,23 @@ launch::BatchJob job_of(const BatchFiles& files,
   return job;
 }
 
+/// The first job of a batch that has to wait for another one, unless that is over already: then the
+/// scheduler may have forgotten it.
+void wait_for_earlier(const BatchFiles& files, const spec::BatchPlan& plan, launch::BatchJob& job) {
+  if (!plan.after) return;
+  const BatchFiles earlier(files.directory().parent_path() / *plan.after);
+  const auto jobs = earlier.read_jobs();
+  const spec::BatchPlan its = earlier.read_plan();
+  std::error_code code;
+  const auto has_ended = [&](const std::string& run) {
+    return std::filesystem::exists(earlier.ended() / run, code);
+  };
+  if (!jobs || jobs->jobs.empty() || std::all_of(its.runs.begin(), its.runs.end(), has_ended))
+    return;
+  job.after_any = jobs->jobs.back();
+  job.after_any_is_array = its.is_array();
+}
+
 }  // namespace
 
 std::string comment_of(const spec::BatchPlan& plan, std::size_t step) {
@@ -59,7 +79,11 @@ spec::BatchJobs submit_batch(const BatchFiles& files,
     if (look_first) id = scheduler.find(comment_of(plan, step), stop);
     if (!id) {
       launch::BatchJob job = job_of(files, plan, step, scheduler, program);
-      if (!jobs.jobs.empty()) job.after = jobs.jobs.back();
+      if (jobs.jobs.empty()) {
+        wait_for_earlier(files, plan, job);
+      } else {
+        job.after = jobs.jobs.back();
+      }
       id = scheduler.submit(job, stop);
     }
     jobs.jobs.push_back(*id);

@@ -1,5 +1,9 @@
+#include "batch_turns.hpp"
+#include "determinism.hpp"
+
 #include <sabath/app/batch_steps.hpp>
 #include <sabath/app/close_run.hpp>
+#include <sabath/app/expand_study.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/submit_batch.hpp>
 #include <sabath/app/submit_runs.hpp>
@@ -8,6 +12,8 @@
 #include <sabath/base/version.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace sabath::app {
 namespace {
@@ -33,26 +39,6 @@ void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Cl
   for (const std::string& id : plan.runs) {
     close_run(RunFiles(runs / id), spec::RunState::interrupted, why, clock);
   }
-}
-
-/// One after another where the scheduler can make jobs wait for each other, else all in one.
-std::vector<spec::BatchStep> steps_at(const std::vector<spec::PlannedStage>& stages,
-                                      const SubmitTools& tools) {
-  std::vector<spec::BatchStep> steps = steps_of(stages, tools.site);
-  if (steps.size() < 2 || tools.scheduler.description().has_dependencies()) return steps;
-  spec::BatchStep all = steps.front();
-  for (auto step = steps.begin() + 1; step != steps.end(); ++step) {
-    all.stages.insert(all.stages.end(), step->stages.begin(), step->stages.end());
-    spec::Resources& most = all.resources;
-    most.nodes = std::max(most.nodes, step->resources.nodes);
-    most.tasks = std::max(most.tasks, step->resources.tasks);
-    most.cpus = std::max(most.cpus, step->resources.cpus);
-    most.gpus = std::max(most.gpus, step->resources.gpus);
-    most.memory_bytes = std::max(most.memory_bytes, step->resources.memory_bytes);
-    const bool limited = most.time && step->resources.time;
-    most.time = limited ? std::optional(*most.time + *step->resources.time) : std::nullopt;
-  }
-  return {all};
 }
 
 void hand_in(const BatchFiles& files,
@@ -85,6 +71,19 @@ std::size_t runs_in_one_array(const SubmitTools& tools, int pack, const std::sto
   return std::max<std::size_t>(tasks, 1) * static_cast<std::size_t>(pack);
 }
 
+/// The jobs of so many runs each, which may have to go one after another.
+std::vector<spec::BatchStep> packed_steps(const std::vector<spec::PlannedStage>& stages,
+                                          int pack,
+                                          const spec::Site& site,
+                                          const spec::SchedulerDescription& scheduler) {
+  std::vector<spec::BatchStep> steps = steps_at(stages, site, scheduler);
+  for (spec::BatchStep& step : steps) {
+    if (step.resources.time)
+      step.resources.time = std::min(*step.resources.time * pack, base::longest_duration);
+  }
+  return steps;
+}
+
 /// Batches whose submission somebody began and did not end.
 void finish_earlier(const StudyFiles& files,
                     const SubmitTools& tools,
@@ -106,9 +105,39 @@ RunRequest at_site(RunRequest request, const spec::Site& site) {
   return request;
 }
 
+std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : shell) {
+    if (is_knob(name) && !site.variables.contains(name)) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<spec::BatchStep> jobs_for(const RunRequest& request,
+                                      const std::vector<spec::StudyPoint>& points,
+                                      int pack,
+                                      const spec::Site& site,
+                                      const spec::SchedulerDescription& scheduler) {
+  std::set<std::map<std::string, std::string>> settings = settings_of(points);
+  if (points.empty()) settings.insert(request.set);
+  RunRequest one = request;
+  std::vector<spec::PlannedStage> stages;
+  for (const auto& set : settings) {
+    one.set = set;
+    const std::vector<spec::PlannedStage> its = RecipeRunner::dry_run(one).stages;
+    if (stages.empty()) stages = its;
+    join_due(stages, its);
+  }
+  std::vector<spec::BatchStep> steps = packed_steps(stages, pack, site, scheduler);
+  for (const spec::BatchStep& step : steps)
+    launch::check_asked_for(scheduler, site, step.resources);
+  return steps;
+}
+
 std::string submit_run(const PreparedRecipe& prepared,
                        const SubmitTools& tools,
                        const std::stop_token& stop) {
+  jobs_for(prepared.request, {}, 1, tools.site, tools.scheduler.description());
   RunRequest request = at_site(prepared.request, tools.site);
   request.batch = "jobs/1";
   const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
@@ -117,7 +146,7 @@ std::string submit_run(const PreparedRecipe& prepared,
   for (const auto& [name, value] : request.knobs.value_or(std::map<std::string, std::string>{}))
     plan.site.variables[name] = value;
   plan.runs = {planned.run_id};
-  plan.steps = steps_at(planned.stages, tools);
+  plan.steps = packed_steps(planned.stages, 1, tools.site, tools.scheduler.description());
   hand_in(files, plan, tools, stop);
   return planned.run_id;
 }
@@ -129,9 +158,16 @@ std::vector<std::string> submit_points(const StudyFiles& files,
                                        const SubmitTools& tools,
                                        base::Observer& observer,
                                        const std::stop_token& stop) {
-  finish_earlier(files, tools, stop);
   const int pack = study.pack.value_or(1);
+  jobs_for(prepared.request, study.points, pack, tools.site, tools.scheduler.description());
+  finish_earlier(files, tools, stop);
   const std::size_t most = runs_in_one_array(tools, pack, stop);
+  const auto tasks_of = [&](std::size_t runs) {
+    const auto each = static_cast<std::size_t>(std::max(pack, 1));
+    return (runs + each - 1) / each;
+  };
+  BatchTurns turns(
+      tools.scheduler.description(), tools.site, tasks_of(points.size()), tasks_of(most));
   std::vector<std::string> ids;
   for (std::size_t first = 0; first < points.size(); first += most) {
     const std::size_t last = std::min(points.size(), first + most);
@@ -139,6 +175,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
     const std::string number = batch.directory().filename().string();
     spec::BatchPlan plan = batch_of(study.study_id + "." + number, tools);
     plan.pack = pack;
+    plan.after = turns.next(number);
     RunRequest request = at_site(prepared.request, tools.site);
     request.study_id = study.study_id;
     request.batch = "../../studies/" + study.study_id + "/jobs/" + number;
@@ -170,13 +207,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       throw;
     }
     base::sync_file_system(tools.folders.runs());  // nothing is handed in that a power cut can lose
-    plan.steps = steps_at(stages, tools);
-    for (spec::BatchStep& step : plan.steps) {
-      // They may have to go one after another.
-      if (step.resources.time) {
-        step.resources.time = std::min(*step.resources.time * pack, base::longest_duration);
-      }
-    }
+    plan.steps = packed_steps(stages, pack, tools.site, tools.scheduler.description());
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
     hand_in(batch, plan, tools, stop);
     ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());

@@ -34,12 +34,6 @@ std::optional<base::WallTime> changed_at(const fs::path& folder) {
                         std::chrono::nanoseconds(status.st_mtim.tv_nsec));
 }
 
-std::string said(const launch::JobView& view) {
-  std::string text = view.state.empty() ? "the scheduler does not know it" : view.state;
-  const bool tells = !view.reason.empty() && view.reason != "None" && view.reason != view.state;
-  return tells ? text + " (" + view.reason + ")" : text;
-}
-
 /// How a run stands that its scheduler has ended before it could write a record.
 RunState state_after(JobPhase phase) {
   switch (phase) {
@@ -58,19 +52,19 @@ RunState state_after(JobPhase phase) {
 std::string why_after(const launch::JobView& view) {
   switch (view.phase) {
     case JobPhase::cancelled:
-      return "its job was cancelled: " + said(view);
+      return "its job was cancelled: " + view.text();
     case JobPhase::timed_out:
-      return "its job ran out of time: " + said(view);
+      return "its job ran out of time: " + view.text();
     case JobPhase::out_of_memory:
-      return "its job ran out of memory: " + said(view);
+      return "its job ran out of memory: " + view.text();
     case JobPhase::node_failed:
-      return "its node failed: " + said(view);
+      return "its node failed: " + view.text();
     case JobPhase::preempted:
-      return "its job had to make way for another: " + said(view);
+      return "its job had to make way for another: " + view.text();
     case JobPhase::failed:
-      return "its job failed: " + said(view);
+      return "its job failed: " + view.text();
     default:
-      return "its job ended without a record: " + said(view);
+      return "its job ended without a record: " + view.text();
   }
 }
 
@@ -216,7 +210,7 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
   const JobPhase phase = at->view.phase;
   if (phase == JobPhase::pending) {
     run.state = seen.started ? RunState::running : RunState::planned;
-    run.detail = seen.started ? "waits to go on: " + said(at->view) : "waits: " + said(at->view);
+    run.detail = seen.started ? "waits to go on: " + at->view.text() : "waits: " + at->view.text();
     return;
   }
   if (phase == JobPhase::running) {
@@ -226,7 +220,7 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
   }
   const std::string problem = bring_back(seen);
   if (take_outcome(seen, phase != JobPhase::unknown)) return;
-  run.detail = said(at->view) + "; " + problem;
+  run.detail = at->view.text() + "; " + problem;
   if (!is_patience_over(at->since)) return;
   if (phase == JobPhase::unknown) {
     // A job that the scheduler has forgotten does not come back.
@@ -247,7 +241,8 @@ void RunWatch::Batch::tell_unclear(Seen& seen, const TaskView& at) const {
   if (take_outcome(seen, false)) return;
   if (!at.view.is_unheard) {
     run.state = seen.started ? RunState::running : RunState::planned;
-    run.detail = "the scheduler says " + said(at.view) + ", which its description does not explain";
+    run.detail =
+        "the scheduler says " + at.view.text() + ", which its description does not explain";
     return;
   }
   run.detail = "cannot be asked about: " + at.view.reason;

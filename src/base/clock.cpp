@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <thread>
 
 namespace sabath::base {
@@ -73,6 +75,19 @@ std::optional<std::chrono::seconds> parse_clock_form(std::string_view text) {
   }
   if (!text.empty() || parts < 2) return std::nullopt;
   return std::chrono::seconds(total);
+}
+
+/// Slurm's "days-hours", "days-hours:minutes" and "days-hours:minutes:seconds" (sbatch(1)).
+std::optional<std::chrono::seconds> parse_days_form(std::string_view text, std::size_t hyphen) {
+  std::int64_t days = 0;
+  const char* const last = text.data() + hyphen;
+  const auto [end, error] = std::from_chars(text.data(), last, days);
+  if (error != std::errc{} || end != last || days < 0 || days > 1'000'000) return std::nullopt;
+  std::string clock(text.substr(hyphen + 1));
+  for (auto colons = std::count(clock.begin(), clock.end(), ':'); colons < 2; ++colons)
+    clock += ":00";
+  const auto rest = parse_clock_form(clock);
+  return rest ? std::optional(std::chrono::days(days) + *rest) : std::nullopt;
 }
 
 /// "7d"; the value is small enough for any unit.
@@ -154,8 +169,11 @@ std::string format_duration(std::chrono::nanoseconds duration) {
 }
 
 std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
+  const std::size_t hyphen = text.find('-');
   const bool is_clock_form = text.find(':') != std::string_view::npos;
-  const auto duration = is_clock_form ? parse_clock_form(text) : parse_unit_form(text);
+  const auto duration = hyphen != std::string_view::npos ? parse_days_form(text, hyphen)
+                        : is_clock_form                  ? parse_clock_form(text)
+                                                         : parse_unit_form(text);
   return duration && *duration <= longest_duration ? duration : std::nullopt;
 }
 

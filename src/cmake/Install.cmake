@@ -12,8 +12,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/sabathConfigVersion.cmake C
 install(FILES ${CMAKE_BINARY_DIR}/sabathConfig.cmake ${CMAKE_BINARY_DIR}/sabathConfigVersion.cmake
   DESTINATION ${sabath_package_folder})
 install(DIRECTORY catalog recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath)
-install(DIRECTORY docs/formats DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/formats docs/adding DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE docs/ci.md docs/secrets.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The man page and the completions are printed by the program itself, so they cannot disagree with it.
 set(sabath_shell_files ${CMAKE_BINARY_DIR}/sabath.1 ${CMAKE_BINARY_DIR}/sabath.bash ${CMAKE_BINARY_DIR}/_sabath

@@ -58,8 +58,13 @@ std::string as_it_arrives(const std::string& argument,
   return argument;
 }
 
+/// As shell.
+std::string index_of_task(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
+  return job.tasks > 0 ? scheduler.node.index : "1";
+}
+
 std::string command_line(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
-  const std::string index = job.tasks > 0 ? scheduler.node.index : "1";
+  const std::string index = index_of_task(scheduler, job);
   const bool they_travel = scheduler.moves_files();
   std::string line;
   for (const std::string& argument : job.argv) {
@@ -93,6 +98,7 @@ void add_machine(Values& values, const spec::Resources& resources) {
   values["nodes"] = std::to_string(nodes);
   values["tasks"] = std::to_string(tasks);
   values["tasks_per_node"] = std::to_string(tasks_per_node);
+  if (nodes > 1) values["scatter"] = "scatter";
   if (nodes > 1 && tasks % nodes == 0) values["tasks_each_node"] = std::to_string(tasks_per_node);
   if (resources.cpus > 0) values["cpus"] = std::to_string(cpus);
   values["cpus_per_node"] = std::to_string(cpus * tasks_per_node);
@@ -173,9 +179,15 @@ void check_words(const spec::SchedulerDescription& scheduler, const Values& valu
   const base::Form form(scheduler.submit.words);
   for (const auto& [name, value] : values) {
     if (form.matches(value)) continue;
+    std::string hint =
+        "blanks, quotes and characters with a meaning to the scheduler are not possible";
+    if (name.starts_with("request.")) {
+      hint += "; the site's \"options\" are taken as they stand: write the whole line for " +
+              scheduler.name + " there instead";
+    }
     throw Error(ErrorKind::usage,
                 scheduler.name + ": cannot be told '" + base::printable(value) + "' (" + name + ")",
-                "blanks, quotes and characters with a meaning to the scheduler are not possible");
+                hint);
   }
 }
 
@@ -210,6 +222,15 @@ std::string what_the_job_is(const spec::SchedulerNode& node, const BatchJob& job
   for (const auto& [name, value] : variables) {
     if (!value.empty()) text += fmt::format("export {}=\"{}\"\n", name, value);
   }
+  return text;
+}
+
+/// A job whose output is not there is held, and nobody sees why it did not begin.
+std::string folders_that_return(const spec::SchedulerDescription& scheduler, const BatchJob& job) {
+  std::string text;
+  if (!scheduler.moves_files()) return text;
+  for (const std::filesystem::path& folder : job.outputs)
+    text += "mkdir -p " + quoted_argument(folder.string(), index_of_task(scheduler, job)) + "\n";
   return text;
 }
 
@@ -271,6 +292,7 @@ std::string job_script(const spec::SchedulerDescription& scheduler,
     text += fmt::format("export SABATH_JOB_END=\"$(($(date +%s) + {}))\"\n",
                         job.resources.time->count());
   }
+  text += folders_that_return(scheduler, job);
   for (const auto& [name, value] : site.variables)
     text += "export " + name + "=" + quoted(value) + "\n";
   for (const std::string& line : site.setup)

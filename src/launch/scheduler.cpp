@@ -215,6 +215,12 @@ std::string job_word(std::string_view text) {
   return !word.empty() && is_of(letters, word.front()) ? word : "s" + word;
 }
 
+std::string JobView::text() const {
+  const std::string what = state.empty() ? "the scheduler does not know it" : state;
+  const bool tells = !reason.empty() && reason != "None" && reason != state;
+  return tells ? what + " (" + reason + ")" : what;
+}
+
 /// What the tool said to one question, for all ids.
 struct Scheduler::Answer {
   std::vector<AnswerRow> rows{};
@@ -442,7 +448,7 @@ std::map<std::string, JobView> Scheduler::poll(const std::vector<std::string>& t
     is_first = false;
     const std::set<std::string> wanted = open;
     answer.each(description_.arrays, wanted, [&](const std::string& id, const AnswerRow& row) {
-      views[id] = {phase_of(description_, row), row.state, row.reason, false};
+      views[id] = {phase_of(description_, row), called(description_, row), row.reason, false};
       open.erase(id);
     });
     if (answer.problem.empty() || answer.is_absent) continue;

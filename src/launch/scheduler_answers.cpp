@@ -140,6 +140,14 @@ spec::JobPhase phase_of(const spec::SchedulerDescription& scheduler, const Answe
   return spec::JobPhase::unknown;
 }
 
+std::string called(const spec::SchedulerDescription& scheduler, const AnswerRow& row) {
+  for (const std::string& word : {row.state + " " + row.how, row.state}) {
+    const auto found = scheduler.called.find(word);
+    if (found != scheduler.called.end()) return found->second;
+  }
+  return row.state;
+}
+
 std::optional<double> parse_elapsed(std::string_view text) {
   double seconds = 0;
   if (const auto dash = text.find('-'); dash != std::string_view::npos) {

@@ -52,6 +52,8 @@ bool is_job_id(std::string_view text);
 
 /// The phase that a row tells, by the description's table.
 spec::JobPhase phase_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row);
+/// The scheduler's word in it, or what people read instead.
+std::string called(const spec::SchedulerDescription& scheduler, const AnswerRow& row);
 /// What it says of the use of a job; empty where the texts are no numbers.
 JobUse use_of(const spec::SchedulerDescription& scheduler, const AnswerRow& row);
 /// Two rows about one job (Slurm's accounting has one for each step).

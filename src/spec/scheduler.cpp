@@ -74,15 +74,16 @@ std::string_view to_string(JobPhase phase) {
 }
 
 bool SchedulerDescription::has_dependencies() const {
+  return knows("after") || knows("after_tasks");
+}
+
+bool SchedulerDescription::knows(std::string_view placeholder) const {
   const auto names = all_placeholders(submit);
-  return std::any_of(names.begin(), names.end(), [](const std::string& each) {
-    return each == "after" || each == "after_tasks";
-  });
+  return std::find(names.begin(), names.end(), placeholder) != names.end();
 }
 
 bool SchedulerDescription::moves_files() const {
-  const auto names = all_placeholders(submit);
-  return std::find(names.begin(), names.end(), "inputs") != names.end();
+  return knows("inputs");
 }
 
 std::vector<std::string> SchedulerDescription::requests() const {
@@ -107,8 +108,10 @@ std::vector<std::string> job_placeholders() {
           "tasks",
           "tasks_per_node",
           "tasks_each_node",
+          "scatter",
           "cpus",
           "cpus_per_node",
+          "cpus_per_gpu",
           "slots",
           "gpus",
           "gpus_all",
@@ -130,7 +133,9 @@ std::vector<std::string> job_placeholders() {
           "last",
           "at_once",
           "after",
-          "after_tasks"};
+          "after_tasks",
+          "after_any",
+          "after_any_array"};
 }
 
 std::vector<std::string> filled(const std::vector<Alternatives>& lines,
@@ -145,6 +150,26 @@ std::vector<std::string> filled(const std::vector<Alternatives>& lines,
     }
   }
   return result;
+}
+
+std::set<std::string> told_by(const std::vector<Alternatives>& lines,
+                              const std::map<std::string, std::string>& values) {
+  const auto is_request = [](const std::string& name) { return name.starts_with(request_prefix); };
+  std::set<std::string> told;
+  for (const Alternatives& line : lines) {
+    auto one = std::find_if(line.begin(), line.end(), [&](const std::string& text) {
+      return filled_one(text, values).has_value();
+    });
+    if (one == line.end()) continue;
+    const auto names = placeholders_of(*one);
+    told.insert(names.begin(), names.end());
+    if (!std::any_of(names.begin(), names.end(), is_request)) continue;
+    while (++one != line.end()) {
+      const auto others = placeholders_of(*one);
+      told.insert(others.begin(), others.end());
+    }
+  }
+  return told;
 }
 
 }  // namespace sabath::spec

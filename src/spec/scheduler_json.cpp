@@ -129,6 +129,10 @@ SchedulerSubmission read_submission(JsonReader reader) {
     submit.hints[pattern] = read_text(hint);
   }
   submit.words = read_pattern(reader.optional("words"), submit.words);
+  for (auto& [resource, hint] : reader.optional("untold").members()) {
+    check_resource(resource, hint);
+    submit.untold[resource] = read_text(hint);
+  }
   reader.finish();
   if (!submit.directive.empty() && !submit.file.empty()) {
     reader.problem("has both 'directive' and 'file'", "options stand in the one or in the other");
@@ -247,6 +251,8 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   scheduler.arrays = read_arrays(root.optional("arrays"));
   scheduler.poll = read_questions(root.required("poll"), {"id", "state"});
   scheduler.states = read_states(root.required("states"));
+  for (auto& [word, reading] : root.optional("called").members())
+    scheduler.called[word] = read_text(reading);
   read_cancel(scheduler, root.required("cancel"));
   scheduler.find = read_questions(root.optional("find"), {"id"});
   scheduler.accounting = read_questions(root.optional("accounting"), {"id"});

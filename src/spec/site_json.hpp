@@ -27,6 +27,7 @@ void describe(Io& io, FieldRef<Io, Site> site) {
   io("at_once", site.at_once);
   io("largest_array", site.largest_array);
   io("build_in_job", site.build_in_job);
+  io("implied", site.implied);
   io("setup", site.setup);
   io("variables", site.variables);
   io("variant", site.variant);
@@ -53,6 +54,7 @@ void describe(Io& io, FieldRef<Io, BatchPlan> plan) {
   io("runs_directory", plan.runs_directory);
   io("pack", plan.pack);
   io("steps", plan.steps);
+  io("after", plan.after);
   io("created", plan.created);
   io("sabath_version", plan.sabath_version);
 }

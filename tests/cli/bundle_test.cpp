@@ -122,6 +122,29 @@ TEST_CASE("bundle: another run's record, or plan, is not taken") {
   CHECK_FALSE(fs::exists(run / "record.json"));
 }
 
+TEST_CASE("bundle: a job that is held because nothing came back has failed") {
+  PoolUser user;
+  user.sabath.environment()["_CONDOR_MISCHIEF"] = "rm -r returned*";
+  const Answer answer = user.sabath({"run", user.recipe(line), "--on", "pool"});
+  INFO(answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output, Contains("its job failed: held (Transfer output files failure"));
+  const Answer doctor = user.sabath({"doctor", "--site", "pool"});
+  CHECK_THAT(doctor.output, Contains("ended (held (Transfer output files failure"));
+}
+
+TEST_CASE("bundle: doctor shows why a job could not begin") {
+  const PoolUser user;
+  write_text(
+      user.sabath.folder() / "config/sites/pool.json",
+      R"({"schema": 1, "scheduler": "osg", "grace": "2s", "program": "/no/such/sabath", "request": {"image": "x"}})");
+  const Answer answer = user.sabath({"doctor", "--site", "pool"});
+  INFO(answer.output);
+  CHECK_THAT(answer.output,
+             Contains("ended (completed") && Contains("its log ends: ") &&
+                 Contains("'/no/such/sabath': No such file"));
+}
+
 TEST_CASE("bundle: an environment that is on this machine alone is refused") {
   const PoolUser user;
   const std::string folder = user.recipe(line);

@@ -25,7 +25,7 @@ bool has_begun(const fs::path& run, int attempt = 1) {
 }  // namespace
 
 TEST_CASE("grid engine site: steps are jobs that wait for each other, and a study is an array") {
-  const GridUser user;
+  const GridUser user(json{{"implied", {"cpus"}}});  // it has no parallel environment
   const std::string steps = user.sabath.recipe("steps", R"({"schema": 1, "name": "steps",
     "environment": {"layers": []},
     "stages": [

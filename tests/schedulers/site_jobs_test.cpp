@@ -243,6 +243,18 @@ TEST_CASE("site: what the site says of its jobs is what they get") {
   CHECK_THAT(text_of(study / "jobs/1/job-1.sh"), Contains("--array=1-2%1\n"));
   CHECK(fs::exists(study / "jobs/2/submitted.json"));
   CHECK_FALSE(fs::exists(study / "jobs/3"));
+  const std::string first = json::parse(text_of(study / "jobs/1/submitted.json"))["jobs"][0];
+  CHECK_THAT(text_of(study / "jobs/2/job-1.sh"), Contains("--dependency=afterany:" + first + "\n"));
+  // One at once, of both arrays together.
+  std::vector<std::pair<std::string, std::string>> times;
+  for (const fs::path& run : user.sabath.run_directories()) {
+    const json record = user.record(run);
+    times.emplace_back(record["started"], record["ended"]);
+  }
+  std::sort(times.begin(), times.end());
+  REQUIRE(times.size() == 3);
+  CHECK(times[0].second < times[1].first);
+  CHECK(times[1].second < times[2].first);
   for (const fs::path& run : user.sabath.run_directories()) {
     const std::string said = text_of(run / "attempts/1/go/stdout.log");
     CHECK_THAT(said, Contains("set/with blanks/n2/" + scratch));

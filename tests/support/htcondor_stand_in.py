@@ -3,7 +3,7 @@
 
 Called as condor_submit, condor_q, condor_history or condor_config_val (links to this file). A job runs within condor_submit, in a
 folder of its own, with nothing but the variables of the submit file; the folder _CONDOR_HIDDEN, where the user's files are, is
-empty for it. Wants root for that. Keeps what it knows in _CONDOR_STATE. A line of shell in _CONDOR_MISCHIEF is done to what comes back.
+empty for it, and libraries of sabath's are not installed there. Wants root for that. Keeps what it knows in _CONDOR_STATE. A line of shell in _CONDOR_MISCHIEF is done to what comes back.
 """
 import json
 import os
@@ -45,6 +45,14 @@ def transfer(source, target, links=False):
         shutil.copy2(source, target)
 
 
+def libraries_of(program):
+    told = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    names = "spdlog|sqlite3|archive|hwloc"  # nothing else needs these for the jobs of tests
+    found = {os.path.realpath(path) for path in re.findall(rf"=> (/\S*/lib(?:{names})\S*\.so\S*)", told)}
+    assert found, told
+    return sorted(found)
+
+
 def run_job(cluster, process, settings):
     def value(name):
         return expanded(settings[name], cluster, process, settings)
@@ -52,14 +60,18 @@ def run_job(cluster, process, settings):
     with tempfile.TemporaryDirectory() as sandbox:
         transfer(value("executable"), f"{sandbox}/condor_exec.exe")
         inputs = value("transfer_input_files") if "transfer_input_files" in settings else ""
+        hidden = []
         for name in filter(None, inputs.split(",")):
+            if os.path.basename(name) == "sabath":
+                hidden = libraries_of(name)
             transfer(name, f"{sandbox}/{os.path.basename(name)}")
         os.chmod(f"{sandbox}/condor_exec.exe", 0o755)
         variables = dict(item.split("=", 1) for item in value("environment").strip('"').split())
         variables |= {"_CONDOR_SCRATCH_DIR": sandbox, "PATH": "/usr/local/bin:/usr/bin:/bin"}
         with open(value("output"), "wb") as log:
             done = subprocess.run(
-                ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none "$0" && exec ./condor_exec.exe', HIDDEN],
+                ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none "$0" && for library; do mount --bind /dev/null "$library" || exit; '
+                 "done; exec ./condor_exec.exe", HIDDEN, *hidden],
                 cwd=sandbox, env=variables, stdout=log, stderr=subprocess.STDOUT)
         subprocess.run(os.environ.get("_CONDOR_MISCHIEF", "true"), shell=True, cwd=sandbox, check=True)
         for name in value("transfer_output_files").split(","):

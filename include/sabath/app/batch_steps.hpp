@@ -2,6 +2,7 @@
 
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
 
 #include <vector>
@@ -19,6 +20,11 @@ spec::Resources resources_at(const spec::Site& site, const spec::Resources& stag
 /// what exec does itself; else the site's, where that is longer; nothing where nobody says.
 std::vector<spec::BatchStep> steps_of(const std::vector<spec::PlannedStage>& stages,
                                       const spec::Site& site);
+
+/// The same for a scheduler: where it cannot make jobs wait for each other, all in one.
+std::vector<spec::BatchStep> steps_at(const std::vector<spec::PlannedStage>& stages,
+                                      const spec::Site& site,
+                                      const spec::SchedulerDescription& scheduler);
 
 /// Runs of one study share their steps: what is due in one of them is due. `stages` and `others`
 /// are those of two runs of one recipe.

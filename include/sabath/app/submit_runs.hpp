@@ -6,6 +6,7 @@
 #include <sabath/app/study_files.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/launch/scheduler.hpp>
 #include <sabath/spec/site.hpp>
 #include <sabath/spec/study.hpp>
@@ -30,6 +31,17 @@ struct SubmitTools {
 
 /// What a request needs to be one of a site's.
 RunRequest at_site(RunRequest request, const spec::Site& site);
+
+/// The variables of `shell` that runs on this machine depend on, and that reach no job of the site.
+std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site);
+
+/// The jobs that a run of `request`, or each `pack` of a study's `points`, would be. Throws
+/// Error{usage} where the scheduler would not be asked for all that they want. Nothing is made.
+std::vector<spec::BatchStep> jobs_for(const RunRequest& request,
+                                      const std::vector<spec::StudyPoint>& points,
+                                      int pack,
+                                      const spec::Site& site,
+                                      const spec::SchedulerDescription& scheduler);
 
 /// Plans one run of what was prepared, and hands it in. Returns its id. A run that the scheduler
 /// refuses is closed, and the refusal thrown.

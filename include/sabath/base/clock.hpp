@@ -37,7 +37,8 @@ std::string format_duration(std::chrono::nanoseconds duration);
 /// 100 years. What nobody says longer than this can be counted in nanoseconds, twice over, and be
 /// added to the time of day or taken from it: 64 bits reach 292 years either way.
 constexpr std::chrono::seconds longest_duration = std::chrono::days(36525);
-/// "7d", "12h", "30m", "45s"; "00:10:00" (h:m:s) as in resources. Nothing above longest_duration.
+/// "7d", "12h", "30m", "45s"; "00:10:00" (h:m:s) as in resources, and Slurm's "1-00:10:00".
+/// Nothing above longest_duration.
 std::optional<std::chrono::seconds> parse_duration(std::string_view text);
 
 }  // namespace sabath::base

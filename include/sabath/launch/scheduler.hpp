@@ -30,12 +30,15 @@ struct BatchJob {
   std::vector<std::string> argv{};
   std::size_t tasks = 0;  ///< of an array, with indices from 1; 0: a single job
   spec::Resources resources{};
-  /// Files and folders that go to the job and come back, where it sees no file of ours; "{task}" in
-  /// an output is the task's index.
+  /// Files and folders that go to the job, and folders that come back, where it sees no file of
+  /// ours; "{task}" in an output is the task's index. The job's script makes the outputs.
   std::vector<std::filesystem::path> inputs{};
   std::vector<std::filesystem::path> outputs{};
   /// The job whose end with success this one waits for, task by task; empty: none.
   std::string after{};
+  /// The job, or the array, that has to be over first, however it ended; empty: none.
+  std::string after_any{};
+  bool after_any_is_array = false;
 };
 
 using JobPhase = spec::JobPhase;
@@ -43,11 +46,13 @@ using JobPhase = spec::JobPhase;
 /// What the scheduler says of one task.
 struct JobView {
   JobPhase phase = JobPhase::unknown;
-  std::string state{};   ///< its own word
+  std::string state{};   ///< its own word, or what people read instead
   std::string reason{};  ///< why it waits, or ended; empty: it does not say
   /// Nobody could be asked about it, and `reason` says why.
   bool is_unheard = false;
 
+  /// For people.
+  std::string text() const;
   bool operator==(const JobView&) const = default;
 };
 
@@ -70,6 +75,12 @@ struct Accounting {
 /// `text` as every scheduler takes it for a job's name: a letter first, then letters, digits, '-'
 /// and '_' (sge_types(1), qsub(1B) of OpenPBS). Other characters become '-'.
 std::string job_word(std::string_view text);
+
+/// Throws Error{usage}, with what the site's document or the description must say, where jobs of
+/// the site that want `resources` would not ask the scheduler for each of them.
+void check_asked_for(const spec::SchedulerDescription& scheduler,
+                     const spec::Site& site,
+                     const spec::Resources& resources);
 
 /// A scheduler said no: there is no such job. Any other error of a submission leaves open whether
 /// there is one.

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct BatchPlan {
   std::string runs_directory{};
   int pack = 1;  ///< runs in one task, in the order of `runs`
   std::vector<BatchStep> steps{};
+  /// The folder beside its own of the batch whose jobs have to be over before its jobs begin;
+  /// nothing: none.
+  std::optional<std::string> after{};
   std::string created{};  ///< RFC 3339
   std::string sabath_version{};
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,8 @@ struct SchedulerSubmission {
   std::string transient{};  ///< finds in what a refusal says that it may pass by itself
   std::map<std::string, std::string> hints{};  ///< what is found in a refusal, and what helps
   std::string words = "[^\\s\"'\\\\]+";        ///< the form of all values
+  /// What helps where no line asks for a resource that a job wants, by the resource's key.
+  std::map<std::string, std::string> untold{};
 
   bool operator==(const SchedulerSubmission&) const = default;
 };
@@ -98,7 +101,8 @@ struct SchedulerDescription {
   std::vector<SchedulerQuestion> poll{};  ///< each about those that the ones before did not know
   /// The scheduler's words, alone or with `how` after a blank ("F 0"), which comes first.
   std::map<std::string, JobPhase> states{};
-  std::vector<std::string> cancel{};  ///< with "{ids}"
+  std::map<std::string, std::string> called{};  ///< what people read instead of such a word
+  std::vector<std::string> cancel{};            ///< with "{ids}"
   std::string gone{};  ///< finds in what a failed `cancel` says that there is nothing to end
   std::vector<SchedulerQuestion> find{};
   std::vector<SchedulerQuestion> accounting{};
@@ -112,6 +116,8 @@ struct SchedulerDescription {
   bool has_arrays() const { return !arrays.task.empty(); }
   /// Can a job wait for another?
   bool has_dependencies() const;
+  /// Does any line of a submission have this placeholder?
+  bool knows(std::string_view placeholder) const;
   /// Do files go to its jobs and come back, because they see none of ours?
   bool moves_files() const;
   /// The names that a site's "request" may have.
@@ -130,5 +136,10 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
 /// "{{" and "}}" are braces.
 std::vector<std::string> filled(const std::vector<Alternatives>& lines,
                                 const std::map<std::string, std::string>& values);
+
+/// The placeholders of which the lines that `filled` makes tell the scheduler. Where the site
+/// speaks itself in an alternative ("{request.nodes}"), that stands for all alternatives after it.
+std::set<std::string> told_by(const std::vector<Alternatives>& lines,
+                              const std::map<std::string, std::string>& values);
 
 }  // namespace sabath::spec

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct Site {
   int at_once = 0;            ///< tasks of an array that may run at the same time; 0: no limit
   int largest_array = 0;      ///< tasks in one array; 0: what the scheduler says, else 1000
   bool build_in_job = false;  ///< environments and inputs are made ready in a job of their own
+  /// Resources, by their keys, that its jobs have without being asked for. Absent: none.
+  std::optional<std::vector<std::string>> implied{};
   std::vector<std::string> setup{};                ///< lines of shell before `sabath exec`
   std::map<std::string, std::string> variables{};  ///< for the job
   std::string variant{};                           ///< of environments that have it

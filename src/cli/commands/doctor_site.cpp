@@ -2,11 +2,13 @@
 #include "exit_status.hpp"
 #include "watching.hpp"
 
+#include <sabath/app/travelling_program.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace sabath::cli {
 namespace {
@@ -15,7 +17,11 @@ namespace {
 struct Probe {
   std::filesystem::path folder{};
   std::string job{};
-  std::filesystem::path report() const { return folder / "report.json"; }
+  /// Where files travel a folder comes back.
+  bool comes_back = false;
+  std::filesystem::path report() const {
+    return folder / (comes_back ? "returned/report.json" : "report.json");
+  }
   std::filesystem::path log() const { return folder / "job.log"; }
 };
 
@@ -23,7 +29,7 @@ Probe submit_probe(const spec::Site& site, Workspace& workspace) {
   const auto parent = workspace.folders().home / "doctor";
   base::make_directories(parent);
   const std::string now = base::format_rfc3339(workspace.clock().now());
-  Probe probe{parent / launch::job_word("doctor-" + site.name + "-" + now), {}};
+  Probe probe{parent / launch::job_word("doctor-" + site.name + "-" + now), {}, false};
   base::make_directories(probe.folder);
   launch::BatchJob job;
   job.name = "sabath-doctor";
@@ -31,19 +37,33 @@ Probe submit_probe(const spec::Site& site, Workspace& workspace) {
   job.script = probe.folder / "job.sh";
   job.log = probe.log();
   job.argv = {site.program.empty() ? program_path().string() : site.program, "doctor", "--report"};
-  job.resources = site.resources;
-  job.resources.time = std::chrono::minutes(5);
   launch::Scheduler& scheduler = workspace.desk(site).scheduler();
+  job.resources = site.resources;
+  // A scheduler that takes no limit of time needs none for this.
+  constexpr std::array time_words{"time_s", "time_min", "time_hm", "time_hms"};
+  const bool takes_time = std::any_of(time_words.begin(), time_words.end(), [&](const char* word) {
+    return scheduler.description().knows(word);
+  });
+  job.resources.time = takes_time ? std::optional(std::chrono::seconds(300)) : std::nullopt;
   if (scheduler.description().moves_files()) {
     // The node sees none of our files: the program goes there, and the report comes back.
-    if (site.program.empty()) job.inputs = {program_path()};
-    job.outputs = {probe.report().filename()};
-    job.argv.push_back(probe.report().filename().string());
+    if (site.program.empty()) job.inputs = app::travelling_program(program_path(), probe.folder);
+    probe.comes_back = true;
+    job.outputs = {"returned"};
+    job.argv.emplace_back("returned/report.json");
   } else {
     job.argv.push_back(probe.report().string());
   }
   probe.job = scheduler.submit(job, workspace.stop());
   return probe;
+}
+
+/// The end of the job's log, in a line, to be added to another; empty where there is none.
+std::string log_in_words(const std::filesystem::path& file) {
+  std::string log = last_lines(file);
+  log.erase(log.find_last_not_of('\n') + 1);
+  std::replace(log.begin(), log.end(), '\n', '|');
+  return log.empty() ? log : "; its log ends: " + log;
 }
 
 }  // namespace
@@ -62,16 +82,18 @@ std::vector<Check> check_site(const std::string& name,
   const auto report = base::read_file_if_exists(probe.report());
   if (!report) {
     if (!is_over(view.phase)) workspace.desk(site).scheduler().cancel({probe.job}, {});
-    const std::string how = view.state + (view.reason.empty() ? "" : " (" + view.reason + ")");
-    checks.push_back(
-        {"job",
-         "bad",
-         is_over(view.phase) ? "ended (" + how + ") without a word: " + last_lines(probe.log())
-                             : "did not end in time: " + how,
-         is_over(view.phase) ? "does the node see " + probe.folder.string() +
-                                   " and the program? "
-                                   "\"program\", \"setup\" and \"variables\" of the site help"
-                             : "a longer --timeout, or another partition; it was cancelled"});
+    const std::string how = view.text();
+    const std::string log = log_in_words(probe.log());
+    checks.push_back({"job",
+                      "bad",
+                      (is_over(view.phase) ? "ended (" + how + ") without a word"
+                                           : "did not end in time: " + how) +
+                          log,
+                      is_over(view.phase)
+                          ? "does the node see " + probe.folder.string() +
+                                " and the program? "
+                                "\"program\", \"setup\" and \"variables\" of the site help"
+                          : "a longer --timeout, or another partition; it was cancelled"});
     return checks;
   }
   checks.push_back({"job",

@@ -2,10 +2,10 @@
 #include "exit_status.hpp"
 #include "run.hpp"
 
-#include <sabath/app/batch_steps.hpp>
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/app/study_power.hpp>
+#include <sabath/app/submit_runs.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
@@ -131,16 +131,17 @@ app::StudyPower power_of(const app::RunRequest& request,
 }
 
 /// What each of its jobs asks the scheduler for.
-std::string jobs_text(const spec::RunPlan& plan, const spec::Site& site) {
+std::string jobs_text(const std::vector<spec::BatchStep>& steps, const spec::Site& site) {
   std::string text;
   int number = 0;
-  for (const spec::BatchStep& step : app::steps_of(plan.stages, site)) {
+  for (const spec::BatchStep& step : steps) {
     const spec::Resources& wants = step.resources;
     std::vector<std::string> parts{
-        fmt::format("{} node(s)", wants.nodes),
-        fmt::format("{} task(s)", wants.tasks) +
+        fmt::format("{} node(s)", wants.nodes.value_or(1)),
+        fmt::format("{} task(s)", wants.tasks.value_or(1)) +
             (wants.cpus > 0 ? fmt::format(" of {} core(s)", wants.cpus) : "")};
-    if (wants.gpus > 0) parts.push_back(fmt::format("{} GPU(s) a node", wants.gpus));
+    if (const int gpus = wants.gpus.value_or(0); gpus > 0)
+      parts.push_back(fmt::format("{} GPU(s) a node", gpus));
     if (wants.memory_bytes > 0) parts.push_back(base::format_bytes(wants.memory_bytes) + " a node");
     parts.push_back(wants.time ? base::format_duration(*wants.time) : "no limit of time");
     text += fmt::format("job {} at {}: {}\n  {}\n",
@@ -167,7 +168,13 @@ int show_dry_run(const RunOptions& options,
                  Workspace& workspace) {
   jobs_of(options);
   std::optional<spec::Site> site;
-  if (!options.on.empty()) site = workspace.site(options.on);
+  std::vector<spec::BatchStep> steps;
+  if (!options.on.empty()) {
+    site = workspace.site(options.on);
+    const int pack = asks_for_study(options) ? options.pack.value_or(1) : 1;
+    steps =
+        app::jobs_for(request, points, pack, *site, workspace.sites().scheduler(site->scheduler));
+  }
   app::RunRequest first = request;
   first.set = points.front().set;
   first.seed = points.front().seed;
@@ -198,7 +205,7 @@ int show_dry_run(const RunOptions& options,
                                           : base::quote_command(stage.argv)) +
             "\n";
   }
-  if (site) text += jobs_text(plan, *site);
+  if (site) text += jobs_text(steps, *site);
   if (power) text += table_text(points) + power_text(*power);
   workspace.answer(text);
   return exit_done;

@@ -5,6 +5,8 @@
 
 #include <sabath/app/submit_runs.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
 
@@ -27,6 +29,17 @@ app::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
           workspace.desk(site).scheduler(),
           program_path(),
           workspace.clock()};
+}
+
+void note_left_behind(const spec::Site& site, Workspace& workspace) {
+  const auto names = app::left_behind(base::current_environment(), site);
+  if (names.empty()) return;
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : ", ") + base::printable(name);
+  workspace.observer().note(text + " of this shell " + (names.size() == 1 ? "does" : "do") +
+                            " not reach jobs: say it in the \"variables\" of site '" + site.name +
+                            "', or in the recipe");
 }
 
 /// Waits for runs that were handed in, unless they are only to be handed in. True when they are
@@ -79,9 +92,11 @@ int answer_study(const app::StudyFiles& files,
 int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
   workspace.use_site(options.on);
   const spec::Site site = site_for(options.on, 0, workspace);
+  app::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
   const app::PreparedRecipe prepared =
       make_ready(request, {}, site.name, arguments_of(options, request), workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
+  note_left_behind(site, workspace);
   const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
   workspace.index_runs();
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
@@ -103,6 +118,7 @@ std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
                                                 Workspace& workspace) {
   workspace.use_site(name);
   const spec::Site site = site_for(name, 1, workspace);
+  app::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
   const app::PreparedRecipe prepared =
       workspace.runner().prepare(request, workspace.observer(), workspace.stop());
   const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
@@ -127,6 +143,13 @@ bool hand_in_and_follow(const app::StudyFiles& files,
   before->look(workspace.stop());
   const app::StudyOutcome study = app::look_at_study(files, workspace.folders());
   const auto points = open_points(study, *before, options.retry);
+  if (site.at_once > 0 && before->going_on() > 0 && !points.empty()) {
+    workspace.observer().warn(
+        std::to_string(before->going_on()) + " run(s) that were handed in before still go on",
+        "no more than " + std::to_string(site.at_once) +
+            " at once counts only what is handed in now");
+  }
+  note_left_behind(site, workspace);
   app::submit_points(files,
                      plan,
                      points,

@@ -246,8 +246,19 @@ std::map<std::string, report::Course> courses_of(const app::CurrentRecord& curre
   return courses;
 }
 
+/// What 'sabath status' would say: a run's files know nothing of its job.
+void look_at_job(catalog::RunRow& row, Workspace& workspace) {
+  const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);
+  seen->look(workspace.stop());
+  keep_seen(*seen, workspace);
+  row.state = seen->runs().front().state;
+  row.message = seen->runs().front().detail;
+}
+
 int show_run(const ShowOptions& options, Workspace& workspace) {
-  const catalog::RunRow row = workspace.one_run(options.name);
+  catalog::RunRow row = workspace.one_run(options.name);
+  const bool has_job = !row.batch.empty() && !spec::is_final(row.state);
+  if (has_job) look_at_job(row, workspace);
   const app::RunFiles files(row.directory);
   if (const auto current = app::read_current(files)) {
     app::keep_accounting({{row.id, row.directory, row.batch, row.study, row.state, row.message}},
@@ -278,9 +289,11 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
     return exit_done;
   }
   const spec::RunStatus status = files.read_status();
-  workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(status.state))) +
+  const spec::RunState state = has_job ? row.state : status.state;
+  workspace.answer(line("run", row.id) + line("state", std::string(spec::to_string(state))) +
                    line("stage", status.stage) + line("since", status.updated) +
-                   line("", status.message) + line("folder", row.directory));
+                   line("", has_job ? row.message : status.message) +
+                   line("folder", row.directory));
   return exit_done;
 }
 

@@ -3,6 +3,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/app/batch_bundle.hpp>
+#include <sabath/app/travelling_program.hpp>
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
@@ -26,4 +27,21 @@ TEST_CASE("bundle: an archive that is none is an error of integrity that names i
       test::error_of([&] { app::open_bundle(archive, 0, home / "here", observer, {}); });
   CHECK(error.kind() == base::ErrorKind::integrity);
   CHECK(test::contains(error.what(), archive.string() + ": is no bundle of runs"));
+}
+
+TEST_CASE("bundle: a program travels with its libraries but for those of the C library") {
+  const test::TempHome home;
+  const fs::path folder = home / "jobs";
+  fs::create_directory(folder);
+  for (int tries = 0; tries < 2; ++tries)
+    CHECK(app::travelling_program("/opt/bin/sabath", folder) ==
+          std::vector<fs::path>{"/opt/bin/sabath", folder / "sabath-lib"});
+  CHECK(fs::is_regular_file(folder / "sabath-lib" / "libstdc++.so.6"));
+  for (const auto& entry : fs::directory_iterator(folder / "sabath-lib")) {
+    const std::string name = entry.path().filename().string();
+    INFO(name);
+    CHECK(fs::is_regular_file(entry.path()));
+    CHECK_FALSE((name.starts_with("libc.so") || name.starts_with("libm.so") ||
+                 name.starts_with("ld-linux") || name.starts_with("linux-vdso")));
+  }
 }

@@ -46,6 +46,28 @@ TEST_CASE("steps: what a stage does not say is the site's") {
   CHECK(steps.front().resources.nodes == 2);
 }
 
+TEST_CASE("steps: one node, one task and no GPU that a stage says are not the site's to change") {
+  spec::Site site;
+  site.resources.nodes = 2;
+  site.resources.tasks = 8;
+  site.resources.gpus = 4;
+  Stages stages{stage("a", {}, 1), stage("b", {"a"}, 1)};
+  stages[0].resources.nodes = stages[0].resources.tasks = 1;
+  stages[0].resources.gpus = 0;
+  stages[1].resources.gpus.reset();
+  const auto steps = app::steps_of(stages, site);
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].resources.nodes.value_or(-1) == 1);
+  CHECK(steps[0].resources.tasks.value_or(-1) == 1);
+  CHECK(steps[0].resources.gpus.value_or(-1) == 0);
+  CHECK(steps[1].resources.nodes.value_or(-1) == 2);
+  CHECK(steps[1].resources.tasks.value_or(-1) == 8);
+  CHECK(steps[1].resources.gpus.value_or(-1) == 4);
+  SECTION("to say what one has anyway is to want the same machine") {
+    CHECK(app::steps_of(stages, {}).size() == 1);
+  }
+}
+
 TEST_CASE("steps: another machine is another job, after all that it needs") {
   const Stages stages{stage("prepare", {}, 2),
                       stage("train", {"prepare"}, 2, 1),

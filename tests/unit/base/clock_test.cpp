@@ -98,6 +98,18 @@ TEST_CASE("clock: durations of people") {
   CHECK_FALSE(parse_duration(bad));
 }
 
+TEST_CASE("clock: days stand before hours as Slurm has them") {
+  CHECK(parse_duration("1-00:00:00") == 24h);
+  CHECK(parse_duration("2-03:04:05") == 51h + 4min + 5s);
+  CHECK(parse_duration("0-01:30") == 90min);
+  CHECK(parse_duration("7-12") == 180h);
+  CHECK(parse_duration("36525-0") == longest_duration);
+  const std::string bad =
+      GENERATE("1-", "-1-00:00:00", "1-2-3", "1--2", "1-1:2:3:4", "1d-2", "x-1", "1-2h", "36526-0");
+  INFO(bad);
+  CHECK_FALSE(parse_duration(bad));
+}
+
 TEST_CASE("clock: no duration is so long that nanoseconds could not count to it from today") {
   CHECK(parse_duration("36525d") == longest_duration);
   CHECK(parse_duration("876600:00:00") == longest_duration);

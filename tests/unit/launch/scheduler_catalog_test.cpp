@@ -94,6 +94,7 @@ Case pbs() {
               "#PBS -J 1-5%2\n",
               "#PBS -l select=2:ncpus=12:mpiprocs=4:ngpus=1:mem=5mb\n",
               "#PBS -l walltime=1:30:00\n",
+              "#PBS -l place=scatter\n",
               "-^array_index^.log\n",
               "exec timeout --signal=TERM 5340 /opt/bin/sabath",
               "\"$PBS_ARRAY_INDEX\""};
@@ -254,26 +255,37 @@ Case htcondor() {
               "request_memory = 5\n",
               "-$INT(sabath_task).log\n",
               "max_materialize = 2\n",
+              "periodic_remove = JobStatus == 5 && member(HoldReasonCode, {6, 7, ",
               "--an-option\nqueue 5\n"};
   c.answers = {{"condor_q",
                 "51 2 2 undefined undefined\n51 3 1 undefined undefined\n51 1 5 34 Job has gone "
-                "over memory limit of 128 megabytes.\n"
+                "over memory limit of 128 megabytes.\n51 6 5 12 Transfer output files failure\n"
+                "51 7 5 1 via condor_hold (by user ada)\n51 8 5 6 Failed to execute\n"
+                "51 9 5 26 The system macro SYSTEM_PERIODIC_HOLD evaluated to TRUE\n"
                 // Of the factories: what has not been materialized yet.
-                "51 5 unmaterialized undefined\n53 2 removed via condor_rm (by user ada)\n"},
+                "51 10 unmaterialized undefined\n53 2 removed via condor_rm (by user ada)\n"},
                {"condor_history",
                 "50 0 4 0 undefined\n51 0 4 3 undefined\n51 4 3 undefined via condor_rm (by user "
-                "ada)\n"}};
+                "ada)\n"
+                // Held, then removed by what the submit file says of such a job.
+                "54 0 3 13 Transfer input files failure\n54 1 3 47 Job execution time exceeded\n"}};
   c.phases = {{"51.2", JobPhase::running},
               {"51.3", JobPhase::pending},
               {"51.1", JobPhase::out_of_memory},
               {"50", JobPhase::done},
               {"51.0", JobPhase::failed},
               {"51.4", JobPhase::cancelled},
-              {"51.5", JobPhase::pending},
+              {"51.6", JobPhase::failed},
+              {"51.7", JobPhase::pending},
+              {"51.8", JobPhase::failed},
+              {"51.9", JobPhase::pending},
+              {"51.10", JobPhase::pending},
               {"51.51", JobPhase::pending},
               {"52", JobPhase::unknown},
               {"53.1", JobPhase::unknown},
-              {"53.2", JobPhase::cancelled}};
+              {"53.2", JobPhase::cancelled},
+              {"54.0", JobPhase::failed},
+              {"54.1", JobPhase::timed_out}};
   c.refusal = "ERROR: Failed to create cluster";
   c.cancelled_by = "condor_rm 50 51.2";
   return c;
@@ -432,9 +444,14 @@ TEST_CASE(
   tools.scheduler(test::shipped_scheduler("osg")).submit(job, never);
   CHECK_THAT(tools.read("job-1.sh"),
              Contains("\nexec ./sabath exec --batch ./x/jobs/1 /runs/xy ./x\n"));
+  job.outputs = {"back-{task}"};
+  job.tasks = 3;
+  tools.answer("condor_submit", "51.0 - 51.2\n");
+  tools.scheduler(test::shipped_scheduler("osg")).submit(job, never);
+  CHECK_THAT(tools.read("job-1.sh"), Contains("\nmkdir -p back-\"$SABATH_TASK\"\n"));
   tools.scheduler(test::shipped_scheduler("htcondor")).submit(job, never);
   CHECK_THAT(tools.read("job-1.sh"),
-             Contains("\nexec /opt/bin/sabath exec --batch /runs/x/jobs/1"));
+             Contains("\nexec /opt/bin/sabath exec --batch /runs/x/jobs/1") && !Contains("mkdir"));
 }
 
 TEST_CASE("shipped schedulers: states are told as they are, and what is not told is unknown") {

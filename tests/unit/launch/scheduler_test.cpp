@@ -294,10 +294,12 @@ TEST_CASE("scheduler: what cannot stand in a directive is refused before anythin
   site.request = {{"partition", "gpu --wrap=x"}};
   error = error_of([&] { tools.scheduler(slurm(), site).submit(tools.job(), never); });
   CHECK(std::string(error.what()) == "slurm: cannot be told 'gpu --wrap=x' (request.partition)");
+  CHECK_THAT(error.hint(), Contains("\"options\" are taken as they stand"));
   auto job = tools.job();
   job.log = "/runs/100%/x.log";
   error = error_of([&] { tools.scheduler(slurm()).submit(job, never); });
   CHECK_THAT(error.what(), Contains("(log)"));
+  CHECK_THAT(error.hint(), !Contains("options"));
   CHECK(tools.calls().empty());
 }
 

@@ -69,6 +69,8 @@ TEST_CASE("formats: the schemas have exactly the keys that are written") {
 TEST_CASE("formats: the schemas of batches have exactly the keys that are written") {
   spec::BatchPlan batch;
   batch.site.resources.time = batch.site.resources.silence = std::chrono::minutes(1);
+  batch.site.implied = {"memory"};
+  batch.after = "1";
   batch.steps = {{{"train"}, {}}};
   check_schema_of("batch", batch);
   check_schema_of("submitted", spec::BatchJobs{{"17"}, "2026-11-20T10:32:05.123Z"});

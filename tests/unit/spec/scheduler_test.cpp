@@ -65,6 +65,29 @@ TEST_CASE("scheduler description: of alternatives the first that has all its val
   CHECK(spec::filled(lines, {{"x", ""}, {"y", "{x}"}}) == Texts{"a ", "b  {x}", "e", "{f} {x}"});
 }
 
+TEST_CASE("scheduler description: what is told is what stands in the lines that are written") {
+  using Told = std::set<std::string>;
+  const std::vector<spec::Alternatives> lines{{"-g {gpus} {cpus}", "-c {cpus}"},
+                                              {"-m {memory_mib}"}};
+  CHECK(spec::told_by(lines, {{"cpus", "2"}}) == Told{"cpus"});
+  CHECK(spec::told_by(lines, {{"cpus", "2"}, {"gpus", "1"}}) == Told{"cpus", "gpus"});
+  // Where the site speaks itself, it speaks of all that would have come after.
+  const std::vector<spec::Alternatives> own{
+      {"{request.a} {memory_mib}", "{request.select}", "{nodes}:{gpus}", "{nodes}"}};
+  CHECK(spec::told_by(own, {{"request.select", "x"}}) == Told{"request.select", "nodes", "gpus"});
+  CHECK(spec::told_by(own, {{"nodes", "2"}}) == Told{"nodes"});
+}
+
+TEST_CASE("scheduler description: hints are of resources, and readings of words are read") {
+  auto document = minimal();
+  document["submit"]["untold"] = {{"gpus", "say so"}};
+  document["called"] = {{"W", "waits"}};
+  const auto scheduler = read(document);
+  CHECK(scheduler.submit.untold.at("gpus") == "say so");
+  CHECK(scheduler.called.at("W") == "waits");
+  CHECK(problem_with("/submit/untold", {{"disk", "x"}}).says("'disk' is no resource of a job"));
+}
+
 TEST_CASE("scheduler description: placeholders are checked when it is read") {
   const auto problem =
       problem_with("/submit/options", ordered_json::parse(R"([["-n {node}", "-n {tasks"]])"));

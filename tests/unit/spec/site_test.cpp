@@ -45,6 +45,7 @@ TEST_CASE("site: what is written reads back as it was") {
   full.at_once = 3;
   full.largest_array = 7;
   full.build_in_job = true;
+  full.implied = {"gpus", "memory"};
   full.setup = {"module load \"gcc\"", "x='1'"};
   full.variables = {{"A", ""}, {"B", "x y"}};
   full.variant = "gpu";
@@ -65,6 +66,21 @@ TEST_CASE("site: resources have the recipe's keys and units") {
   CHECK(site.resources.memory_bytes == 4ULL << 30U);
   CHECK(site.resources.time == std::chrono::minutes(10));
   CHECK(problem_with("resources", {{"memry", 1}}).hint == "did you mean 'memory'?");
+}
+
+TEST_CASE("site: what it says is one node, and no GPU, is written and read as said") {
+  spec::Site site = read(ordered_json::parse(R"({"schema": 1, "scheduler": "slurm",
+    "resources": {"nodes": 1, "gpus": 0}})"));
+  CHECK(site.resources.nodes == 1);
+  CHECK(site.resources.gpus == 0);
+  CHECK_FALSE(site.resources.tasks);
+  CHECK(read(to_json(site)) == site);
+}
+
+TEST_CASE("site: only resources can be implied") {
+  const auto problem = problem_with("implied", {"memory", "disk"});
+  CHECK(problem.says("/implied/1: 'disk' is no resource of a job"));
+  CHECK(problem_with("implied", {"gpus", "gpus"}).says("/implied/1"));
 }
 
 TEST_CASE("site: nothing in it can begin a line of a job script") {

@@ -1,0 +1,155 @@
+// Sites whose scheduler the user describes; its tools are shell scripts of the test's making.
+#include "support/program.hpp"
+
+#include <sabath/base/clock.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+json described() {
+  return {{"schema", 1},
+          {"description", "ours"},
+          {"keep", {"OURS_STATE"}},
+          {"submit",
+           {{"directive", "#OURS "},
+            {"options", {"-n {comment}", "-c {cpus}", "-g {request.gpu}={gpus}"}},
+            {"command", {"osub", "{script}"}},
+            {"id", "^job ([0-9]+)"},
+            {"untold", {{"gpus", "\"gpu\" in the site's \"request\" says what they are called"}}}}},
+          {"poll",
+           {{{"command", {"ostat", "{ids}"}},
+             {"rows", "(?m)^(?<id>[0-9]+) (?<state>[A-Z]+)(?: (?<reason>.*))?$"}}}},
+          {"states", {{"W", "pending"}, {"R", "running"}, {"E", "done"}}},
+          {"called", {{"W", "waits its turn"}}},
+          {"cancel", {{"command", {"oend", "{ids}"}}}}};
+}
+
+/// A user at such a site, whose jobs wait until the test says what else.
+struct DescribedSite {
+  explicit DescribedSite(const json& site = {}, const json& description = described()) {
+    const fs::path config = sabath.folder() / "config";
+    fs::create_directories(config / "sites");
+    fs::create_directories(config / "schedulers");
+    fs::create_directories(tools());
+    json document = {{"schema", 1}, {"scheduler", "ours"}, {"grace", "1s"}};
+    if (!site.is_null()) document.update(site);
+    write_text(config / "sites/here.json", document.dump());
+    write_text(config / "schedulers/ours.json", description.dump());
+    auto& variables = sabath.environment();
+    variables["PATH"] = tools().string() + ":" + variables["PATH"];
+    variables["OURS_STATE"] = sabath.folder().string();
+    tool("osub", "echo >> \"$OURS_STATE/jobs\"; echo \"job $(wc -l < \"$OURS_STATE/jobs\")\"");
+    tool("oend", "");
+    say("W");
+  }
+
+  fs::path tools() const { return sabath.folder() / "tools"; }
+  void tool(const std::string& name, const std::string& script) const {
+    write_text(tools() / name, "#!/bin/bash\n" + script + "\n");
+    fs::permissions(tools() / name, fs::perms::owner_all);
+  }
+  /// The state of all jobs; empty: nobody knows them.
+  void say(const std::string& state) const {
+    tool("ostat", state.empty() ? "" : "for id; do echo \"$id " + state + "\"; done");
+  }
+  bool was_asked() const { return fs::exists(sabath.folder() / "jobs"); }
+  std::string recipe(const std::string& resources) const {
+    return sabath.shell_recipe("tiny", "true", "{}", R"({"resources": )" + resources + "}");
+  }
+
+  Sabath sabath{};
+};
+
+}  // namespace
+
+TEST_CASE("described site: what it would not be asked for is told before anything is made") {
+  const DescribedSite user;
+  const std::string folder = user.recipe(R"({"gpus": 2})");
+  const std::vector<std::vector<std::string>> commands{
+      {"run", folder, "--on", "here"},
+      {"run", folder, "--on", "here", "--dry-run"},
+      {"run", folder, "--on", "here", "--seeds", "1..3"}};
+  for (const auto& command : commands) {
+    const Answer answer = user.sabath(command);
+    INFO(answer.errors);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors,
+               Contains("site 'here': ours would not be asked for what the job wants: gpus (2)") &&
+                   Contains("says what they are called") && Contains("\"implied\": [\"gpus\"]"));
+  }
+  CHECK(user.sabath.count_runs() == 0);
+  CHECK_FALSE(user.was_asked());
+  SECTION("the site says what they are called") {
+    write_text(user.sabath.folder() / "config/sites/here.json",
+               R"({"schema": 1, "scheduler": "ours", "request": {"gpu": "a100"}})");
+    const Answer dry = user.sabath({"run", folder, "--on", "here", "--dry-run"});
+    CHECK(dry.status == 0);
+    CHECK_THAT(dry.output, Contains("2 GPU(s) a node"));
+    CHECK(user.sabath({"run", folder, "--on", "here", "--detach"}).status == 0);
+    CHECK_THAT(text_of(user.sabath.run_directories().back() / "jobs/1/job-1.sh"),
+               Contains("#OURS -g a100=2\n"));
+  }
+}
+
+TEST_CASE("described site: single jobs wait for others where no more may run at once") {
+  json description = described();
+  description["submit"]["options"].push_back("-w {after_any}");
+  const DescribedSite user(json(), description);
+  const Answer answer = user.sabath(
+      {"run", user.recipe("{}"), "--on", "here", "--seeds", "1..4", "--jobs", "2", "--detach"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  const fs::path studies = user.sabath.home() / "studies";
+  const fs::path jobs = fs::directory_iterator(studies)->path() / "jobs";
+  for (const char* first : {"1", "2"})
+    CHECK_THAT(text_of(jobs / first / "job-1.sh"), !Contains("#OURS -w"));
+  CHECK_THAT(text_of(jobs / "3/job-1.sh"), Contains("#OURS -w 1\n"));
+  CHECK_THAT(text_of(jobs / "4/job-1.sh"), Contains("#OURS -w 2\n"));
+}
+
+TEST_CASE("described site: a limit that it cannot be held to is told before anything is made") {
+  const DescribedSite user;
+  const Answer answer =
+      user.sabath({"run", user.recipe("{}"), "--on", "here", "--seeds", "1..4", "--jobs", "2"});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors, Contains("site 'here': ours cannot be held to 2 at once"));
+  CHECK_FALSE(user.was_asked());
+  CHECK(user.sabath.count_runs() == 0);
+}
+
+TEST_CASE("described site: show says of a run what status says, in words") {
+  const DescribedSite user;
+  REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
+  const Answer waits = user.sabath({"show", "@last"});
+  CHECK_THAT(waits.output, Contains("planned") && Contains("waits: waits its turn"));
+  user.say("");
+  REQUIRE(eventually([&] {
+    return user.sabath({"status", "@last"}).output.find("unknown") != std::string::npos;
+  }));
+  const Answer lost = user.sabath({"show", "@last"});
+  CHECK_THAT(lost.output, Contains("unknown") && !Contains("planned"));
+  CHECK_THAT(user.sabath({"--json", "show", "@last"}).output, Contains("\"unknown\""));
+}
+
+TEST_CASE("described site: a job of doctor's that nobody knows any more is told so") {
+  const DescribedSite user;
+  user.say("");
+  const Answer answer = user.sabath({"doctor", "--site", "here", "--timeout", "60s"});
+  INFO(answer.output);
+  CHECK_THAT(answer.output,
+             Contains("ended (the scheduler does not know it) without a word") &&
+                 !Contains("its log ends") && !Contains("()"));
+}
