@@ -77,6 +77,7 @@ SchedulerDesk::Memo SchedulerDesk::read() const {
                    row.at(5).get<bool>()};
       view.since = time_of(row.at(3));
       view.wanted = time_of(row.at(4));
+      view.asked = time_of(row.at(6));
     }
     for (const auto& [comment, row] : document.at("searches").items())
       memo.searches[comment] = {time_of(row.at(0)), row.at(1).get<int>()};
@@ -101,7 +102,8 @@ void SchedulerDesk::write(const Memo& memo) const noexcept {
                      row.view.reason,
                      text_of(row.since),
                      text_of(row.wanted),
-                     row.view.is_unheard};
+                     row.view.is_unheard,
+                     text_of(row.asked)};
     }
     const auto rows_of = [](const std::map<std::string, Asked>& questions) {
       json rows = json::object();
@@ -166,6 +168,7 @@ void SchedulerDesk::ask(Memo& memo,
                         row.view.is_unheard == view.is_unheard;
       if (!same) row.since = now;
       row.view = std::move(view);
+      row.asked = now;
     }
     told_.clear();
   } catch (const base::Error& error) {

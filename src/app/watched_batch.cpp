@@ -7,8 +7,13 @@
 #include <sabath/app/submit_batch.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/regex.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <fstream>
 
 #include <sys/stat.h>
 
@@ -25,6 +30,9 @@ constexpr std::chrono::seconds coarse{2};
 /// machine, where it cannot be seen.
 constexpr std::chrono::minutes long_submission{15};
 constexpr std::chrono::seconds between_searches{10};
+/// Of the end of a job's log that a message tells.
+constexpr std::size_t most_words = 1000;
+constexpr std::size_t most_lines = 3;
 
 /// Nothing when it is not there.
 std::optional<base::WallTime> changed_at(const fs::path& folder) {
@@ -68,6 +76,31 @@ std::string why_after(const launch::JobView& view) {
   }
 }
 
+/// The last lines of a job's log, in one; a line of which only the end is read could show the rest
+/// of a secret.
+std::string last_words(const fs::path& log) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0));
+  std::string text(std::min(size, most_words), '\0');
+  stream.seekg(static_cast<std::streamoff>(size - text.size()));
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() < size) text.erase(0, text.find('\n'));
+  text = base::redact(text);
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string line = text.substr(from, end - from);
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
+    from = end + 1;
+  }
+  std::string words;
+  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
+    words += (words.empty() ? "" : " | ") + base::printable(lines[i]);
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> ChangingFolder::news(base::WallTime now) {
@@ -95,7 +128,7 @@ RunWatch::Batch::Batch(BatchFiles files,
       started_(files_.started()),
       ended_(files_.ended()) {
   for (WatchedRun* run : runs)
-    runs_.push_back({run, plan_.task_of(run->run_id), false, false});
+    runs_.push_back({run, plan_.task_of(run->run_id), 0, false});
 }
 
 bool RunWatch::Batch::look(const std::stop_token& stop) {
@@ -136,8 +169,12 @@ void RunWatch::Batch::take_news() {
   for (Seen& seen : runs_)
     by_id[seen.run->run_id] = &seen;
   for (const std::string& name : started_.news(now)) {
-    const auto run = by_id.find(name.substr(0, name.rfind('.')));
-    if (run != by_id.end()) run->second->started = true;
+    const std::size_t dot = std::min(name.rfind('.'), name.size());
+    const auto run = by_id.find(name.substr(0, dot));
+    if (run == by_id.end() || dot == name.size()) continue;
+    int attempt = 0;
+    std::from_chars(name.data() + dot + 1, name.data() + name.size(), attempt);
+    run->second->attempt = std::max(run->second->attempt, attempt);
   }
   for (const std::string& name : ended_.news(now)) {
     const auto run = by_id.find(name);
@@ -195,11 +232,15 @@ std::string RunWatch::Batch::bring_back(const Seen& seen) const {
 
 void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {
   WatchedRun& run = *seen.run;
+  run.waits_for.clear();
+  run.is_stuck = false;
   if (seen.ended && take_outcome(seen, false)) return;
   // The step that it is at: the first that is known and not done. A scheduler forgets the jobs of
   // steps that are over.
   std::optional<TaskView> at;
+  std::size_t step = 0;
   for (const std::string& task : tasks_of(seen)) {
+    ++step;
     const auto view = views.find(task);
     if (view == views.end()) return;  // nobody was asked since it was submitted
     at = view->second;
@@ -208,14 +249,10 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
   if (at->view.phase == JobPhase::unknown && (at->view.is_unheard || !at->view.state.empty()))
     return tell_unclear(seen, *at);
   const JobPhase phase = at->view.phase;
-  if (phase == JobPhase::pending) {
-    run.state = seen.started ? RunState::running : RunState::planned;
-    run.detail = seen.started ? "waits to go on: " + at->view.text() : "waits: " + at->view.text();
-    return;
-  }
+  if (phase == JobPhase::pending) return tell_waiting(seen, *at);
   if (phase == JobPhase::running) {
-    run.state = seen.started ? RunState::running : RunState::planned;
-    run.detail = seen.started ? "" : "starts on its node";
+    run.state = seen.attempt > 0 ? RunState::running : RunState::planned;
+    run.detail = seen.attempt > 0 ? "" : "starts on its node";
     return;
   }
   const std::string problem = bring_back(seen);
@@ -229,8 +266,49 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     run.detail = "the scheduler knows no job " + tasks_of(seen).back() +
                  " (any more), and the run's files say nothing of an end";
   } else {
-    close(seen, state_after(phase), why_after(at->view));
+    close(seen, state_after(phase), why_ended(seen, at->view, step));
   }
+}
+
+void RunWatch::Batch::tell_waiting(Seen& seen, const TaskView& at) {
+  WatchedRun& run = *seen.run;
+  const bool has_begun = seen.attempt > 0;
+  run.state = has_begun ? RunState::running : RunState::planned;
+  run.detail.clear();
+  if (has_begun && !was_asked_since(seen, at)) return;
+  const std::string text = at.view.text();
+  run.detail = (has_begun ? "waits to go on: " : "waits: ") + text;
+  const auto known = stuck_.find(text);
+  run.is_stuck = known != stuck_.end() ? known->second : (stuck_[text] = is_stuck(text));
+  if (run.is_stuck || text != at.view.state) run.waits_for = text;
+}
+
+bool RunWatch::Batch::is_stuck(const std::string& text) const {
+  const std::string& pattern = desk_.scheduler().description().stuck;
+  return !pattern.empty() && base::Regex(pattern).search(text) == base::Regex::Outcome::found;
+}
+
+/// What the scheduler said before a run began is not why it waits now.
+bool RunWatch::Batch::was_asked_since(const Seen& seen, const TaskView& at) const {
+  const auto began =
+      changed_at(files_.started() / (seen.run->run_id + "." + std::to_string(seen.attempt)));
+  return began && at.asked - *began > coarse;
+}
+
+/// What the job wrote tells more than the scheduler's word for its end.
+std::string RunWatch::Batch::why_ended(const Seen& seen,
+                                       const launch::JobView& view,
+                                       std::size_t step) const {
+  std::string why = why_after(view);
+  // Nodes that see none of our files leave no marks here.
+  const bool has_marks = !desk_.scheduler().description().moves_files();
+  const bool is_before = view.phase == JobPhase::failed && seen.attempt == 0 && has_marks;
+  if (is_before) why += ", before the run began";
+  const std::string words = last_words(files_.log_of(step, seen.task));
+  if (!words.empty()) return why + "; its log ends: " + words;
+  return is_before ? why + " and without a word: \"setup\" and \"program\" of site '" +
+                         plan_.site.name + "' come first"
+                   : why;
 }
 
 /// The scheduler could not be asked about it, or says what its description does not explain: that
@@ -240,7 +318,7 @@ void RunWatch::Batch::tell_unclear(Seen& seen, const TaskView& at) const {
   WatchedRun& run = *seen.run;
   if (take_outcome(seen, false)) return;
   if (!at.view.is_unheard) {
-    run.state = seen.started ? RunState::running : RunState::planned;
+    run.state = seen.attempt > 0 ? RunState::running : RunState::planned;
     run.detail =
         "the scheduler says " + at.view.text() + ", which its description does not explain";
     return;

@@ -39,8 +39,8 @@ class RunWatch::Batch {
   struct Seen {
     WatchedRun* run = nullptr;
     std::size_t task = 0;  ///< from 1
-    bool started = false;
-    bool ended = false;  ///< an attempt of it
+    int attempt = 0;       ///< the newest that has begun; 0: none
+    bool ended = false;    ///< an attempt of it
     std::vector<std::string>
         tasks{};  ///< of the steps that are handed in, as the scheduler says it
   };
@@ -50,6 +50,10 @@ class RunWatch::Batch {
   const std::vector<std::string>& tasks_of(Seen& seen) const;
   std::string bring_back(const Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
+  void tell_waiting(Seen& seen, const TaskView& at);
+  bool is_stuck(const std::string& text) const;
+  bool was_asked_since(const Seen& seen, const TaskView& at) const;
+  std::string why_ended(const Seen& seen, const launch::JobView& view, std::size_t step) const;
   void tell_unclear(Seen& seen, const TaskView& at) const;
   bool take_outcome(Seen& seen, bool job_is_over) const;
   void close(Seen& seen, spec::RunState state, const std::string& why) const;
@@ -64,6 +68,7 @@ class RunWatch::Batch {
   std::optional<base::SteadyTime> asked_{};  ///< when its job was looked for
   ChangingFolder started_;
   ChangingFolder ended_;
+  std::map<std::string, bool> stuck_{};  ///< by what people read of a job
 };
 
 }  // namespace sabath::app

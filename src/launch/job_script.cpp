@@ -1,5 +1,7 @@
 #include "job_script.hpp"
 
+#include "asked_for.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/regex.hpp>
@@ -78,21 +80,28 @@ std::int64_t divided_up(std::int64_t number, std::int64_t by) {
   return (number + by - 1) / by;
 }
 
-void add_memory(Values& values, const spec::Resources& resources, std::int64_t slots) {
+constexpr std::int64_t kib = 1024;
+
+void add_memory(Values& values, const spec::Resources& resources) {
   if (resources.memory_bytes == 0) return;
   const auto bytes = static_cast<std::int64_t>(resources.memory_bytes);
-  constexpr std::int64_t kib = 1024;
   values["memory_b"] = std::to_string(bytes);
   values["memory_kib"] = std::to_string(divided_up(bytes, kib));
   values["memory_mib"] = std::to_string(divided_up(bytes, kib * kib));
   values["memory_gib"] = std::to_string(divided_up(bytes, kib * kib * kib));
+}
+
+/// Once it is known which slots the scheduler is asked for; until then there is some value.
+void share_memory(Values& values, const spec::Resources& resources, std::int64_t slots) {
+  if (resources.memory_bytes == 0) return;
+  const auto bytes = static_cast<std::int64_t>(resources.memory_bytes);
   values["memory_per_slot_mib"] =
-      std::to_string(divided_up(bytes * resources.nodes, kib * kib * slots));
+      std::to_string(divided_up(bytes * resources.nodes.value_or(1), kib * kib * slots));
 }
 
 void add_machine(Values& values, const spec::Resources& resources) {
-  const std::int64_t nodes = std::max(resources.nodes, 1);
-  const std::int64_t tasks = std::max(resources.tasks, 1);
+  const std::int64_t nodes = std::max(resources.nodes.value_or(1), 1);
+  const std::int64_t tasks = std::max(resources.tasks.value_or(1), 1);
   const std::int64_t tasks_per_node = divided_up(tasks, nodes);
   const std::int64_t cpus = std::max(resources.cpus, 1);
   values["nodes"] = std::to_string(nodes);
@@ -103,12 +112,14 @@ void add_machine(Values& values, const spec::Resources& resources) {
   if (resources.cpus > 0) values["cpus"] = std::to_string(cpus);
   values["cpus_per_node"] = std::to_string(cpus * tasks_per_node);
   values["slots"] = std::to_string(cpus * tasks);
-  if (resources.gpus > 0) {
-    values["gpus"] = std::to_string(resources.gpus);
-    values["gpus_all"] = std::to_string(resources.gpus * nodes);
-    values["gpus_per_task"] = std::to_string(divided_up(resources.gpus, tasks_per_node));
+  if (const std::int64_t gpus = resources.gpus.value_or(0); gpus > 0) {
+    values["gpus"] = std::to_string(gpus);
+    values["gpus_all"] = std::to_string(gpus * nodes);
+    values["gpus_per_task"] = std::to_string(divided_up(gpus, tasks_per_node));
+    values["cpus_per_gpu"] = std::to_string(divided_up(cpus * tasks_per_node, gpus));
   }
-  add_memory(values, resources, cpus * tasks);
+  add_memory(values, resources);
+  share_memory(values, resources, cpus * tasks);
 }
 
 void add_times(Values& values, const spec::Site& site, const spec::Resources& resources) {
@@ -136,6 +147,10 @@ void add_array(Values& values,
                const spec::Site& site,
                const BatchJob& job) {
   if (!job.after.empty()) values["after"] = job.after;
+  if (!job.after_any.empty()) {
+    values["after_any"] = job.after_any;
+    if (job.after_any_is_array) values["after_any_array"] = job.after_any;
+  }
   if (job.tasks == 0) return;
   if (!scheduler.has_arrays()) {
     throw Error(ErrorKind::launch, scheduler.name + ": has no arrays of jobs");
@@ -253,12 +268,18 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   if (!job.after.empty() && !scheduler.has_dependencies()) {
     throw Error(ErrorKind::launch, scheduler.name + ": a job cannot wait for another");
   }
+  if (!job.after_any.empty() && !scheduler.knows("after_any")) {
+    throw Error(ErrorKind::launch, scheduler.name + ": a job cannot wait for the end of another");
+  }
   add_machine(values, job.resources);
   add_times(values, site, job.resources);
   add_array(values, scheduler, site, job);
   add_requests(values, scheduler, site);
   add_inputs(values, job);
   add_outputs(values, job, "1");
+  const auto told = told_options(scheduler, values);
+  check_told(scheduler, site, job.resources, told);
+  share_memory(values, job.resources, asked_slots(job.resources, told));
   check_words(scheduler, values);
   if (job.tasks > 0) {
     values["log"] = with_task(job.log.string(), scheduler.arrays.log);
@@ -266,6 +287,14 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   }
   values["command"] = command_line(scheduler, job);
   return values;
+}
+
+void check_asked_for(const spec::SchedulerDescription& scheduler,
+                     const spec::Site& site,
+                     const spec::Resources& resources) {
+  BatchJob job{.name = "name", .comment = "comment", .script = "/script", .log = "/log"};
+  job.resources = resources;
+  values_of(scheduler, site, job);
 }
 
 std::string job_script(const spec::SchedulerDescription& scheduler,

@@ -356,6 +356,19 @@ std::optional<std::string> Scheduler::search(const BatchJob& job,
   }
 }
 
+/// A tool that cannot even be started has handed nothing in.
+ProcessResult Scheduler::hand_in(const std::vector<std::string>& argv,
+                                 const std::filesystem::path& input,
+                                 bool is_first,
+                                 const std::stop_token& stop) const {
+  try {
+    return call(argv, input, stop);
+  } catch (const Error& error) {
+    if (!is_first || error.kind() != ErrorKind::launch) throw;
+    throw Refusal(error.kind(), error.what(), error.hint());
+  }
+}
+
 std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) {
   const spec::SchedulerSubmission& how = description_.submit;
   const Values values = values_of(description_, site_, job);
@@ -371,8 +384,9 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
   const std::string place = description_.name + ": " + argv.front() + ": ";
   std::chrono::milliseconds pause = first_pause_;
   std::chrono::milliseconds waited{0};
-  while (true) {
-    const ProcessResult result = call(argv, how.stdin_is_script ? job.script : "", stop);
+  const std::filesystem::path input = how.stdin_is_script ? job.script : "";
+  for (bool is_first = true;; is_first = false) {
+    const ProcessResult result = hand_in(argv, input, is_first, stop);
     const std::string said = all_said(result);
     const bool is_refused = result.end == ProcessEnd::exited && result.exit_code != 0;
     if (result.ok()) {

@@ -253,6 +253,7 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   scheduler.states = read_states(root.required("states"));
   for (auto& [word, reading] : root.optional("called").members())
     scheduler.called[word] = read_text(reading);
+  scheduler.stuck = read_pattern(root.optional("stuck"));
   read_cancel(scheduler, root.required("cancel"));
   scheduler.find = read_questions(root.optional("find"), {"id"});
   scheduler.accounting = read_questions(root.optional("accounting"), {"id"});

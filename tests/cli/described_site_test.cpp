@@ -34,6 +34,7 @@ json described() {
              {"rows", "(?m)^(?<id>[0-9]+) (?<state>[A-Z]+)(?: (?<reason>.*))?$"}}}},
           {"states", {{"W", "pending"}, {"R", "running"}, {"E", "done"}}},
           {"called", {{"W", "waits its turn"}}},
+          {"stuck", "\\(Held"},
           {"cancel", {{"command", {"oend", "{ids}"}}}}};
 }
 
@@ -152,4 +153,94 @@ TEST_CASE("described site: a job of doctor's that nobody knows any more is told 
   CHECK_THAT(answer.output,
              Contains("ended (the scheduler does not know it) without a word") &&
                  !Contains("its log ends") && !Contains("()"));
+}
+
+TEST_CASE("described site: a job is asked for the time of all its runs, and a dry run says so") {
+  json description = described();
+  description["submit"]["options"].push_back("-t {time_s}");
+  const DescribedSite user(json(), description);
+  const std::vector<std::string> command{
+      "run", user.recipe(R"({"time": "10m"})"), "--on", "here", "--seeds", "1..3", "--pack", "3"};
+  auto dry = command;
+  dry.push_back("--dry-run");
+  const Answer shown = user.sabath(dry);
+  INFO(shown.errors);
+  REQUIRE(shown.status == 0);
+  auto detached = command;
+  detached.push_back("--detach");
+  REQUIRE(user.sabath(detached).status == 0);
+  const fs::path study = *fs::directory_iterator(user.sabath.home() / "studies");
+  const std::string script = text_of(study / "jobs/1/job-1.sh");
+  constexpr std::string_view option = "#OURS -t ";
+  REQUIRE(script.find(option) != std::string::npos);
+  const std::chrono::seconds asked(std::stoi(script.substr(script.find(option) + option.size())));
+  CHECK(asked >= std::chrono::minutes(30));
+  CHECK_THAT(shown.output, Contains(sabath::base::format_duration(asked) + "\n"));
+}
+
+TEST_CASE("described site: variables of the shell are told to be left behind and not repeated") {
+  const bool is_said = GENERATE(false, true);
+  DescribedSite user(is_said ? json{{"variables", {{"OMP_NUM_THREADS", "2"}}}} : json());
+  user.sabath.environment()["OMP_NUM_THREADS"] = "3";
+  const Answer answer = user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  const std::string said = answer.errors.substr(0, answer.errors.find(" not reach jobs"));
+  CHECK((said.find("OMP_NUM_THREADS") == std::string::npos) == is_said);
+  const json plan = json::parse(text_of(user.sabath.run_directories().back() / "plan.json"));
+  CHECK_THAT(plan["reproduce"].get<std::string>(), Catch::StartsWith("sabath run "));
+}
+
+TEST_CASE("described site: who waits is told why, and what does not pass by itself") {
+  json description = described();
+  description["submit"]["options"].push_back("-a 1-{last}");
+  description["arrays"] = {{"task", "{1}_{task}"}, {"log", "%a"}};
+  description["node"] = {{"index", "$OURS_INDEX"}};
+  description["poll"][0]["rows"] = "(?m)^(?<id>[0-9_]+) (?<state>[A-Z]+)(?: (?<reason>.*))?$";
+  const DescribedSite user(json(), description);
+  SECTION("one that passes") {
+    user.say("W Resources");
+    REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
+    const Answer answer = user.sabath({"wait", "@last", "--timeout", "1s"});
+    CHECK_THAT(answer.errors, Contains(" waits: waits its turn (Resources)\n"));
+    CHECK_THAT(answer.errors, !Contains("sabath cancel"));
+  }
+  SECTION("one that does not") {
+    user.say("W HeldByUser");
+    REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--seeds", "1..3", "--detach"})
+                .status == 0);
+    const Answer answer = user.sabath({"wait", "--timeout", "1s"});
+    INFO(answer.errors);
+    const std::string study =
+        fs::directory_iterator(user.sabath.home() / "studies")->path().filename().string();
+    CHECK_THAT(answer.errors,
+               Contains("3 runs wait: 3 waits its turn (HeldByUser), which as a rule does not "
+                        "pass by itself") &&
+                   Contains("'sabath cancel " + study + "'"));
+  }
+}
+
+TEST_CASE("described site: of a large study that is cancelled the runs are counted") {
+  const DescribedSite user;
+  REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--seeds", "1..25", "--detach"})
+              .status == 0);
+  const std::string study =
+      fs::directory_iterator(user.sabath.home() / "studies")->path().filename().string();
+  const Answer answer = user.sabath({"cancel", study});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK_THAT(answer.errors, Contains("25 runs: 25 interrupted"));
+  CHECK_THAT(answer.errors, !Contains("run tiny-"));
+  CHECK_THAT(answer.output, Contains("25 runs: 25 interrupted") && Contains("... and 5 more"));
+}
+
+TEST_CASE("described site: a run whose scheduler's tools are not here is closed at once") {
+  const DescribedSite user;
+  fs::remove(user.tools() / "osub");
+  const Answer answer = user.sabath({"run", user.recipe("{}"), "--on", "here"});
+  CHECK(answer.status == 14);
+  CHECK_THAT(answer.errors, Contains("its tools are on PATH"));
+  const json status = json::parse(text_of(user.sabath.run_directories().back() / "status.json"));
+  CHECK(status["state"] == "interrupted");
+  CHECK_THAT(status["message"].get<std::string>(), Contains("it was not handed in: ours: osub"));
 }

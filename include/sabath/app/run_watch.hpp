@@ -24,7 +24,9 @@ struct WatchedRun {
   std::filesystem::path batch{};  ///< empty: no scheduler executes it
   std::string study{};
   spec::RunState state = spec::RunState::planned;
-  std::string detail{};  ///< what it waits for, its stage, or how it ended: one line
+  std::string detail{};     ///< what it waits for, its stage, or how it ended: one line
+  std::string waits_for{};  ///< what its scheduler says of why it waits; empty: no reason
+  bool is_stuck = false;    ///< as a rule that does not pass by itself
 
   /// Is there something to wait for? Not of a run that nobody knows.
   bool goes_on() const {

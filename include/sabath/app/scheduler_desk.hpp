@@ -19,6 +19,7 @@ struct TaskView {
   launch::JobView view{};
   base::WallTime since{};
   base::WallTime wanted{};  ///< when a command wanted to know last
+  base::WallTime asked{};   ///< when it said so last
 };
 
 /// Asks the scheduler of one site, seldom: all commands of a user share what it said last, in a

@@ -136,6 +136,10 @@ class Scheduler {
   base::ProcessResult call(const std::vector<std::string>& command,
                            const std::filesystem::path& input,
                            const std::stop_token& stop) const;
+  base::ProcessResult hand_in(const std::vector<std::string>& argv,
+                              const std::filesystem::path& input,
+                              bool is_first,
+                              const std::stop_token& stop) const;
   Answer ask(const spec::SchedulerQuestion& question,
              const std::vector<std::string>& ids,
              const std::string& comment,

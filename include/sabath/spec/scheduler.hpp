@@ -102,7 +102,10 @@ struct SchedulerDescription {
   /// The scheduler's words, alone or with `how` after a blank ("F 0"), which comes first.
   std::map<std::string, JobPhase> states{};
   std::map<std::string, std::string> called{};  ///< what people read instead of such a word
-  std::vector<std::string> cancel{};            ///< with "{ids}"
+  /// Finds in what people read of a job that waits ("PENDING (JobHeldUser)") that it will, as a
+  /// rule, wait until somebody does something about it.
+  std::string stuck{};
+  std::vector<std::string> cancel{};  ///< with "{ids}"
   std::string gone{};  ///< finds in what a failed `cancel` says that there is nothing to end
   std::vector<SchedulerQuestion> find{};
   std::vector<SchedulerQuestion> accounting{};

@@ -1,6 +1,7 @@
 #include "watching.hpp"
 
 #include "exit_status.hpp"
+#include "wait_reasons.hpp"
 
 #include <sabath/app/run_accounting.hpp>
 #include <sabath/app/study_files.hpp>
@@ -195,14 +196,26 @@ WaitEnd wait_for(app::RunWatch& watch,
   const std::string task = "waiting for " + std::to_string(all) + " run(s)";
   const base::SteadyTime begin = workspace.clock().steady();
   std::chrono::nanoseconds pause = app::first_watch;
+  WaitReasons reasons(workspace);
   std::set<std::string> told;
+  std::size_t counted_at = most_rows + 1;
   const auto tell = [&](bool finished) {
     workspace.observer().progress({task, all - watch.going_on(), all, false, finished});
+    std::vector<const app::WatchedRun*> news;
     for (const app::WatchedRun& run : watch.runs()) {
       if (run.goes_on() || run.state == RunState::ok || !told.insert(run.run_id).second) continue;
-      workspace.observer().note("run " + run.run_id + ": " +
-                                std::string(spec::to_string(run.state)) + ": " + run.detail);
+      news.push_back(&run);
     }
+    if (told.size() > most_rows) {
+      // Not for each of hundreds that fail one after another.
+      if (told.size() < counted_at) return;
+      counted_at = told.size() * 2;
+      workspace.observer().note(counts_line(watch.runs()));
+      return;
+    }
+    for (const app::WatchedRun* run : news)
+      workspace.observer().note("run " + run->run_id + ": " +
+                                std::string(spec::to_string(run->state)) + ": " + run->detail);
   };
   while (true) {
     bool changed = false;
@@ -215,6 +228,7 @@ WaitEnd wait_for(app::RunWatch& watch,
     const bool over = watch.going_on() == 0;
     if (changed || over) tell(over);
     if (over) return WaitEnd::over;
+    reasons.tell(watch.runs());
     if (workspace.stop().stop_requested()) return WaitEnd::stopped;
     if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
     pause = changed ? app::first_watch : app::longer_watch(pause);

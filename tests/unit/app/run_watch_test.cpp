@@ -48,6 +48,70 @@ TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
   CHECK(watch.going_on() == 1);
 }
 
+TEST_CASE("run watch: what a scheduler said before a run began is not why it waits now") {
+  Batch batch(1);
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  batch.clock.move(seconds(1));
+  batch.files->tell_started(batch.id(0), 1);
+  fs::last_write_time(batch.files->started() / (batch.id(0) + ".1"),
+                      fs::file_time_type::clock::from_sys(batch.clock.now()));
+  watch.look({});
+  CHECK(batch.queue.questions == 1);
+  CHECK(watch.runs()[0].state == RunState::running);
+  CHECK(watch.runs()[0].detail.empty());
+  CHECK(watch.runs()[0].waits_for.empty());
+  // Asked again it still waits: it was put back into the queue.
+  batch.clock.move(seconds(12));
+  watch.look({});
+  CHECK(batch.queue.questions == 2);
+  CHECK(watch.runs()[0].state == RunState::running);
+  CHECK(watch.runs()[0].detail == "waits to go on: PENDING (Resources)");
+}
+
+TEST_CASE("run watch: a reason that does not pass by itself is told from others") {
+  Batch batch(3);
+  batch.queue.state_of = [](const std::string& task) -> std::string {
+    if (task == "12_1") return "PENDING|JobHeldUser";
+    return task == "12_2" ? "PENDING|Resources" : "PENDING|None";
+  };
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  CHECK(watch.runs()[0].is_stuck);
+  CHECK(watch.runs()[0].waits_for == "PENDING (JobHeldUser)");
+  CHECK_FALSE(watch.runs()[1].is_stuck);
+  CHECK(watch.runs()[1].waits_for == "PENDING (Resources)");
+  CHECK(watch.runs()[2].waits_for.empty());
+  batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
+  batch.clock.move(seconds(12));
+  watch.look({});
+  CHECK_FALSE(watch.runs()[0].is_stuck);
+  CHECK(watch.runs()[0].waits_for.empty());
+}
+
+TEST_CASE(
+    "run watch: a job that ended before its run began tells the end of its log without secrets") {
+  Batch batch(2);
+  batch.queue.state_of = [](const std::string&) { return "FAILED|NonZeroExitCode"; };
+  const std::string before(5000, 'x');
+  std::ofstream(batch.files->log_of(1, 1))
+      << before << "password=" << before << "\nloading\n\npassword=hunter2hunter\n"
+      << "job-1.sh: line 9: \x1b[31m/opt/sabath: not found\n";
+  app::RunWatch watch = batch.watch();
+  watch.look({});
+  batch.clock.move(seconds(21));
+  watch.look({});
+  const std::string said = "its job failed: FAILED (NonZeroExitCode), before the run began";
+  CHECK(watch.runs()[0].state == RunState::failed);
+  CHECK_THAT(watch.runs()[0].detail,
+             Catch::Matchers::StartsWith(said + "; its log ends: loading | password=[redacted] | "
+                                                "job-1.sh: line 9: ") &&
+                 Contains("/opt/sabath: not found") && !Contains("\x1b") && !Contains("xxx"));
+  CHECK(batch.run(batch.id(0)).read_status().message == watch.runs()[0].detail);
+  CHECK(watch.runs()[1].detail ==
+        said + " and without a word: \"setup\" and \"program\" of site 'test' come first");
+}
+
 TEST_CASE("run watch: a run that its scheduler ended is closed when the grace time is over") {
   Batch batch(4);
   batch.queue.state_of = [&](const std::string& task) -> std::string {

@@ -101,12 +101,14 @@ inline spec::SchedulerDescription queue_description() {
   account.absent = "no accounting";
   scheduler.accounting = {account};
   scheduler.cancel = {"end", "{ids}"};
+  scheduler.stuck = R"(\(JobHeldUser\))";
   scheduler.states = {{"PENDING", spec::JobPhase::pending},
                       {"RUNNING", spec::JobPhase::running},
                       {"COMPLETED", spec::JobPhase::done},
                       {"CANCELLED", spec::JobPhase::cancelled},
                       {"NODEFAIL", spec::JobPhase::node_failed},
                       {"PREEMPTED", spec::JobPhase::preempted},
+                      {"FAILED", spec::JobPhase::failed},
                       {"TIMEOUT", spec::JobPhase::timed_out}};
   return scheduler;
 }

@@ -180,3 +180,36 @@ TEST_CASE("shipped schedulers: letters and numbers for states are told in words"
     }
   }
 }
+
+TEST_CASE("shipped schedulers: which reasons of Slurm's pass by themselves") {
+  base::Regex stuck(test::shipped_scheduler("slurm").stuck);
+  const auto stays = [&](const std::string& reason) {
+    return stuck.search("PENDING (" + reason + ")") == base::Regex::Outcome::found;
+  };
+  for (const char* reason : {"PartitionConfig",
+                             "PartitionTimeLimit",
+                             "PartitionNodeLimit",
+                             "BadConstraints",
+                             "AssocMaxCpuPerJobLimit",
+                             "QOSMaxWallDurationPerJobLimit",
+                             "QOSMaxGRESPerNode",
+                             "JobHeldUser",
+                             "JobHeldAdmin",
+                             "InvalidAccount",
+                             "InvalidQOS"}) {
+    INFO(reason);
+    CHECK(stays(reason));
+  }
+  for (const char* reason : {"Resources",
+                             "Priority",
+                             "Dependency",
+                             "JobArrayTaskLimit",
+                             "BeginTime",
+                             "AssocGrpCpuLimit",
+                             "AssocMaxJobsLimit",
+                             "QOSMaxJobsPerUserLimit",
+                             "ReqNodeNotAvail, UnavailableNodes:n1"}) {
+    INFO(reason);
+    CHECK_FALSE(stays(reason));
+  }
+}

@@ -30,6 +30,8 @@ struct Case {
   std::string array{};
   std::string third_task{};
   Texts script{};                                ///< parts of an array's script, or submit file
+  std::map<std::string, std::string> request{};  ///< of a site where all can be asked for
+  int nodes = 2;                                 ///< of such a job
   std::map<std::string, std::string> answers{};  ///< of the tools that are asked
   Phases phases{};
   std::string refusal{};  ///< of the submit tool for a queue that there is not
@@ -93,8 +95,8 @@ Case pbs() {
   c.script = {"#PBS -q gpu\n",
               "#PBS -J 1-5%2\n",
               "#PBS -l select=2:ncpus=12:mpiprocs=4:ngpus=1:mem=5mb\n",
-              "#PBS -l walltime=1:30:00\n",
               "#PBS -l place=scatter\n",
+              "#PBS -l walltime=1:30:00\n",
               "-^array_index^.log\n",
               "exec timeout --signal=TERM 5340 /opt/bin/sabath",
               "\"$PBS_ARRAY_INDEX\""};
@@ -196,7 +198,12 @@ Case sge() {
   c.array_answer = "8.1-5:1\n";
   c.array = "8";
   c.third_task = "8.3";
+  c.request = {{"pe", "mpi"}, {"gpu", "gpu"}, {"memory", "h_vmem"}};
+  c.nodes = 1;
   c.script = {"#$ -q gpu\n",
+              "#$ -pe mpi 24\n",
+              "#$ -l gpu=1\n",
+              "#$ -l h_vmem=1M\n",
               "#$ -t 1-5\n",
               "#$ -tc 2\n",
               "#$ -l h_rt=5400,s_rt=5340\n",
@@ -249,6 +256,7 @@ Case htcondor() {
   c.array_answer = "51.0 - 51.4\n";
   c.array = "51";
   c.third_task = "51.2";
+  c.nodes = 1;
   c.script = {"universe = vanilla\n",
               "My.SabathBatch = \"batch-abcdefgh\"\n",
               "request_cpus = 24\n",
@@ -334,9 +342,12 @@ Case oar() {
   c.submit_tool = "oarsub";
   c.single_answer = "[ADMISSION RULE] Set default walltime to 7200.\nOAR_JOB_ID=42\n";
   c.single = "42";
+  c.request = {{"gpu", "gpu"}, {"memory", "memnode"}};
   c.script = {"#OAR -q gpu\n",
-              "#OAR -l /nodes=2/core=12,walltime=1:30:00\n",
-              "#OAR --checkpoint=60 --signal=15\n",
+              "#OAR -l /nodes=2/gpu=1/core=12,walltime=1:30:00\n",
+              "#OAR -p memnode >= 5\n",
+              "#OAR --checkpoint 60\n",
+              "#OAR --signal 15\n",
               "#OAR -a f1\n"};
   c.answers = {{"oarstat",
                 "Job_Id: 42\n    job_array_id = 42\n    name = batch-abcdefgh\n    state = "
@@ -362,7 +373,7 @@ std::vector<Case> cases() {
 launch::BatchJob greedy_job(const FakeTools& tools, const Case& c, bool in_array) {
   launch::BatchJob job = tools.job();
   job.tasks = in_array ? 5 : 0;
-  job.resources = {2, 8, 3, 1, 5000000, std::chrono::seconds(5400), {}};
+  job.resources = {c.nodes, 8, 3, 1, 5000000, std::chrono::seconds(5400), {}};
   const auto description = test::shipped_scheduler(c.name);
   if (description.has_dependencies()) job.after = "f1";
   job.inputs = {"/opt/bin/sabath", "/runs/x"};
@@ -378,6 +389,8 @@ spec::Site greedy_site(const Case& c) {
   if (std::find(known.begin(), known.end(), "partition") != known.end()) {
     site.request = {{"partition", "gpu"}};
   }
+  site.request.insert(c.request.begin(), c.request.end());
+  if (c.name == "flux") site.implied = {"memory"};
   return site;
 }
 

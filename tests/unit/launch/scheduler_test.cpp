@@ -200,6 +200,7 @@ TEST_CASE("scheduler: where its tools are not, that is told") {
   CHECK(error.kind() == base::ErrorKind::launch);
   CHECK_THAT(error.what(), Catch::Matchers::StartsWith("slurm: ") && Contains("no-such-sbatch"));
   CHECK(error.hint() == "on nodes where jobs of slurm are submitted its tools are on PATH");
+  CHECK_THROWS_AS(scheduler.submit(tools.job(), never), launch::Refusal);  // there is no job
   error = error_of([&] { scheduler.poll({"1"}, never); });
   CHECK_THAT(error.what(), Catch::Matchers::StartsWith("slurm: ") && Contains("no-such-squeue"));
 }

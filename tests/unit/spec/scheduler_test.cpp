@@ -82,9 +82,12 @@ TEST_CASE("scheduler description: hints are of resources, and readings of words 
   auto document = minimal();
   document["submit"]["untold"] = {{"gpus", "say so"}};
   document["called"] = {{"W", "waits"}};
+  document["stuck"] = "held";
   const auto scheduler = read(document);
   CHECK(scheduler.submit.untold.at("gpus") == "say so");
   CHECK(scheduler.called.at("W") == "waits");
+  CHECK(scheduler.stuck == "held");
+  CHECK(problem_with("/stuck", "(").says("/stuck: '(' is not a regular expression"));
   CHECK(problem_with("/submit/untold", {{"disk", "x"}}).says("'disk' is no resource of a job"));
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "workspace.hpp"
+
+#include <sabath/app/run_watch.hpp>
+#include <sabath/base/clock.hpp>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath::cli {
+
+/// Tells a person who waits why runs wait: a reason when it comes up, at most once a minute, and at
+/// once what does not pass by itself.
+class WaitReasons {
+ public:
+  explicit WaitReasons(Workspace& workspace) : workspace_(workspace) {}
+
+  void tell(const std::vector<app::WatchedRun>& runs);
+
+ private:
+  Workspace& workspace_;
+  std::set<std::string> told_{};  ///< of one run the last reason, of several all that there were
+  std::set<std::string> warned_{};
+  std::optional<base::SteadyTime> last_{};
+};
+
+}  // namespace sabath::cli
