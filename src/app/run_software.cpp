@@ -98,16 +98,43 @@ bool only_starts_others(const std::string& name) {
          name.starts_with("hydra_");
 }
 
-/// The Python that a command begins with, itself or as what its script names first.
-std::optional<fs::path> python_of(const fs::path& program, const std::string& path) {
-  if (probe::is_python(program.filename().string())) return program;
-  const std::string line = interpreter_of(program);
-  const std::string first = line.substr(0, line.find(' '));
-  if (probe::is_python(fs::path(first).filename().string())) return first;
-  if (fs::path(first).filename() != "env" || first.size() == line.size()) return std::nullopt;
-  const std::string word = line.substr(line.rfind(' ') + 1);
-  if (!probe::is_python(word)) return std::nullopt;
-  return base::find_program(word, path);
+/// The words of a command, also those of a line of shell.
+std::vector<std::string> words_of(const std::vector<std::string>& argv) {
+  std::vector<std::string> words;
+  for (const std::string& argument : argv) {
+    for (std::size_t at = 0; at < argument.size();) {
+      const std::size_t end =
+          std::min(argument.find_first_of(" \t\n;&|()<>\"'`", at), argument.size());
+      if (end > at) words.push_back(argument.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
+bool names(const std::vector<std::string>& words, std::string_view file) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return fs::path(word).filename() == file;
+  });
+}
+
+/// The Pythons that a command names, or that its script names in the first line. What a shell
+/// activates beforehand, and what is a script itself, leads to another one: of these is nothing
+/// known.
+std::set<fs::path> pythons_of(const std::vector<std::string>& argv, const std::string& path) {
+  std::vector<std::string> words = words_of(argv);
+  if (names(words, "activate") || names(words, "conda")) return {};
+  if (const auto script = base::find_program(argv.front(), path)) {
+    const std::vector<std::string> line = words_of({interpreter_of(*script)});
+    words.insert(words.end(), line.begin(), line.end());
+  }
+  std::set<fs::path> pythons;
+  for (const std::string& word : words) {
+    if (!probe::is_python(fs::path(word).filename().string())) continue;
+    const auto found = base::find_program(word, path);
+    if (found && found->is_absolute() && interpreter_of(*found).empty()) pythons.insert(*found);
+  }
+  return pythons;
 }
 
 void shorten(std::vector<std::string>& notes) {
@@ -157,7 +184,6 @@ void RunSoftware::note_program(const std::string& stage, const base::Environment
                                         path == environment.end() ? "/bin:/usr/bin" : path->second);
   std::error_code code;
   if (!found || !found->is_absolute()) return;
-  first_[stage] = *found;
   const std::string file = fs::canonical(*found, code).string();
   if (code || only_starts_others(fs::path(file).filename().string())) return;
   if (is_own_code(file, plan_, run_directory_) || is_of_environment(file, plan_)) return;
@@ -220,28 +246,22 @@ probe::IdentifiedFiles RunSoftware::identify(const probe::SeenFiles& seen,
   return identified;
 }
 
-/// Of a Python that a stage begins with, and of one that its other programs start: that is taken
-/// for the one of its PATH.
-void RunSoftware::find_packages(const std::vector<probe::IdentifiedFile>& files,
-                                spec::Software& software) const {
-  for (const auto& [stage, environment] : environments_) {
-    const auto variable = environment.find("PATH");
-    const std::string path = variable == environment.end() ? "/bin:/usr/bin" : variable->second;
-    const auto first = first_.find(stage);
-    auto python = first == first_.end() ? std::nullopt : python_of(first->second, path);
-    const bool was_seen = std::any_of(files.begin(), files.end(), [&](const auto& file) {
-      const auto& stages = file.library.stages;
-      return !file.is_hidden && file.is_program &&
-             probe::is_python(fs::path(file.library.path).filename().string()) &&
-             std::find(stages.begin(), stages.end(), stage) != stages.end();
-    });
-    for (const char* name : {"python3", "python"}) {
-      if (!python && was_seen) python = base::find_program(name, path);
+/// Of each Python of no layer that a stage's command names.
+void RunSoftware::find_packages(spec::Software& software) const {
+  for (const spec::PlannedStage& stage : plan_.stages) {
+    const auto environment = environments_.find(stage.name);
+    if (environment == environments_.end() || stage.argv.empty()) continue;
+    if (env::container_of(plan_.environment_of(stage)) != nullptr) continue;
+    const auto path = environment->second.find("PATH");
+    for (const fs::path& python : pythons_of(
+             stage.argv, path == environment->second.end() ? "/bin:/usr/bin" : path->second)) {
+      if (is_of_environment(python, plan_)) continue;
+      const auto packages = probe::python_packages(python, environment->second);
+      if (!packages) continue;
+      if (!software.packages) software.packages.emplace();
+      for (const auto& [name, version] : *packages)
+        add((*software.packages)[name], version);
     }
-    if (!python || is_of_environment(*python, plan_)) continue;
-    if (!software.packages) software.packages.emplace();
-    for (const auto& [name, version] : probe::python_packages(*python, environment))
-      add((*software.packages)[name], version);
   }
 }
 
@@ -283,7 +303,7 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   }
   const std::string compilers = compilers_of(identified.files, plan_, run_directory_);
   if (!compilers.empty()) found.software.versions["compiler"] = compilers;
-  find_packages(identified.files, found.software);
+  find_packages(found.software);
   for (probe::IdentifiedFile& file : identified.files)
     found.software.libraries.push_back(std::move(file.library));
   shorten(notes);

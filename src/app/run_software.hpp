@@ -46,8 +46,7 @@ class RunSoftware {
 
  private:
   void note_program(const std::string& stage, const base::Environment& environment);
-  void find_packages(const std::vector<probe::IdentifiedFile>& files,
-                     spec::Software& software) const;
+  void find_packages(spec::Software& software) const;
   void add_unseen(std::vector<probe::MappedFile>& files) const;
   void add_scripts(std::vector<probe::IdentifiedFile>& files) const;
   probe::IdentifiedFiles identify(const probe::SeenFiles& seen,
@@ -59,7 +58,6 @@ class RunSoftware {
   std::mutex mutex_;
   std::map<std::string, base::Environment> environments_{};  ///< by stage
   std::map<std::string, probe::MappedFile> programs_{};      ///< that stages began with, by path
-  std::map<std::string, std::filesystem::path> first_{};     ///< of each stage, as it is called
   probe::LibraryWatch watch_{};
 };
 

@@ -96,22 +96,24 @@ void add_installed(const fs::path& prefix,
   folders.push_back(prefix / "lib" / "python3" / "dist-packages");
 }
 
-/// In the order in which it looks.
+/// In the order in which it looks; none where nobody knows.
 std::vector<fs::path> folders_of(const fs::path& interpreter,
                                  const base::Environment& environment) {
   std::vector<fs::path> folders;
   const std::string said = value_of(environment, "PYTHONPATH");
   for (std::size_t at = 0; at < said.size();) {
     const std::size_t end = std::min(said.find(':', at), said.size());
-    if (end > at) folders.emplace_back(said.substr(at, end - at));
+    if (said[at] == '/') folders.emplace_back(said.substr(at, end - at));
     at = end + 1;
   }
-  fs::path prefix = interpreter.parent_path().parent_path();
-  if (prefix == "/") prefix = "/usr";  // of one tree, where /bin is a link
-  const std::string name = folder_name(interpreter, prefix);
-  if (name.empty()) return folders;
-  if (const auto keys = virtual_environment(prefix)) {
-    add_sites(prefix, name, folders);
+  const fs::path called = interpreter.parent_path().parent_path();
+  std::error_code code;
+  fs::path prefix = fs::canonical(interpreter, code).parent_path().parent_path();
+  const auto keys = virtual_environment(called);
+  const std::string name = folder_name(interpreter, keys ? called : prefix);
+  if (name.empty()) return {};
+  if (keys) {
+    add_sites(called, name, folders);
     const auto shared = keys->find("include-system-site-packages");
     const auto home = keys->find("home");
     if (shared == keys->end() || shared->second != "true" || home == keys->end()) return folders;
@@ -152,10 +154,12 @@ bool is_python(std::string_view program_name) {
   return program_name.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-std::map<std::string, std::string> python_packages(const fs::path& interpreter,
-                                                   const base::Environment& environment) {
+std::optional<std::map<std::string, std::string>> python_packages(
+    const fs::path& interpreter, const base::Environment& environment) {
+  const std::vector<fs::path> folders = folders_of(interpreter, environment);
+  if (folders.empty()) return std::nullopt;
   std::map<std::string, std::string> packages;
-  for (const fs::path& folder : folders_of(interpreter, environment)) {
+  for (const fs::path& folder : folders) {
     std::map<std::string, std::string> here;
     std::error_code code;
     for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {

@@ -7,11 +7,16 @@
 #include <fstream>
 
 using namespace sabath;
-using probe::python_packages;
 namespace fs = std::filesystem;
 using Packages = std::map<std::string, std::string>;
 
 namespace {
+
+Packages python_packages(const fs::path& interpreter, const base::Environment& environment) {
+  const auto packages = probe::python_packages(interpreter, environment);
+  REQUIRE(packages);
+  return *packages;
+}
 
 /// A tree as a distribution's, whose Python is never started.
 struct Tree {
@@ -55,7 +60,7 @@ TEST_CASE("python: the first folder in which it looks says which version it impo
   base::Environment environment{{"HOME", (tree.root / "home").string()}};
   CHECK(python_packages(python, environment).at("numpy") == "2.0.0");
   tree.package("mine", "numpy-2.4.6.dist-info");
-  environment["PYTHONPATH"] = "/nowhere:" + (tree.root / "mine").string();
+  environment["PYTHONPATH"] = "mine:/nowhere:" + (tree.root / "mine").string();
   CHECK(python_packages(python, environment).at("numpy") == "2.4.6");
   environment.erase("PYTHONPATH");
   environment["PYTHONNOUSERSITE"] = "1";
@@ -80,9 +85,18 @@ TEST_CASE("python: a virtual environment has its own packages, and others where 
   CHECK(python_packages(python, {}).at("six") == "1.16.0");
 }
 
+TEST_CASE("python: a link from elsewhere leads to where it is installed") {
+  const Tree tree;
+  tree.python();
+  tree.package("usr/lib/python3/dist-packages", "six-1.16.0.dist-info");
+  fs::create_directories(tree.root / "bin");
+  fs::create_symlink(tree.root / "usr/bin/python3", tree.root / "bin/python3");
+  CHECK(python_packages(tree.root / "bin/python3", {}) == Packages{{"six", "1.16.0"}});
+}
+
 TEST_CASE("python: folders that are not there, or hold other things, say nothing") {
   const Tree tree;
-  CHECK(python_packages(tree.root / "bin/python3", {}).empty());
+  CHECK_FALSE(probe::python_packages(tree.root / "bin/python3", {}));
   const fs::path python = tree.python();
   for (const char* entry : {"numpy", "x.dist-info", "-1.dist-info", "a-.dist-info", ".dist-info"})
     tree.package("usr/lib/python3/dist-packages", entry);
