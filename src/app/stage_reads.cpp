@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-std::map<std::string, bool> used_by(const spec::PlannedStage& stage) {
+std::map<std::string, bool> used_by(const spec::PlannedStage& stage, const MadeOutputs& made) {
   constexpr std::string_view prefix = "stage.";
   std::map<std::string, bool> used;
   for (const std::string& need : stage.needs)
@@ -29,8 +29,9 @@ std::map<std::string, bool> used_by(const spec::PlannedStage& stage) {
       names_run = names_run || name == "run";
     }
   }
-  for (auto& [name, is_seen] : used)
-    is_seen = is_seen || names_run;
+  if (!names_run) return used;
+  for (const auto& [name, outputs] : made)
+    used[name] = true;
   return used;
 }
 

@@ -3,7 +3,6 @@
 #include "output_trees.hpp"
 #include "rank_files.hpp"
 #include "stage_key.hpp"
-#include "stage_reads.hpp"
 #include "stage_retry.hpp"
 #include "stage_template.hpp"
 
@@ -128,7 +127,7 @@ StageRunner::Key StageRunner::key_of(const spec::PlannedStage& stage,
   preimage.items["form"] = "sabath-stage/3";
   const base::Environment inherited = inherited_by(stage, base::current_environment());
   StageSurroundings surroundings(plan_, files_.directory(), inherited, tools_.observer);
-  for (const auto& [need, sees_folder] : used_by(stage)) {
+  for (const auto& [need, sees_folder] : used_by(stage, made)) {
     const auto outputs = made.find(need);
     if (outputs == made.end()) continue;
     std::vector<std::string> declared;

@@ -4,6 +4,7 @@
 #include "keep_outputs.hpp"
 #include "parallel_prefix.hpp"
 #include "run_software.hpp"
+#include "stage_reads.hpp"
 
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/clock.hpp>
@@ -34,9 +35,6 @@ struct StageResult {
 
   bool ok() const { return record.state == "ok" || record.state == "reused"; }
 };
-
-/// The outputs of stages that have ended, by the name of the stage.
-using MadeOutputs = std::map<std::string, std::vector<spec::OutputRecord>>;
 
 /// Runs stages of one attempt of one plan. One thread; several runners may run several stages.
 class StageRunner {

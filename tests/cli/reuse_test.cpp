@@ -219,6 +219,21 @@ TEST_CASE("reuse: a stage that may read what is no declared output is executed e
   CHECK(stages_of(sabath, stages).at("b")["state"] == "reused");
 }
 
+TEST_CASE("reuse: a stage that names the run's folder depends on all that was made before it") {
+  Sabath sabath;
+  json stages = json::parse(R"([
+    {"name": "a", "run": {"shell": "cat /proc/sys/kernel/random/uuid > {output}/x"}, "outputs": ["x"]},
+    {"name": "b", "needs": ["a"], "run": {"shell": "true"}},
+    {"name": "c", "cache": true, "needs": ["b"], "run": {"shell": "cat {run}/outputs/a/x > {output}/c"},
+     "outputs": ["c"]},
+    {"name": "d", "needs": ["a", "c"], "run": {"shell": "cmp {stage.a}/x {stage.c}/c"}}])");
+  for (int i = 0; i < 2; ++i)
+    CHECK(stages_of(sabath, stages).at("c")["state"] == "ok");
+  stages[0]["outputs"] = json::array();
+  CHECK(why_not(stages_of(sabath, stages).at("c")) ==
+        "it may read what stage a leaves but does not declare: 'x'");
+}
+
 TEST_CASE("reuse: a stage that leaves what it did not declare is never without it") {
   Sabath sabath;
   json stages = json::parse(R"([
