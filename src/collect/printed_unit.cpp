@@ -96,12 +96,15 @@ constexpr auto prefixes = std::to_array<Prefix>({
     {"", 0, 0},          {"Ki", 0, 10},       {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40},
     {"Pi", 0, 50},       {"k", 3, 0},         {"K", 3, 0},   {"M", 6, 0},   {"G", 9, 0},
     {"T", 12, 0},        {"P", 15, 0},        {"E", 18, 0},  {"m", -3, 0},  {"u", -6, 0},
-    {"\xc2\xb5", -6, 0}, {"\xce\xbc", -6, 0}, {"n", -9, 0},  {"p", -12, 0},
+    {"\xc2\xb5", -6, 0}, {"\xce\xbc", -6, 0}, {"n", -9, 0},  {"p", -12, 0}, {"c", -2, 0},
+    {"d", -1, 0},        {"h", 2, 0},
 });
 
 /// That a prefix is usual before, and that a word behind a number is known by.
-constexpr auto bases = std::to_array<std::string_view>(
-    {"B", "bit", "Hz", "W", "Wh", "J", "eV", "V", "Pa", "FLOP", "OP", "OPS", "g", "m"});
+constexpr std::array<std::string_view, 16> bases{
+    "B", "bit", "Hz", "W", "Wh", "J", "eV", "V", "Pa", "FLOP", "OP", "OPS", "g", "m", "mol", "rad"};
+/// Of those, what a prefix of less than a thousand is usual before: "db" is no tenth of a bit.
+constexpr auto finely_prefixed = std::to_array<std::string_view>({"g", "m", "mol", "rad", "Pa"});
 
 /// What "it/s" counts, where the metric's unit is "1/s".
 constexpr auto counted = std::to_array<std::string_view>(
@@ -254,10 +257,26 @@ struct Ratio {
   int tens = 0;
 };
 
+bool is_usual(const Prefix& prefix, std::string_view base) {
+  const bool is_fine = prefix.tens != 0 && prefix.tens > -3 && prefix.tens < 3;
+  return !is_fine || is_among(finely_prefixed, base);
+}
+
+/// "m^2", "m2": the prefix is raised with it.
+bool is_raised(std::string_view base) {
+  if (base.find('^') != std::string_view::npos) return true;
+  for (const std::string_view end : {"2", "3", "\xc2\xb2", "\xc2\xb3"}) {
+    if (base.ends_with(end) && is_among(bases, base.substr(0, base.size() - end.size())))
+      return true;
+  }
+  return false;
+}
+
 /// Whether two words that differ in nothing but these are one unit with two prefixes: "modes" are
 /// no thousandth of "odes".
 bool is_prefixed(const Prefix& from, const Prefix& to, std::string_view base) {
-  if (base.empty() || is_digit(base.front())) return false;
+  if (base.empty() || is_digit(base.front()) || is_raised(base)) return false;
+  if (!is_usual(from, base) || !is_usual(to, base)) return false;
   if (from.tens >= 0 && to.tens >= 0) return true;
   constexpr std::size_t longest_symbol = 2;
   const bool is_bare = from.name.empty() || to.name.empty();
@@ -324,7 +343,8 @@ bool is_amount(std::string_view word) {
     if (!word.starts_with(prefix.name)) return false;
     const std::string_view base = usual_base(word.substr(prefix.name.size()));
     // "g" and "m" alone may be anything.
-    return is_among(bases, base) && !(prefix.name.empty() && (base == "g" || base == "m"));
+    return is_usual(prefix, base) && is_among(bases, base) &&
+           !(prefix.name.empty() && (base == "g" || base == "m"));
   });
 }
 
@@ -340,6 +360,27 @@ bool is_power(std::string_view word) {
   return is_among(std::array<std::string_view, 6>{"k", "K", "M", "G", "T", "P"}, word);
 }
 
+bool differs_by_prefix(std::string_view from, std::string_view to) {
+  if (unit_called(from) != nullptr || unit_called(to) != nullptr) return false;
+  for (const Prefix& has : prefixes) {
+    if (!from.starts_with(has.name)) continue;
+    const std::string_view base = usual_base(from.substr(has.name.size()));
+    for (const Prefix& wants : prefixes) {
+      if (!base.empty() && to.starts_with(wants.name) &&
+          base == usual_base(to.substr(wants.name.size())))
+        return true;
+    }
+  }
+  return false;
+}
+
+/// "mm^2" of a metric in "m^2" and "g/cm^3" of one in "kg/m^3" are units, though not known ones.
+bool is_like(const Parts& word, const Parts& unit) {
+  if (word.per.empty() != unit.per.empty()) return false;
+  if (word.count.empty()) return unit.count == "1";
+  return word.count == unit.count || differs_by_prefix(word.count, unit.count);
+}
+
 /// Does what is printed behind the number say that it is another number than it looks, in a metric
 /// of this unit?
 bool is_other(const Printed& printed, std::string_view unit) {
@@ -350,6 +391,7 @@ bool is_other(const Printed& printed, std::string_view unit) {
   const Parts parts = parts_of(printed.unit);
   if (!parts.per.empty() && parts.per == parts_of(unit).per) return true;
   if (parts.per.empty() && is_key(printed)) return false;
+  if (is_like(parts, parts_of(unit))) return true;
   if (printed.unit == "m" && time_called(parts_of(unit).count) != nullptr) return true;
   return is_unit_word(printed.unit) || (is_power(printed.unit) && printed.unit != "K");
 }

@@ -26,9 +26,10 @@ std::string key_value_pattern(std::string key) {
       R"((?<value>[-+]?(?:\.?\d(?:[\w.,]|(?<=[eEdD])[-+]|[-:](?=\d)|/(?=\d+/))*|(?i:nan|inf(?:inity)?)\b)(?<![.,])%?))";
   // "Epoch[1/2]" has nothing between.
   const std::string place = "(?:" + between + R"(|(?=\[))\[?\s*)";
+  // "step 3 min 0.5" is a step: the word is the key of the number behind it.
   const std::string no_time =
-      R"((?!(?:\.0*)?\s*(?:min(?!\s+[-+.\d])|(?:[mnpu]|[^\x00-\x7f]{1,2})?s(?:ec(?:ond)?s?)?|)"
-      R"((?:milli|micro|nano)seconds?|mins|minutes?|h|hrs?|hours?)(?!\w|\s*=)))";
+      R"((?!(?:\.0*)?\s*(?:min|(?:[mnpu]|[^\x00-\x7f]{1,2})?s(?:ec(?:ond)?s?)?|)"
+      R"((?:milli|micro|nano)seconds?|mins|minutes?|h|hrs?|hours?)(?!\w|\s*=|\s+[-+.\d])))";
   const std::string step = R"((?<step>(?>\d+))\b(?!\.0*[1-9]))" + no_time;
   const std::string epoch = R"((?<epoch>(?>\d+(?:\.\d+)?))\b)" + no_time;
   const std::string literal = R"(\Q)" + key + R"(\E)";

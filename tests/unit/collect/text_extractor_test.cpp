@@ -209,6 +209,12 @@ TEST_CASE("collect: a unit behind a number is turned into that of the metric") {
                         {"1", "0.5 kl 0.25", 0.5},
                         {"img/s", "12.5 on GPU", 12.5},
                         {"", "950ms", 950},
+                        {"mm", "3 cm", 30},
+                        {"cm", "3 mm", 0.3},
+                        {"Pa", "3 hPa", 300},
+                        {"mol", "3 mmol", 0.003},
+                        {"rad", "3 mrad", 0.003},
+                        {"steps/s", "12 steps of 30", 12},
                         {"1", "-9.31e+1%", -0.931},
                         {"s", "nan", std::nan("")}};
   for (const Case& one : cases) {
@@ -279,6 +285,12 @@ TEST_CASE("collect: what is another number than its beginning is told, not guess
                         {"93 %", "s"},
                         {"0.5 s/100 steps", "s"},
                         {"12 modes/s", "nodes/s"},
+                        {"1 g/cm^3", "kg/m^3"},
+                        {"1 /cm^3", "1/m^3"},
+                        {"3 km^2", "m^2"},
+                        {"3 mm2", "cm2"},
+                        {"3 mmol", "s"},
+                        {"12 hits", "its"},
                         {"1.5 M", "1"}};
   for (const Case& one : cases) {
     INFO(one.text << " in " << one.unit);
@@ -365,6 +377,20 @@ TEST_CASE("collect: a time is no step, and neither is what is said per step") {
   CHECK(left.point("loss", 0).step == base::no_step);
   CHECK(left.point("loss", 0).epoch == base::no_step);
   CHECK(got.collected.notes.empty());
+}
+
+TEST_CASE("collect: a time that is the key of the number behind it makes no time of the step") {
+  const char* line = GENERATE("step 100 ms 12.5 loss 0.3",
+                              "step 100 s 12.5 loss 0.3",
+                              "step 100 sec -1 loss 0.3",
+                              "iter 100 min .5 loss 0.3");
+  INFO(line);
+  StageLeft left;
+  left.out(std::string(line) + "\nepoch 3 sec 12.1\nloss 0.4\n");
+  left.collect({metric_from("loss", SourceKind::key_value)});
+  REQUIRE(left.values("loss") == Values{0.3, 0.4});
+  CHECK(left.point("loss", 0).step == 100);
+  CHECK(left.point("loss", 1).epoch == 3);
 }
 
 TEST_CASE("collect: a metric may be called as a step's time is") {
