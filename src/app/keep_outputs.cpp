@@ -7,6 +7,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/hash_file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/output_kept.hpp>
 
 #include <cerrno>
 #include <chrono>
@@ -29,8 +30,6 @@ constexpr std::uint64_t told_bytes = std::uint64_t{64} << 20U;
 
 constexpr int most_hashings = 3;
 constexpr const char* hashed_only = "hashed only: ";
-/// OutputRecord::is_outdated knows it.
-constexpr const char* changed_since = "hashed only: it was changed after it was hashed";
 
 struct stat status_of(const fs::path& file) {
   struct stat status {};
@@ -164,7 +163,7 @@ void keep_for_reuse(spec::OutputRecord& record,
     const bool changed = has_changed(hashed, status_of(file));
     const cache::Object object = changed ? cache::Object{} : cache.publish_file(file);
     if (object.digest != record.digest) {
-      record.kept = changed_since;
+      record.kept = spec::changed_since_hashed;
       return;
     }
     // A program stays what it is: objects are not executable.
@@ -183,7 +182,7 @@ void mark_changed(std::vector<spec::OutputRecord>& outputs,
   for (spec::OutputRecord& output : outputs) {
     if (output.kept && !is_in_cache(output)) continue;
     const fs::path file = files.outputs(output.stage) / output.path;
-    if (is_changed(file, stamps)) output.kept = changed_since;
+    if (is_changed(file, stamps)) output.kept = spec::changed_since_hashed;
   }
 }
 
@@ -200,7 +199,7 @@ void take_changes(std::vector<spec::OutputRecord>& outputs,
     const fs::file_type type = fs::symlink_status(file, code).type();
     if (type != fs::file_type::regular) {
       const bool is_gone = type == fs::file_type::not_found;
-      if (!is_gone) output.kept = changed_since;
+      if (!is_gone) output.kept = spec::changed_since_hashed;
       if (is_gone && !is_in_cache(output))
         output.kept = std::string(hashed_only) + "a later stage of the run removed it";
       continue;
@@ -214,7 +213,7 @@ void take_changes(std::vector<spec::OutputRecord>& outputs,
       }
       keep_trees(now, files, recipe_text, observer, stop);
     } catch (const Error&) {
-      output.kept = changed_since;  // the run is stopped, or it cannot be read
+      output.kept = spec::changed_since_hashed;  // the run is stopped, or it cannot be read
       continue;
     }
     if (is_changed(file, stamps)) now.trees.reset();  // of other values, perhaps

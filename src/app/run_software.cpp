@@ -72,15 +72,6 @@ std::string compilers_of(const std::vector<probe::IdentifiedFile>& files,
   return fmt::format("{}", fmt::join(own.empty() ? first : own, ", "));
 }
 
-/// Two libraries of one kind that say different things are both told.
-void add(std::string& told, const std::string& value) {
-  if (told.empty()) {
-    told = value;
-  } else if (("; " + told + "; ").find("; " + value + "; ") == std::string::npos) {
-    told += "; " + value;
-  }
-}
-
 bool is_shared_library(const std::string& name) {
   return name.ends_with(".so") || name.find(".so.") != std::string::npos;
 }
@@ -260,7 +251,7 @@ void RunSoftware::find_packages(spec::Software& software) const {
       if (!packages) continue;
       if (!software.packages) software.packages.emplace();
       for (const auto& [name, version] : *packages)
-        add((*software.packages)[name], version);
+        add_told((*software.packages)[name], version);
     }
   }
 }
@@ -291,9 +282,9 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
     for (const std::string& stage : library.stages) {
       const auto answer = questions.ask(library, environments_[stage], notes);
       for (const auto& [name, version] : answer.versions)
-        add(versions[name][stage], version);
+        add_told(versions[name][stage], version);
       for (const auto& [name, number] : answer.threads)
-        add(threads[name][stage], number);
+        add_told(threads[name][stage], number);
     }
   }
   found.software.versions = told_by_stage(versions, 0);
@@ -310,6 +301,17 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   return found;
 }
 
+void add_told(std::string& told, std::string_view values) {
+  constexpr std::string_view between = "; ";
+  while (!values.empty()) {
+    const std::size_t end = std::min(values.find(between), values.size());
+    const std::string value(values.substr(0, end));
+    values.remove_prefix(std::min(end + between.size(), values.size()));
+    if (("; " + told + "; ").find("; " + value + "; ") != std::string::npos) continue;
+    told += (told.empty() ? "" : "; ") + value;
+  }
+}
+
 spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const fs::path& run_directory) {
@@ -321,8 +323,8 @@ spec::Facet libraries_facet(const FoundSoftware& found,
     const bool is_library = is_shared_library(name);
     if (!is_library && only_starts_others(name)) continue;
     // Neither the environment nor the code says which build a program of the host's is.
-    add(facet.items[is_library ? name : std::string(spec::program_item) + name],
-        library.path + "=" + library.digest.hex.substr(0, digest_digits));
+    add_told(facet.items[is_library ? name : std::string(spec::program_item) + name],
+             library.path + "=" + library.digest.hex.substr(0, digest_digits));
   }
   for (const auto& [name, version] : found.software.versions) {
     if (name != "compiler") facet.items[name] = version;

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath::app {
@@ -23,6 +24,9 @@ struct FoundSoftware {
   std::map<std::string, std::string> threads{};  ///< by library: how many it would use
   double cpu_s = 0;                              ///< of looking while the stages ran
 };
+
+/// "1.0; 2.0": adds those of `values`, one or several, that are not told yet.
+void add_told(std::string& told, std::string_view values);
 
 /// Finds out what the processes of a run's stages load.
 class RunSoftware {

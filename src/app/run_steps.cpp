@@ -6,8 +6,10 @@
 #include <sabath/app/batch_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/spec/output_kept.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -60,7 +62,11 @@ void put_software(const spec::Software& earlier, spec::Software& software) {
   put_first(earlier.notes, software.notes);
   if (!earlier.packages) return;
   if (!software.packages) software.packages.emplace();
-  software.packages->insert(earlier.packages->begin(), earlier.packages->end());
+  for (const auto& [name, versions] : *earlier.packages) {
+    std::string& told = (*software.packages)[name];
+    const std::string later = std::exchange(told, versions);
+    add_told(told, later);
+  }
 }
 
 }  // namespace
@@ -171,7 +177,7 @@ void note_unchanged(RunRecord& earlier,
     if (is_there && is_older && static_cast<std::uint64_t>(status.st_size) == output.size_bytes) {
       stamps.note(file, status);
     } else if (!output.kept) {
-      output.kept = "hashed only: it was changed after its stage had ended";
+      output.kept = spec::changed_since_stage;
     }
   }
 }

@@ -372,7 +372,7 @@ void Catalog::forget_run(const std::string& run_id) {
 
 void Catalog::forget_all_runs() {
   write(state_->database, [&] {
-    // All will be written again, in no order: with SQLite's 2 MB its pages would come and go.
+    // All will be written again: with SQLite's 2 MB its pages would come and go.
     state_->database.handle().exec("pragma cache_size = -262144");
     make_again(state_->database.handle(),
                {"run_search",

@@ -1,6 +1,7 @@
 #include "enum_text.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/spec/output_kept.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <algorithm>
@@ -19,8 +20,8 @@ bool fits(char form, char c) {
 }  // namespace
 
 bool OutputRecord::is_outdated() const {
-  return kept && (kept->starts_with("hashed only: it was changed ") ||
-                  kept->starts_with("hashed only: it was written to "));
+  constexpr std::string_view of_earlier_versions = "hashed only: it was written to ";
+  return kept && (kept->starts_with(outdated_begin) || kept->starts_with(of_earlier_versions));
 }
 
 std::string_view to_string(RunState state) {

@@ -1,6 +1,7 @@
 #include "app/run_software.hpp"
 
 #include "app/library_questions.hpp"
+#include "app/run_steps.hpp"
 #include "support/temp_home.hpp"
 
 #include <catch2/catch.hpp>
@@ -131,4 +132,17 @@ TEST_CASE("facet libraries: copies of one name stand under it, whichever were se
   // Neither the environment nor the code says which build of it ran.
   CHECK(item({library("/opt/bin/mysim", "f")}) ==
         Items{{"program.mysim", "/opt/bin/mysim=" + head("f")}});
+}
+
+TEST_CASE("software: packages that differ between the steps of a run have the versions of each") {
+  spec::RunRecord earlier;
+  earlier.software.emplace();
+  earlier.software->packages = {{"numpy", "1.26; 2.0"}, {"one", "1"}};
+  spec::RunRecord record;
+  app::FoundSoftware found;
+  found.software.packages = {{"numpy", "2.0; 2.1"}, {"two", "2"}};
+  app::put_before(earlier, record, found);
+  using Packages = std::map<std::string, std::string>;
+  CHECK(*found.software.packages ==
+        Packages{{"numpy", "1.26; 2.0; 2.1"}, {"one", "1"}, {"two", "2"}});
 }
