@@ -9,6 +9,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 #include <algorithm>
 #include <array>
@@ -25,8 +26,6 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-constexpr std::string_view repository_head = "repository ";
-constexpr std::string_view folder_head = "folder ";
 constexpr const char* python_path = "PYTHONPATH";
 
 constexpr std::uint64_t most_bytes = 4U << 20U;
@@ -98,17 +97,31 @@ std::string state_of_folder(const fs::path& folder) {
   }
 }
 
+bool is_hidden(const fs::path& relative) {
+  return std::any_of(relative.begin(), relative.end(), [](const fs::path& part) {
+    return part.string().starts_with('.');
+  });
+}
+
+std::string state_of_file(const fs::path& path) {
+  std::error_code code;
+  return fs::file_size(path, code) > most_bytes ? "too large to be looked at"
+                                                : base::digest_file(path).text();
+}
+
 /// What git does not know adds to what differs from the commit: results that lie there do not.
 void add_untracked(const fs::path& top, const spec::GitState& git, std::string& changes) {
   for (const std::string& one : git.dirty) {
     if (!one.starts_with("? ")) continue;
-    const fs::path path = top / one.substr(2);
+    const fs::path relative = one.substr(2);
+    if (is_hidden(relative) || is_of_packages(relative)) continue;
+    const fs::path path = top / relative;
     std::error_code code;
     std::string state;
     if (fs::is_directory(path, code) && !fs::exists(path / ".git", code)) {
       state = state_of_folder(path);
     } else if (fs::is_regular_file(path, code) && is_source(path)) {
-      state = base::digest_file(path).text();
+      state = state_of_file(path);
     }
     if (!state.empty()) changes += one + "\n" + state + "\n";
   }
@@ -118,7 +131,10 @@ std::string state_of_repository(const fs::path& top,
                                 base::ProcessRunner& processes,
                                 const std::stop_token& stop) {
   try {
-    const base::TempDir scratch(fs::temp_directory_path(), "sabath-code-");
+    std::error_code code;
+    fs::path temporary = fs::temp_directory_path(code);
+    if (code) temporary = "/tmp";  // $TMPDIR is not there
+    const base::TempDir scratch(temporary, "sabath-code-");
     const fs::path diff = scratch.path() / "diff";
     const spec::GitState git = look_at_git(top, diff, processes, stop);
     std::string changes;
@@ -130,7 +146,8 @@ std::string state_of_repository(const fs::path& top,
     add_untracked(top, git, changes);
     std::string text = git.commit.empty() ? "no commit" : git.commit;
     if (!changes.empty()) text += " + " + base::sha256_of(changes).text();
-    if (!git.no_diff.empty()) text += " + changes that cannot be told";
+    if (!git.no_diff.empty() || git.dirty_files > git.dirty.size())
+      text += " + changes that cannot be told";
     return text;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
@@ -146,12 +163,13 @@ void add_place(const fs::path& named, Places& places) {
   const fs::path path = fs::canonical(named, code);
   if (code || is_of_system(path) || is_of_packages(path)) return;
   const bool is_folder = fs::is_directory(path, code);
-  if (const auto top = repository_around(is_folder ? path : path.parent_path())) {
+  const fs::path folder = is_folder ? path : path.parent_path();
+  // Who keeps a home's settings in git has not all that lies there in it.
+  if (const auto top = repository_around(folder); top && !is_of_all_kinds(*top)) {
     places[*top] = true;
     return;
   }
   // Python looks for modules beside its script; another script's neighbours are its own affair.
-  const fs::path folder = is_folder ? path : path.parent_path();
   if ((is_folder || path.extension() == ".py") && !is_of_all_kinds(folder)) places[folder] = false;
 }
 
@@ -195,20 +213,22 @@ std::map<std::string, std::string> code_elsewhere(const spec::Recipe& recipe,
                                                   const base::Environment& session,
                                                   base::ProcessRunner& processes,
                                                   const std::stop_token& stop) {
-  std::map<std::string, std::string> items;
+  // By name alone, and in an order that does not depend on where each lies.
+  std::map<std::string, std::set<std::string>> states;
   for (const auto& [folder, is_repository] : places_of(recipe, plan, session)) {
     const std::string state =
         is_repository ? state_of_repository(folder, processes, stop) : state_of_folder(folder);
     if (state.empty()) continue;
-    std::string& item = items[std::string(is_repository ? repository_head : folder_head) +
-                              folder.filename().string()];
-    item += (item.empty() ? "" : "; ") + state;
+    states[std::string(is_repository ? spec::repository_item : spec::folder_item) +
+           folder.filename().string()]
+        .insert(state);
+  }
+  std::map<std::string, std::string> items;
+  for (const auto& [name, its] : states) {
+    for (const std::string& state : its)
+      items[name] += (items[name].empty() ? "" : "; ") + state;
   }
   return items;
-}
-
-bool is_code_elsewhere(std::string_view item) {
-  return item.starts_with(repository_head) || item.starts_with(folder_head);
 }
 
 }  // namespace sabath::app

@@ -7,7 +7,6 @@
 #include <map>
 #include <stop_token>
 #include <string>
-#include <string_view>
 
 namespace sabath::app {
 
@@ -22,8 +21,5 @@ std::map<std::string, std::string> code_elsewhere(const spec::Recipe& recipe,
                                                   const base::Environment& session,
                                                   base::ProcessRunner& processes,
                                                   const std::stop_token& stop);
-
-/// Is an item of the facet `code` one of these?
-bool is_code_elsewhere(std::string_view item);
 
 }  // namespace sabath::app

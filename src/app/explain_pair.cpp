@@ -7,6 +7,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 #include <fmt/format.h>
 
@@ -154,7 +155,7 @@ class Parts {
         take_input(request, from, role);
       });
     }
-    if (difference.facet == "code" && is_code_elsewhere(difference.item)) {
+    if (difference.facet == "code" && spec::is_code_elsewhere(difference.item)) {
       impossible_.insert("code: " + difference.item + ": no run keeps what lies elsewhere");
       return;
     }

@@ -16,6 +16,7 @@
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/env/container_command.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 #include <fmt/format.h>
 
@@ -108,11 +109,14 @@ std::map<std::string, std::string> found_elsewhere(const RunRequest& request,
     spec::RunPlan sibling = RunFiles(request.sibling->run_directory).read_plan();
     if (paths_in(sibling.parameters) == paths_in(plan.parameters) &&
         sibling.environments() == plan.environments()) {
-      std::erase_if(sibling.code, [](const auto& item) { return !is_code_elsewhere(item.first); });
+      std::erase_if(sibling.code,
+                    [](const auto& item) { return !spec::is_code_elsewhere(item.first); });
       return std::move(sibling.code);
     }
   }
-  const base::Environment session = request.knobs.value_or(base::current_environment());
+  // Variables of the shell do not reach jobs.
+  const base::Environment session = request.knobs.value_or(
+      request.site.empty() ? base::current_environment() : base::Environment{});
   return code_elsewhere(request.recipe, plan, session, processes, stop);
 }
 

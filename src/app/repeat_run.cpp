@@ -12,6 +12,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 namespace sabath::app {
 namespace {
@@ -231,7 +232,7 @@ void tell_other_code(const spec::RunPlan& plan,
   const base::Environment session = request.knobs.value_or(base::current_environment());
   const auto now = code_elsewhere(request.recipe, plan, session, tools.processes, tools.stop);
   for (const auto& [item, then] : plan.code) {
-    if (!is_code_elsewhere(item)) continue;
+    if (!spec::is_code_elsewhere(item)) continue;
     const auto found = now.find(item);
     const std::string state = found == now.end() ? "nowhere to be found" : found->second;
     if (state == then) continue;
@@ -283,6 +284,12 @@ std::optional<std::map<std::string, std::string>> knobs_of(const spec::RunRecord
         tools.observer.warn(name + ": was replaced in the record, and cannot be set as it was");
       }
     }
+  }
+  if (record.facet(spec::scope_facet) != nullptr) return knobs;
+  // The record says nothing of these: they stay as they are here.
+  for (const auto& [name, value] : base::current_environment()) {
+    if (spec::is_later_variable(name) && (is_of_determinism(name) || is_of_surroundings(name)))
+      knobs.emplace(name, value);
   }
   return knobs;
 }

@@ -6,6 +6,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/spec/environment_differences.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 #include <map>
 #include <set>
@@ -96,6 +97,7 @@ std::vector<spec::Facet> make_facets(const spec::RunPlan& plan,
   if (const auto planned = base::parse_rfc3339(plan.created))
     facets.front().items.merge(outer_data(recipe, *planned));
   facets.push_back(variables_facet(plan, environment));
+  facets.push_back({std::string(spec::scope_facet), {}});
   return facets;
 }
 

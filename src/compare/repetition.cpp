@@ -1,5 +1,7 @@
 #include "repetition.hpp"
 
+#include <sabath/spec/record_scope.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -169,6 +171,20 @@ void add_packages(std::vector<spec::FacetDifference>& differences,
   }
 }
 
+/// Of an earlier version that did not look for what only the other has: nothing is known to differ.
+void leave_out_unknown(std::vector<spec::FacetDifference>& differences,
+                       const spec::RunRecord& a,
+                       const spec::RunRecord& b) {
+  if (a.facet(spec::scope_facet) != nullptr && b.facet(spec::scope_facet) != nullptr) return;
+  std::erase_if(differences, [&](const spec::FacetDifference& one) {
+    const bool is_of_session = one.facet == "determinism" || one.facet == "variables";
+    const bool is_later = (one.facet == "code" && spec::is_code_elsewhere(one.item)) ||
+                          (is_of_session && spec::is_later_variable(one.item));
+    return is_later &&
+           items_of(a, one.facet).contains(one.item) != items_of(b, one.facet).contains(one.item);
+  });
+}
+
 bool is_execution_parameter(const spec::RunRecord& record, const std::string& name) {
   const auto& names = record.execution_parameters;
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -208,6 +224,7 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
       add_facet(differences, facet, of_a, of_b);
     }
   }
+  leave_out_unknown(differences, a, b);
   return differences;
 }
 

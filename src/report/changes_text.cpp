@@ -1,6 +1,7 @@
 #include "changes_text.hpp"
 
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 #include <fmt/format.h>
 
@@ -63,9 +64,10 @@ std::string code_text(const spec::Comparison& comparison) {
 bool is_told_in_words(const spec::Comparison& comparison, const spec::FacetDifference& difference) {
   if (difference.facet == "environment") return !comparison.environment.empty();
   // Files that lie elsewhere are not among those of the recipe's folder.
-  const bool is_folder = difference.item == "tree" || difference.item == "recipe" ||
-                         difference.item == "definition" || difference.item.starts_with("changed ");
-  const bool is_code = is_folder && (difference.facet == "code" || difference.facet == "recipe");
+  const bool is_file =
+      spec::is_code_elsewhere(difference.item) || difference.item.starts_with("file ");
+  const bool is_code = (difference.facet == "code" && !is_file) ||
+                       (difference.facet == "recipe" && difference.item == "definition");
   return is_code && !comparison.code.empty();
 }
 

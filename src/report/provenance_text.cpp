@@ -1,6 +1,7 @@
 #include "provenance_text.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/spec/record_scope.hpp>
 
 #include <fmt/format.h>
 
@@ -90,8 +91,7 @@ void add_sources(LabelledLines& lines, const spec::RunRecord& record) {
   const spec::Facet* const facet = record.facet("code");
   if (facet == nullptr) return;
   for (const auto& [item, state] : facet->items) {
-    if (item.starts_with("repository ") || item.starts_with("folder "))
-      lines.add("elsewhere", item + "  " + state);
+    if (spec::is_code_elsewhere(item)) lines.add("elsewhere", item + "  " + state);
   }
 }
 

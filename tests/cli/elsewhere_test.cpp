@@ -195,6 +195,92 @@ TEST_CASE("cli: a repository elsewhere that git cannot read fails no run") {
   CHECK(elsewhere(sabath) == Items{{"repository proj", "git cannot tell"}});
 }
 
+TEST_CASE("cli: a folder for temporary files that is not there fails no run") {
+  Sabath sabath;
+  const fs::path folder = project(sabath);
+  const std::string commit = commit_all(sabath, folder);
+  sabath.environment()["TMPDIR"] = "/nonexistent";
+  done(sabath, {"run", printing(sabath, "sh " + (folder / "train.sh").string())});
+  CHECK(elsewhere(sabath) == Items{{"repository proj", commit}});
+}
+
+TEST_CASE("cli: of a repository elsewhere hidden folders and installed packages are no code") {
+  Sabath sabath;
+  const fs::path folder = project(sabath);
+  const std::string commit = commit_all(sabath, folder);
+  for (const char* const place : {".venv/lib", "node_modules/a", ".hidden"}) {
+    fs::create_directories(folder / place);
+    write_text(folder / place / "module.py", "a = 1\n");
+  }
+  const auto recipe = printing(sabath, "sh " + (folder / "train.sh").string());
+  done(sabath, {"run", recipe});
+  CHECK(elsewhere(sabath) == Items{{"repository proj", commit}});
+  SECTION("what git is not asked for any more is told") {
+    for (int i = 0; i < 1001; ++i)
+      write_text(folder / ("out-" + std::to_string(i)), "");
+    done(sabath, {"run", recipe});
+    CHECK(elsewhere(sabath).at("repository proj") == commit + " + changes that cannot be told");
+  }
+}
+
+TEST_CASE("cli: of a home that is a repository only the folder that is named is looked at") {
+  Sabath sabath;
+  const fs::path home = sabath.environment().at("HOME");
+  fs::create_directories(home / "lib");
+  write_text(home / ".profile", "");
+  write_text(home / "lib/lib.sh", "echo one\n");
+  commit_all(sabath, home);
+  sabath.environment()["PYTHONPATH"] = (home / "lib").string();
+  done(sabath, {"run", printing(sabath, ". $PYTHONPATH/lib.sh")});
+  const Items found = elsewhere(sabath);
+  CHECK(found.size() == 1);
+  CHECK_THAT(found.at("folder lib"), Catch::StartsWith("sha256:"));
+}
+
+TEST_CASE("cli: folders of one name are told in an order that does not depend on where they lie") {
+  Sabath sabath;
+  const auto state = [&](const std::string& first, const std::string& second) {
+    const fs::path folder = sabath.folder() / (first + second);
+    for (const std::string& text : {first, second}) {
+      const fs::path own = folder / (text == first ? "1/lib" : "2/lib");
+      fs::create_directories(own);
+      write_text(own / "lib.py", text);
+    }
+    sabath.environment()["PYTHONPATH"] =
+        (folder / "1/lib").string() + ":" + (folder / "2/lib").string();
+    done(sabath, {"run", printing(sabath, "true")});
+    return elsewhere(sabath).at("folder lib");
+  };
+  const std::string one = state("a", "b");
+  CHECK_THAT(one, Contains("; "));
+  CHECK(state("b", "a") == one);
+}
+
+TEST_CASE("cli: repro of an earlier record keeps variables that it could not have") {
+  Sabath sabath;
+  sabath.environment()["HF_HUB_OFFLINE"] = "1";
+  sabath.environment()["HF_HOME"] = "/models";
+  done(sabath, {"run", printing(sabath, "echo $HF_HUB_OFFLINE $HF_HOME")});
+  const fs::path file = sabath.run_directories().back() / "record.json";
+  json record = json::parse(text_of(file));
+  const bool is_earlier = GENERATE(true, false);
+  json facets = json::array();
+  for (json facet : record["facets"]) {
+    facet["items"].erase("HF_HUB_OFFLINE");
+    facet["items"].erase("HF_HOME");
+    if (!is_earlier || facet["name"] != "scope") facets.push_back(facet);
+  }
+  CHECK(facets.size() + (is_earlier ? 1 : 0) == record["facets"].size());
+  record["facets"] = facets;
+  record["determinism"]["switches"].erase("HF_HUB_OFFLINE");
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  write_text(file, record.dump(2));
+  const Answer answer = sabath({"repro", "@last", "--require", "bitwise"});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == (is_earlier ? 0 : 1));
+  if (is_earlier) CHECK_THAT(answer.output, Contains("nothing differs"));
+}
+
 TEST_CASE("cli: the command that a run prints names the folders of --catalog") {
   Sabath sabath;
   write_text(sabath.folder() / "words", "pear\napple\n");

@@ -191,3 +191,27 @@ TEST_CASE("repetition: variables of the session are of where it ran") {
   b.facet("variables") = {{"PYTHONPATH", "/home/ada/lib"}};
   CHECK(kind_of(a, b) == Repetition::reproduce);
 }
+
+TEST_CASE("repetition: what an earlier version did not look for is not known to differ") {
+  Run a;
+  Run b;
+  a.facet("determinism") = {};
+  a.facet("variables") = {};
+  b.facet("determinism") = {{"HF_HUB_OFFLINE", "1"}, {"DS_ACCELERATOR in stage go", "cpu"}};
+  b.facet("variables") = {{"HF_HOME", "/models"}};
+  b.facet("code")["repository proj"] = "beef";
+  b.facet("code")["folder lib"] = "sha256:aa";
+  b.facet("scope");
+  CHECK(compare::facet_differences(a.record, b.record).empty());
+  CHECK(compare::facet_differences(b.record, a.record).empty());
+  SECTION("but for what both have, and what it did look for") {
+    a.facet("code")["repository proj"] = "cafe";
+    b.facet("determinism")["OMP_SCHEDULE"] = "dynamic";
+    b.facet("code")["file {recipe}/../train.sh"] = "sha256:bb";
+    CHECK(compare::facet_differences(a.record, b.record).size() == 3);
+  }
+  SECTION("but between records of versions that do") {
+    a.facet("scope");
+    CHECK(compare::facet_differences(a.record, b.record).size() == 5);
+  }
+}
