@@ -102,6 +102,8 @@ RunRequest at_site(RunRequest request, const spec::Site& site) {
   request.site = site.name;
   request.scheduler = site.scheduler;
   if (request.variant.empty()) request.variant = site.variant;
+  if (!request.knobs) request.knobs.emplace();
+  request.knobs->insert(site.variables.begin(), site.variables.end());
   return request;
 }
 

@@ -191,6 +191,21 @@ TEST_CASE("described site: variables of the shell are told to be left behind and
   CHECK_THAT(plan["reproduce"].get<std::string>(), Catch::StartsWith("sabath run "));
 }
 
+TEST_CASE("described site: code on the site's PYTHONPATH is looked at, on the shell's it is not") {
+  const sabath::base::TempDir own(fs::temp_directory_path());
+  for (const char* const name : {"ours", "mine"}) {
+    fs::create_directories(own.path() / name);
+    write_text(own.path() / name / "module.py", name);
+  }
+  const json variables = {{"PYTHONPATH", (own.path() / "ours").string()}};
+  DescribedSite user(json{{"variables", variables}});
+  user.sabath.environment()["PYTHONPATH"] = (own.path() / "mine").string();
+  REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
+  const json plan = json::parse(text_of(user.sabath.run_directories().back() / "plan.json"));
+  CHECK(plan["code"].contains("folder ours"));
+  CHECK_FALSE(plan["code"].contains("folder mine"));
+}
+
 TEST_CASE("described site: who waits is told why, and what does not pass by itself") {
   json description = described();
   description["submit"]["options"].push_back("-a 1-{last}");
