@@ -2,6 +2,7 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_logs.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
@@ -13,6 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t most_at_once = 4U << 20U;
+/// Of the end of a job's log that a message tells.
+constexpr std::size_t most_words = 1000;
+constexpr std::size_t most_lines = 3;
 
 std::string read_from(const fs::path& file, std::uint64_t from) {
   std::error_code code;
@@ -94,6 +98,29 @@ std::string RunLogs::more() {
     text += news;
   }
   return text;
+}
+
+std::string last_words(const fs::path& log) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0));
+  std::string text(std::min(size, most_words), '\0');
+  stream.seekg(static_cast<std::streamoff>(size - text.size()));
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() < size) text.erase(0, text.find('\n'));
+  text = base::redact(text);
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string line = text.substr(from, end - from);
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
+    from = end + 1;
+  }
+  std::string words;
+  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
+    words += (words.empty() ? "" : " | ") + base::printable(lines[i]);
+  return words;
 }
 
 }  // namespace sabath::app

@@ -64,11 +64,25 @@ void hand_in(const BatchFiles& files,
   }
 }
 
-std::size_t runs_in_one_array(const SubmitTools& tools, int pack, const std::stop_token& stop) {
-  if (!tools.scheduler.description().has_arrays()) return static_cast<std::size_t>(pack);
-  std::size_t tasks = static_cast<std::size_t>(tools.site.largest_array);
-  if (tasks == 0) tasks = tools.scheduler.largest_array(stop).value_or(usual_array);
+std::size_t runs_in_one_array(const spec::Site& site,
+                              launch::Scheduler& scheduler,
+                              int pack,
+                              const std::stop_token& stop) {
+  if (!scheduler.description().has_arrays()) return static_cast<std::size_t>(pack);
+  std::size_t tasks = static_cast<std::size_t>(site.largest_array);
+  if (tasks == 0) tasks = scheduler.largest_array(stop).value_or(usual_array);
   return std::max<std::size_t>(tasks, 1) * static_cast<std::size_t>(pack);
+}
+
+std::size_t tasks_of(std::size_t runs, int pack) {
+  const auto each = static_cast<std::size_t>(std::max(pack, 1));
+  return (runs + each - 1) / each;
+}
+
+/// Of so many runs in all, those that the fullest job has.
+int runs_in_one_job(std::size_t runs, int pack) {
+  return static_cast<int>(
+      std::clamp<std::size_t>(runs, 1, static_cast<std::size_t>(std::max(pack, 1))));
 }
 
 /// The jobs of so many runs each, which may have to go one after another.
@@ -130,10 +144,22 @@ std::vector<spec::BatchStep> jobs_for(const RunRequest& request,
     if (stages.empty()) stages = its;
     join_due(stages, its);
   }
-  std::vector<spec::BatchStep> steps = packed_steps(stages, pack, site, scheduler);
+  std::vector<spec::BatchStep> steps =
+      packed_steps(stages, runs_in_one_job(points.size(), pack), site, scheduler);
   for (const spec::BatchStep& step : steps)
     launch::check_asked_for(scheduler, site, step.resources);
   return steps;
+}
+
+void check_at_once(std::size_t runs,
+                   int pack,
+                   const spec::Site& site,
+                   launch::Scheduler& scheduler,
+                   const std::stop_token& stop) {
+  const spec::SchedulerDescription& description = scheduler.description();
+  if (description.knows("at_once") && description.knows("after_any")) return;
+  const std::size_t most = runs_in_one_array(site, scheduler, pack, stop);
+  BatchTurns(description, site, tasks_of(runs, pack), tasks_of(most, pack));
 }
 
 std::string submit_run(const PreparedRecipe& prepared,
@@ -163,13 +189,11 @@ std::vector<std::string> submit_points(const StudyFiles& files,
   const int pack = study.pack.value_or(1);
   jobs_for(prepared.request, study.points, pack, tools.site, tools.scheduler.description());
   finish_earlier(files, tools, stop);
-  const std::size_t most = runs_in_one_array(tools, pack, stop);
-  const auto tasks_of = [&](std::size_t runs) {
-    const auto each = static_cast<std::size_t>(std::max(pack, 1));
-    return (runs + each - 1) / each;
-  };
-  BatchTurns turns(
-      tools.scheduler.description(), tools.site, tasks_of(points.size()), tasks_of(most));
+  const std::size_t most = runs_in_one_array(tools.site, tools.scheduler, pack, stop);
+  BatchTurns turns(tools.scheduler.description(),
+                   tools.site,
+                   tasks_of(points.size(), pack),
+                   tasks_of(most, pack));
   std::vector<std::string> ids;
   for (std::size_t first = 0; first < points.size(); first += most) {
     const std::size_t last = std::min(points.size(), first + most);
@@ -209,7 +233,8 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       throw;
     }
     base::sync_file_system(tools.folders.runs());  // nothing is handed in that a power cut can lose
-    plan.steps = packed_steps(stages, pack, tools.site, tools.scheduler.description());
+    plan.steps = packed_steps(
+        stages, runs_in_one_job(last - first, pack), tools.site, tools.scheduler.description());
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
     hand_in(batch, plan, tools, stop);
     ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());

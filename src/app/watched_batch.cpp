@@ -4,10 +4,10 @@
 #include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
+#include <sabath/app/run_logs.hpp>
 #include <sabath/app/submit_batch.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
-#include <sabath/base/redact.hpp>
 #include <sabath/base/regex.hpp>
 #include <sabath/base/text_table.hpp>
 
@@ -30,9 +30,6 @@ constexpr std::chrono::seconds coarse{2};
 /// machine, where it cannot be seen.
 constexpr std::chrono::minutes long_submission{15};
 constexpr std::chrono::seconds between_searches{10};
-/// Of the end of a job's log that a message tells.
-constexpr std::size_t most_words = 1000;
-constexpr std::size_t most_lines = 3;
 
 /// Nothing when it is not there.
 std::optional<base::WallTime> changed_at(const fs::path& folder) {
@@ -74,31 +71,6 @@ std::string why_after(const launch::JobView& view) {
     default:
       return "its job ended without a record: " + view.text();
   }
-}
-
-/// The last lines of a job's log, in one; a line of which only the end is read could show the rest
-/// of a secret.
-std::string last_words(const fs::path& log) {
-  std::ifstream stream(log, std::ios::binary | std::ios::ate);
-  if (!stream) return {};
-  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0));
-  std::string text(std::min(size, most_words), '\0');
-  stream.seekg(static_cast<std::streamoff>(size - text.size()));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() < size) text.erase(0, text.find('\n'));
-  text = base::redact(text);
-  std::vector<std::string> lines;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    const std::string line = text.substr(from, end - from);
-    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
-    from = end + 1;
-  }
-  std::string words;
-  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
-    words += (words.empty() ? "" : " | ") + base::printable(lines[i]);
-  return words;
 }
 
 }  // namespace
@@ -279,13 +251,15 @@ void RunWatch::Batch::tell_waiting(Seen& seen, const TaskView& at) {
   const std::string text = at.view.text();
   run.detail = (has_begun ? "waits to go on: " : "waits: ") + text;
   const auto known = stuck_.find(text);
-  run.is_stuck = known != stuck_.end() ? known->second : (stuck_[text] = is_stuck(text));
+  run.is_stuck = known != stuck_.end()
+                     ? known->second
+                     : (stuck_[text] = is_stuck(desk_.scheduler().description(), text));
   if (run.is_stuck || text != at.view.state) run.waits_for = text;
 }
 
-bool RunWatch::Batch::is_stuck(const std::string& text) const {
-  const std::string& pattern = desk_.scheduler().description().stuck;
-  return !pattern.empty() && base::Regex(pattern).search(text) == base::Regex::Outcome::found;
+bool is_stuck(const spec::SchedulerDescription& scheduler, const std::string& text) {
+  return !scheduler.stuck.empty() &&
+         base::Regex(scheduler.stuck).search(text) == base::Regex::Outcome::found;
 }
 
 /// What the scheduler said before a run began is not why it waits now.

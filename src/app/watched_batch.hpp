@@ -51,7 +51,6 @@ class RunWatch::Batch {
   std::string bring_back(const Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
   void tell_waiting(Seen& seen, const TaskView& at);
-  bool is_stuck(const std::string& text) const;
   bool was_asked_since(const Seen& seen, const TaskView& at) const;
   std::string why_ended(const Seen& seen, const launch::JobView& view, std::size_t step) const;
   void tell_unclear(Seen& seen, const TaskView& at) const;

@@ -72,11 +72,16 @@ Told told_options(const spec::SchedulerDescription& scheduler,
   return told;
 }
 
-std::int64_t asked_slots(const spec::Resources& resources, const Told& told) {
+std::int64_t asked_slots(const spec::Site& site,
+                         const spec::Resources& resources,
+                         const Told& told) {
+  Told has = told;
+  for (const std::string& name : site.implied.value_or(Names{}))
+    has.insert(name);
   const std::int64_t nodes = std::max(resources.nodes.value_or(1), 1);
   const std::int64_t tasks = std::max(resources.tasks.value_or(1), 1);
   const std::int64_t cpus = std::max(resources.cpus, 1);
-  return (any(told, for_tasks) ? tasks : nodes) * (any(told, for_cpus) ? cpus : 1);
+  return (any(has, for_tasks) ? tasks : nodes) * (any(has, for_cpus) ? cpus : 1);
 }
 
 void check_told(const spec::SchedulerDescription& scheduler,

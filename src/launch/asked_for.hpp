@@ -14,8 +14,11 @@ namespace sabath::launch {
 std::set<std::string> told_options(const spec::SchedulerDescription& scheduler,
                                    const std::map<std::string, std::string>& values);
 
-/// Of the cores that a job wants in all, those that the scheduler is asked for by `told`.
-std::int64_t asked_slots(const spec::Resources& resources, const std::set<std::string>& told);
+/// Of the cores that a job wants in all, those that the scheduler is asked for by `told`, or
+/// that the site says it has anyway.
+std::int64_t asked_slots(const spec::Site& site,
+                         const spec::Resources& resources,
+                         const std::set<std::string>& told);
 
 /// Throws Error{usage} where a resource is wanted that neither `told` nor the site speaks of.
 void check_told(const spec::SchedulerDescription& scheduler,

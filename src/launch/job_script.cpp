@@ -122,6 +122,14 @@ void add_machine(Values& values, const spec::Resources& resources) {
   share_memory(values, resources, cpus * tasks);
 }
 
+/// Of two lines for one thing PBS takes the first, which would be ours.
+bool places_itself(const spec::Site& site) {
+  return site.request.contains("select") ||
+         std::any_of(site.options.begin(), site.options.end(), [](const std::string& option) {
+           return option.find("-l place=") != std::string::npos;
+         });
+}
+
 void add_times(Values& values, const spec::Site& site, const spec::Resources& resources) {
   std::int64_t warning = site.warning.count();
   constexpr std::int64_t minute = 60;
@@ -275,11 +283,12 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   add_times(values, site, job.resources);
   add_array(values, scheduler, site, job);
   add_requests(values, scheduler, site);
+  if (places_itself(site)) values.erase("scatter");
   add_inputs(values, job);
   add_outputs(values, job, "1");
   const auto told = told_options(scheduler, values);
   check_told(scheduler, site, job.resources, told);
-  share_memory(values, job.resources, asked_slots(job.resources, told));
+  share_memory(values, job.resources, asked_slots(site, job.resources, told));
   check_words(scheduler, values);
   if (job.tasks > 0) {
     values["log"] = with_task(job.log.string(), scheduler.arrays.log);

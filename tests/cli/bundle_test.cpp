@@ -21,7 +21,8 @@ struct PoolUser {
     const fs::path tools = sabath.folder() / "tools";
     fs::create_directories(tools / "state");
     fs::create_directories(sabath.folder() / "config/sites");
-    for (const char* tool : {"condor_submit", "condor_q", "condor_history", "condor_config_val"})
+    for (const char* tool :
+         {"condor_submit", "condor_q", "condor_history", "condor_config_val", "condor_rm"})
       fs::create_symlink(SABATH_SOURCE_DIR "/tests/support/htcondor_stand_in.py", tools / tool);
     auto& variables = sabath.environment();
     variables["PATH"] = tools.string() + ":" + variables["PATH"];
@@ -122,27 +123,30 @@ TEST_CASE("bundle: another run's record, or plan, is not taken") {
   CHECK_FALSE(fs::exists(run / "record.json"));
 }
 
-TEST_CASE("bundle: a job that is held because nothing came back has failed") {
+TEST_CASE("bundle: a job that is held because nothing came back is told with its reason") {
   PoolUser user;
   user.sabath.environment()["_CONDOR_MISCHIEF"] = "rm -r returned*";
-  const Answer answer = user.sabath({"run", user.recipe(line), "--on", "pool"});
-  INFO(answer.errors);
-  CHECK(answer.status == 1);
-  CHECK_THAT(answer.output, Contains("its job failed: held (Transfer output files failure"));
+  const auto file = user.recipe(line);
+  REQUIRE(user.sabath({"run", file, "--on", "pool", "--detach"}).status == 0);
+  const Answer waits = user.sabath({"wait", "@last", "--timeout", "10s"});
+  INFO(waits.errors);
+  CHECK_THAT(
+      waits.errors,
+      Contains("held (Transfer output files failure") && Contains("does not pass by itself"));
   const Answer doctor = user.sabath({"doctor", "--site", "pool"});
-  CHECK_THAT(doctor.output, Contains("ended (held (Transfer output files failure"));
+  CHECK_THAT(doctor.output, Contains("did not end in time: held (Transfer output files failure"));
 }
 
 TEST_CASE("bundle: doctor shows why a job could not begin") {
   const PoolUser user;
   write_text(
       user.sabath.folder() / "config/sites/pool.json",
-      R"({"schema": 1, "scheduler": "osg", "grace": "2s", "program": "/no/such/sabath", "request": {"image": "x"}})");
+      R"({"schema": 1, "scheduler": "osg", "grace": "2s", "program": "/no/such/sabath", "setup": ["at=@; echo https://ada:sesame${at}example.org/x"], "request": {"image": "x"}})");
   const Answer answer = user.sabath({"doctor", "--site", "pool"});
   INFO(answer.output);
   CHECK_THAT(answer.output,
              Contains("ended (completed") && Contains("its log ends: ") &&
-                 Contains("'/no/such/sabath': No such file"));
+                 Contains("'/no/such/sabath': No such file") && !Contains("sesame"));
 }
 
 TEST_CASE("bundle: an environment that is on this machine alone is refused") {

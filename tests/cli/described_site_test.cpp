@@ -123,11 +123,17 @@ TEST_CASE("described site: single jobs wait for others where no more may run at 
 
 TEST_CASE("described site: a limit that it cannot be held to is told before anything is made") {
   const DescribedSite user;
-  const Answer answer =
-      user.sabath({"run", user.recipe("{}"), "--on", "here", "--seeds", "1..4", "--jobs", "2"});
-  CHECK(answer.status == 2);
-  CHECK_THAT(answer.errors, Contains("site 'here': ours cannot be held to 2 at once"));
+  std::vector<std::string> command{
+      "run", user.recipe("{}"), "--on", "here", "--seeds", "1..4", "--jobs", "2"};
+  for (const char* option : {"--detach", "--dry-run"}) {
+    command.emplace_back(option);
+    const Answer answer = user.sabath(command);
+    INFO(answer.errors);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("site 'here': ours cannot be held to 2 at once"));
+  }
   CHECK_FALSE(user.was_asked());
+  CHECK_FALSE(fs::exists(user.sabath.home() / "studies"));
   CHECK(user.sabath.count_runs() == 0);
 }
 
@@ -160,7 +166,7 @@ TEST_CASE("described site: a job is asked for the time of all its runs, and a dr
   description["submit"]["options"].push_back("-t {time_s}");
   const DescribedSite user(json(), description);
   const std::vector<std::string> command{
-      "run", user.recipe(R"({"time": "10m"})"), "--on", "here", "--seeds", "1..3", "--pack", "3"};
+      "run", user.recipe(R"({"time": "10m"})"), "--on", "here", "--seeds", "1..3", "--pack", "8"};
   auto dry = command;
   dry.push_back("--dry-run");
   const Answer shown = user.sabath(dry);
@@ -175,6 +181,7 @@ TEST_CASE("described site: a job is asked for the time of all its runs, and a dr
   REQUIRE(script.find(option) != std::string::npos);
   const std::chrono::seconds asked(std::stoi(script.substr(script.find(option) + option.size())));
   CHECK(asked >= std::chrono::minutes(30));
+  CHECK(asked < std::chrono::minutes(40));
   CHECK_THAT(shown.output, Contains(sabath::base::format_duration(asked) + "\n"));
 }
 
@@ -232,6 +239,13 @@ TEST_CASE("described site: who waits is told why, and what does not pass by itse
                Contains("3 runs wait: 3 waits its turn (HeldByUser), which as a rule does not "
                         "pass by itself") &&
                    Contains("'sabath cancel " + study + "'"));
+    user.tool("ostat", "for id; do echo \"$id W Held by ${id/_/ }\"; done");
+    const Answer numbered = user.sabath({"wait", "--timeout", "7s"});
+    INFO(numbered.errors);
+    const std::size_t first = numbered.errors.find("Held by 1 1), 1 waits its turn (Held by 1 2)");
+    CHECK(first != std::string::npos);
+    CHECK(numbered.errors.find("Held by", numbered.errors.find("does not pass", first)) ==
+          std::string::npos);
   }
 }
 

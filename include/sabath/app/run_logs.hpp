@@ -44,4 +44,8 @@ class RunLogs {
   bool found_ = false;
 };
 
+/// The last lines of a job's log, in one and without secrets; a line of which only the end is read
+/// could show the rest of one, and is left out.
+std::string last_words(const std::filesystem::path& log);
+
 }  // namespace sabath::app

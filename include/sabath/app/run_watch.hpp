@@ -67,4 +67,7 @@ class RunWatch {
 inline constexpr std::chrono::nanoseconds first_watch = std::chrono::milliseconds(100);
 std::chrono::nanoseconds longer_watch(std::chrono::nanoseconds pause);
 
+/// Is what people read of a job that waits, as a rule, nothing that passes by itself?
+bool is_stuck(const spec::SchedulerDescription& scheduler, const std::string& text);
+
 }  // namespace sabath::app

@@ -43,6 +43,14 @@ std::vector<spec::BatchStep> jobs_for(const RunRequest& request,
                                       const spec::Site& site,
                                       const spec::SchedulerDescription& scheduler);
 
+/// Throws Error{usage} where the scheduler cannot be held to the site's `at_once` for so many runs.
+/// How large its arrays may be is asked where the site does not say.
+void check_at_once(std::size_t runs,
+                   int pack,
+                   const spec::Site& site,
+                   launch::Scheduler& scheduler,
+                   const std::stop_token& stop);
+
 /// Plans one run of what was prepared, and hands it in. Returns its id. A run that the scheduler
 /// refuses is closed, and the refusal thrown.
 std::string submit_run(const PreparedRecipe& prepared,

@@ -2,6 +2,7 @@
 #include "exit_status.hpp"
 #include "watching.hpp"
 
+#include <sabath/app/run_logs.hpp>
 #include <sabath/app/travelling_program.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -60,9 +61,7 @@ Probe submit_probe(const spec::Site& site, Workspace& workspace) {
 
 /// The end of the job's log, in a line, to be added to another; empty where there is none.
 std::string log_in_words(const std::filesystem::path& file) {
-  std::string log = last_lines(file);
-  log.erase(log.find_last_not_of('\n') + 1);
-  std::replace(log.begin(), log.end(), '\n', '|');
+  const std::string log = app::last_words(file);
   return log.empty() ? log : "; its log ends: " + log;
 }
 
@@ -78,7 +77,7 @@ std::vector<Check> check_site(const std::string& name,
   const base::SteadyTime begin = workspace.clock().steady();
   const Probe probe = submit_probe(site, workspace);
   checks.push_back({"submission", "ok", "job " + probe.job + " was accepted", {}});
-  const launch::JobView view = await_file(probe.report(), probe.job, site, limit, workspace);
+  const launch::JobView view = await_file(probe.report(), probe.job, site, limit, true, workspace);
   const auto report = base::read_file_if_exists(probe.report());
   if (!report) {
     if (!is_over(view.phase)) workspace.desk(site).scheduler().cancel({probe.job}, {});

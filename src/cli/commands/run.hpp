@@ -100,6 +100,14 @@ int keep_prepared(const app::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace);
 /// The same by the scheduler of a site: one run, a new study, and what is not done of one.
+/// The site with the limit of a study's `jobs`, which never loosens its own.
+spec::Site site_for(const std::string& name, int jobs, Workspace& workspace);
+/// The jobs that this would be at the site of the options, none without one; throws Error{usage}
+/// where it cannot be. Before anything is fetched or built for them.
+std::vector<spec::BatchStep> check_jobs(const RunOptions& options,
+                                        const app::RunRequest& request,
+                                        const std::vector<spec::StudyPoint>& points,
+                                        Workspace& workspace);
 int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace);
 /// One run of what was asked for there, until it is over; nothing where the user ends the waiting.
 std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,

@@ -168,13 +168,8 @@ int show_dry_run(const RunOptions& options,
                  Workspace& workspace) {
   jobs_of(options);
   std::optional<spec::Site> site;
-  std::vector<spec::BatchStep> steps;
-  if (!options.on.empty()) {
-    site = workspace.site(options.on);
-    const int pack = asks_for_study(options) ? options.pack.value_or(1) : 1;
-    steps =
-        app::jobs_for(request, points, pack, *site, workspace.sites().scheduler(site->scheduler));
-  }
+  if (!options.on.empty()) site = workspace.site(options.on);
+  const std::vector<spec::BatchStep> steps = check_jobs(options, request, points, workspace);
   app::RunRequest first = request;
   first.set = points.front().set;
   first.seed = points.front().seed;

@@ -15,13 +15,6 @@ namespace {
 
 using spec::RunState;
 
-/// `jobs`: as the study's plan says it; it never loosens the site's own limit.
-spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
-  spec::Site site = workspace.site(name);
-  if (jobs > 0) site.at_once = site.at_once > 0 ? std::min(site.at_once, jobs) : jobs;
-  return site;
-}
-
 app::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
   return {workspace.runner(),
           workspace.folders(),
@@ -89,6 +82,29 @@ int answer_study(const app::StudyFiles& files,
 
 }  // namespace
 
+spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
+  spec::Site site = workspace.site(name);
+  if (jobs > 0) site.at_once = site.at_once > 0 ? std::min(site.at_once, jobs) : jobs;
+  return site;
+}
+
+std::vector<spec::BatchStep> check_jobs(const RunOptions& options,
+                                        const app::RunRequest& request,
+                                        const std::vector<spec::StudyPoint>& points,
+                                        Workspace& workspace) {
+  if (options.on.empty()) return {};
+  const int jobs = options.jobs.empty() ? 0 : jobs_of(options);
+  const spec::Site site = site_for(options.on, jobs, workspace);
+  const int pack = options.pack.value_or(1);
+  std::vector<spec::BatchStep> steps =
+      app::jobs_for(request, points, pack, site, workspace.sites().scheduler(site.scheduler));
+  if (site.at_once > 0) {
+    app::check_at_once(
+        points.size(), pack, site, workspace.desk(site).scheduler(), workspace.stop());
+  }
+  return steps;
+}
+
 int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
   workspace.use_site(options.on);
   const spec::Site site = site_for(options.on, 0, workspace);
@@ -96,8 +112,8 @@ int run_at_site(const RunOptions& options, const app::RunRequest& request, Works
   const app::PreparedRecipe prepared =
       make_ready(request, {}, site.name, arguments_of(options, request), workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
-  note_left_behind(site, workspace);
   const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
+  note_left_behind(site, workspace);
   workspace.index_runs();
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
   const auto seen = watch(runs_to_watch({id}, workspace), workspace);
@@ -149,7 +165,6 @@ bool hand_in_and_follow(const app::StudyFiles& files,
         "no more than " + std::to_string(site.at_once) +
             " at once counts only what is handed in now");
   }
-  note_left_behind(site, workspace);
   app::submit_points(files,
                      plan,
                      points,
@@ -159,6 +174,7 @@ bool hand_in_and_follow(const app::StudyFiles& files,
                      workspace.stop());
   workspace.refresh_catalog();
   if (!points.empty()) {
+    note_left_behind(site, workspace);
     workspace.observer().note(std::to_string(points.size()) + " run(s) handed to '" + site.name +
                               "'");
   }

@@ -4,6 +4,7 @@
 
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/prepared_files.hpp>
+#include <sabath/app/run_logs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -41,7 +42,7 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   job.resources = site.resources;
   const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
   workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
-  const launch::JobView view = await_file(file, id, site, longest_wait, workspace);
+  const launch::JobView view = await_file(file, id, site, longest_wait, false, workspace);
   std::error_code code;
   if (std::filesystem::exists(file, code)) return app::read_prepared(file, request);
   if (!is_over(view.phase)) {
@@ -50,7 +51,7 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   }
   throw base::Error(base::ErrorKind::environment,
                     "job " + id + " of '" + site.name + "': ended (" + view.state +
-                        ") and nothing is ready: " + last_lines(job.log),
+                        ") and nothing is ready: " + app::last_words(job.log),
                     "'sabath doctor --site " + site.name + "' checks what its nodes see");
 }
 

@@ -232,17 +232,6 @@ app::StudyFiles begin_study(const std::string& name,
   return files;
 }
 
-/// Before anything is fetched or built for them.
-void check_jobs(const RunOptions& options,
-                const app::RunRequest& request,
-                const std::vector<spec::StudyPoint>& points,
-                Workspace& workspace) {
-  if (options.on.empty()) return;
-  const spec::Site site = workspace.site(options.on);
-  app::jobs_for(
-      request, points, options.pack.value_or(1), site, workspace.sites().scheduler(site.scheduler));
-}
-
 }  // namespace
 
 int run_new_study(const RunOptions& options,
@@ -304,6 +293,12 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   if (plan.offline) workspace.stay_offline();
   if (plan.site) {
     workspace.use_site(*plan.site);
+    const spec::Site site = workspace.site(*plan.site);
+    app::jobs_for(request,
+                  plan.points,
+                  plan.pack.value_or(1),
+                  site,
+                  workspace.sites().scheduler(site.scheduler));
   } else {
     app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
   }

@@ -17,6 +17,19 @@ constexpr std::size_t most_reasons = 3;
 /// Schedulers go to and fro between some of their reasons.
 constexpr std::chrono::minutes between_reasons{1};
 
+/// Of those that were told.
+constexpr std::size_t most_known = 1000;
+
+/// Without its numbers, of which a scheduler may have others each time it is asked.
+std::string kind_of(const std::string& reason) {
+  std::string kind;
+  for (const char c : reason) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit || kind.empty() || kind.back() != '0') kind += is_digit ? '0' : c;
+  }
+  return kind;
+}
+
 /// "run X waits: PENDING (Resources)", "13 runs wait: 12 PENDING (Priority), 1 PENDING
 /// (Resources)".
 std::string reasons_text(const Waiting& waiting) {
@@ -39,10 +52,12 @@ std::string reasons_text(const Waiting& waiting) {
 }
 
 /// What ends them: their studies, and the runs that are of none.
-std::string cancel_command(const std::vector<const app::WatchedRun*>& runs) {
+std::string cancel_command(const Waiting& waiting) {
   std::set<std::string> names;
-  for (const app::WatchedRun* run : runs)
-    names.insert(run->study.empty() ? run->run_id : run->study);
+  for (const auto& [reason, runs] : waiting) {
+    for (const app::WatchedRun* run : runs)
+      names.insert(run->study.empty() ? run->run_id : run->study);
+  }
   std::string command = "sabath cancel";
   for (const std::string& name : names)
     command += " " + name;
@@ -53,20 +68,20 @@ std::string cancel_command(const std::vector<const app::WatchedRun*>& runs) {
 
 void WaitReasons::tell(const std::vector<app::WatchedRun>& runs) {
   Waiting waiting;
-  Waiting stuck;
+  std::map<std::string, Waiting> stuck;
   for (const app::WatchedRun& run : runs) {
     if (!run.goes_on() || run.waits_for.empty()) continue;
-    (run.is_stuck ? stuck : waiting)[run.waits_for].push_back(&run);
+    Waiting& its = run.is_stuck ? stuck[kind_of(run.waits_for)] : waiting;
+    its[run.waits_for].push_back(&run);
   }
-  for (const auto& [reason, members] : stuck) {
-    if (!warned_.insert(reason).second) continue;
-    workspace_.observer().warn(
-        reasons_text({{reason, members}}) + ", which as a rule does not pass by itself",
-        "'" + cancel_command(members) + "' ends what cannot start");
+  for (const auto& [kind, reasons] : stuck) {
+    if (!warned_.insert(kind).second) continue;
+    workspace_.observer().warn(reasons_text(reasons) + ", which as a rule does not pass by itself",
+                               "'" + cancel_command(reasons) + "' ends what cannot start");
   }
   std::set<std::string> reasons;
   for (const auto& [reason, members] : waiting)
-    reasons.insert(reason);
+    reasons.insert(kind_of(reason));
   const bool is_known =
       runs.size() == 1 ? reasons == told_
                        : std::includes(told_.begin(), told_.end(), reasons.begin(), reasons.end());
@@ -74,7 +89,7 @@ void WaitReasons::tell(const std::vector<app::WatchedRun>& runs) {
   if (reasons.empty() || is_known || (last_ && now - *last_ < between_reasons)) return;
   last_ = now;
   workspace_.observer().note(reasons_text(waiting));
-  if (runs.size() == 1) told_.clear();
+  if (runs.size() == 1 || told_.size() > most_known) told_.clear();
   told_.merge(reasons);
 }
 

@@ -12,8 +12,8 @@
 
 namespace sabath::cli {
 
-/// Tells a person who waits why runs wait: a reason when it comes up, at most once a minute, and at
-/// once what does not pass by itself.
+/// Tells a person who waits why runs wait: a reason when one of its kind comes up, at most once a
+/// minute, and at once what does not pass by itself.
 class WaitReasons {
  public:
   explicit WaitReasons(Workspace& workspace) : workspace_(workspace) {}
@@ -22,7 +22,7 @@ class WaitReasons {
 
  private:
   Workspace& workspace_;
-  std::set<std::string> told_{};  ///< of one run the last reason, of several all that there were
+  std::set<std::string> told_{};  ///< of one run the last kind, of several all that there were
   std::set<std::string> warned_{};
   std::optional<base::SteadyTime> last_{};
 };

@@ -241,7 +241,9 @@ launch::JobView await_file(const std::filesystem::path& file,
                            const std::string& job,
                            const spec::Site& site,
                            std::chrono::nanoseconds limit,
+                           bool leaves_stuck,
                            Workspace& workspace) {
+  const spec::SchedulerDescription& scheduler = workspace.desk(site).scheduler().description();
   const base::SteadyTime begin = workspace.clock().steady();
   launch::JobView view{spec::JobPhase::pending, "", ""};
   std::optional<base::SteadyTime> asked;
@@ -260,19 +262,18 @@ launch::JobView await_file(const std::filesystem::path& file,
       // What cannot be asked about, or says what nobody has described, may still go on.
       const bool is_unclear =
           view.phase == spec::JobPhase::unknown && (view.is_unheard || !view.state.empty());
-      if (is_over(view.phase) && !is_unclear && !ended) ended = now;
+      const bool is_end = is_over(view.phase)
+                              ? !is_unclear
+                              : leaves_stuck && view.phase == spec::JobPhase::pending &&
+                                    app::is_stuck(scheduler, view.text());
+      if (!is_end) ended.reset();
+      if (is_end && !ended) ended = now;
       tell(false);
     }
     workspace.clock().sleep_for(std::chrono::milliseconds(100));
   }
   tell(true);
   return view;
-}
-
-std::string last_lines(const std::filesystem::path& file) {
-  constexpr std::size_t most = 2000;
-  const auto text = base::read_file_if_exists(file).value_or("");
-  return base::printable(text.size() > most ? text.substr(text.size() - most) : text, true);
 }
 
 std::string counts_line(const std::vector<app::WatchedRun>& runs) {

@@ -36,17 +36,17 @@ WaitEnd wait_for(app::RunWatch& watch,
                  Workspace& workspace);
 
 /// Waits for a file that a single job makes; says how the job stood last. Gives up when the job is
-/// over without it, after the site's grace, and when the time or the user ends it.
+/// over without it, or with `leaves_stuck` waits for what does not pass by itself, after the site's
+/// grace, and when the time or the user ends it.
 launch::JobView await_file(const std::filesystem::path& file,
                            const std::string& job,
                            const spec::Site& site,
                            std::chrono::nanoseconds limit,
+                           bool leaves_stuck,
                            Workspace& workspace);
 inline bool is_over(spec::JobPhase phase) {
   return phase != spec::JobPhase::pending && phase != spec::JobPhase::running;
 }
-/// The end of a job's log, for a message.
-std::string last_lines(const std::filesystem::path& file);
 
 /// "20 runs: 3 ok, 4 running, 13 planned (waits: PENDING (Resources))".
 std::string counts_line(const std::vector<app::WatchedRun>& runs);

@@ -92,11 +92,16 @@ TEST_CASE("shipped schedulers: what the site says that jobs have anyway is not a
   spec::Site site;
   site.request = {{"memory", "h_vmem"}};
   site.implied = {"nodes", "tasks", "cpus"};
-  // Memory is for each slot, and without a parallel environment there is one on each node.
-  CHECK_THAT(options_of("sge", wanted, site, why), Contains("#$ -l h_vmem=65536M\n"));
+  // Memory is for each slot, and of those it has as many as it wants, whoever asks for them.
+  CHECK_THAT(options_of("sge", wanted, site, why), Contains("#$ -l h_vmem=16384M\n"));
   site.request["pe"] = "mpi";
   CHECK_THAT(options_of("sge", wanted, site, why),
              Contains("#$ -pe mpi 8\n") && Contains("#$ -l h_vmem=16384M\n"));
+  site.request.erase("pe");
+  site.implied = {"cpus"};
+  site.options = {"-pe smp 8"};
+  CHECK_THAT(options_of("sge", {.cpus = 8, .memory_bytes = 64ULL << 30U}, site, why),
+             Contains("#$ -pe smp 8\n") && Contains("#$ -l h_vmem=8192M\n"));
   CHECK(why.empty());
 }
 
@@ -107,10 +112,17 @@ TEST_CASE("shipped schedulers: a site that says in its own words what a job gets
   site.request = {{"nodes", "2:ppn=4:gpus=1:fast"}};
   CHECK_THAT(options_of("torque", wanted, site, why), Contains("nodes=2:ppn=4:gpus=1:fast\n"));
   site.request = {{"select", "2:ncpus=4:accelerators=1"}};
-  CHECK_THAT(options_of("pbs", wanted, site, why), Contains("select=2:ncpus=4:accelerators=1\n"));
+  CHECK_THAT(options_of("pbs", wanted, site, why),
+             Contains("select=2:ncpus=4:accelerators=1\n") && !Contains("place"));
   site.request = {{"place", "scatter:excl"}};
   CHECK_THAT(options_of("pbs", wanted, site, why),
              Contains("-l place=scatter:excl\n") && !Contains("place=scatter\n"));
+  site.request.clear();
+  site.implied = {"gpus"};
+  CHECK_THAT(options_of("pbs", {.nodes = 2}, site, why), Contains("-l place=scatter\n"));
+  site.options = {"-l place=pack:excl"};
+  CHECK_THAT(options_of("pbs", {.nodes = 2}, site, why),
+             Contains("-l place=pack:excl\n") && !Contains("place=scatter"));
   CHECK_THAT(options_of("pbs", {.cpus = 4}, {}, why), !Contains("place"));
   CHECK(why.empty());
 }
@@ -131,8 +143,7 @@ TEST_CASE("shipped schedulers: a batch waits for the end of another wherever a j
                                                  {"torque", "#PBS -W depend=afterany:17\n"},
                                                  {"lsf", "#BSUB -w \"ended(17)\"\n"},
                                                  {"sge", "#$ -hold_jid 17\n"},
-                                                 {"flux", "# flux: --dependency=afterany:17\n"},
-                                                 {"oar", "#OAR -a 17\n"}};
+                                                 {"flux", "# flux: --dependency=afterany:17\n"}};
   for (const auto& [name, submission] : submissions) {
     INFO(name);
     FakeTools tools;
@@ -196,7 +207,9 @@ TEST_CASE("shipped schedulers: which reasons of Slurm's pass by themselves") {
                              "JobHeldUser",
                              "JobHeldAdmin",
                              "InvalidAccount",
-                             "InvalidQOS"}) {
+                             "InvalidQOS",
+                             "launch failed requeued held",
+                             "launch_failed_requeued_held"}) {
     INFO(reason);
     CHECK(stays(reason));
   }
@@ -212,4 +225,21 @@ TEST_CASE("shipped schedulers: which reasons of Slurm's pass by themselves") {
     INFO(reason);
     CHECK_FALSE(stays(reason));
   }
+}
+
+TEST_CASE("shipped schedulers: who waits for a held job is told that it does not pass by itself") {
+  for (const std::string& name : Texts{"htcondor", "osg"}) {
+    FakeTools tools;
+    tools.answer("condor_q", "7 0 5 13 Transfer input files failure\n");
+    tools.answer("condor_history", "");
+    const auto description = test::shipped_scheduler(name);
+    const auto view = tools.scheduler(description).poll({"7"}, never).at("7");
+    INFO(name);
+    // A pool may release it.
+    CHECK(view.phase == spec::JobPhase::pending);
+    CHECK(base::Regex(description.stuck).search(view.text()) == base::Regex::Outcome::found);
+    CHECK_THAT(view.text(), Contains("Transfer input files failure"));
+  }
+  CHECK(base::Regex(test::shipped_scheduler("oar").stuck)
+            .search("Waiting (dependency with the job 3)") == base::Regex::Outcome::found);
 }

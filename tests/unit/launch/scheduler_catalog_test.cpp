@@ -283,7 +283,7 @@ Case htcondor() {
               {"50", JobPhase::done},
               {"51.0", JobPhase::failed},
               {"51.4", JobPhase::cancelled},
-              {"51.6", JobPhase::failed},
+              {"51.6", JobPhase::pending},
               {"51.7", JobPhase::pending},
               {"51.8", JobPhase::failed},
               {"51.9", JobPhase::pending},
