@@ -118,6 +118,9 @@ RunRequest at_site(RunRequest request, const spec::Site& site) {
   if (request.variant.empty()) request.variant = site.variant;
   if (!request.knobs) request.knobs.emplace();
   request.knobs->insert(site.variables.begin(), site.variables.end());
+  // What a job is asked for is what its ranks get.
+  for (spec::Stage& stage : request.recipe.stages)
+    stage.resources = resources_at(site, stage.resources);
   return request;
 }
 

@@ -198,6 +198,20 @@ TEST_CASE("described site: variables of the shell are told to be left behind and
   CHECK_THAT(plan["reproduce"].get<std::string>(), Catch::StartsWith("sabath run "));
 }
 
+TEST_CASE("described site: what a site adds to a job is what the stages of its runs have") {
+  json description = described();
+  description["submit"]["options"].push_back("-t {tasks}");
+  const json site{{"resources", {{"tasks", 4}, {"cpus", 2}}}};
+  const DescribedSite user(site, description);
+  const std::string folder = user.recipe(R"({"cpus": 1})");
+  CHECK(user.sabath({"run", folder, "--on", "here", "--detach"}).status == 0);
+  const fs::path run = user.sabath.run_directories().back();
+  const json resources = json::parse(text_of(run / "plan.json"))["stages"][0]["resources"];
+  CHECK(resources["tasks"] == 4);
+  CHECK(resources["cpus"] == 1);
+  CHECK_THAT(text_of(run / "jobs/1/job-1.sh"), Contains("#OURS -c 1\n"));
+}
+
 TEST_CASE("described site: code on the site's PYTHONPATH is looked at, on the shell's it is not") {
   const sabath::base::TempDir own(fs::temp_directory_path());
   for (const char* const name : {"ours", "mine"}) {
