@@ -109,7 +109,9 @@ class Cut {
 Resources resources_at(const spec::Site& site, const Resources& stage) {
   Resources resources = stage;
   resources.nodes = stage.nodes.value_or(site.resources.nodes.value_or(1));
-  resources.tasks = stage.tasks.value_or(site.resources.tasks.value_or(1));
+  // Of fewer tasks than nodes schedulers leave nodes out.
+  resources.tasks =
+      stage.tasks.value_or(std::max(site.resources.tasks.value_or(1), *resources.nodes));
   resources.gpus = stage.gpus.value_or(site.resources.gpus.value_or(0));
   if (resources.cpus == 0) resources.cpus = site.resources.cpus;
   if (resources.memory_bytes == 0) resources.memory_bytes = site.resources.memory_bytes;

@@ -68,6 +68,19 @@ TEST_CASE("steps: one node, one task and no GPU that a stage says are not the si
   }
 }
 
+TEST_CASE("steps: each node has a task where nobody says how many there are") {
+  spec::Resources stage;
+  stage.nodes = 3;
+  spec::Site site;
+  CHECK(app::resources_at(site, stage).tasks == 3);
+  site.resources.tasks = 2;
+  CHECK(app::resources_at(site, stage).tasks == 3);
+  site.resources.tasks = 6;
+  CHECK(app::resources_at(site, stage).tasks == 6);
+  stage.tasks = 1;
+  CHECK(app::resources_at(site, stage).tasks == 1);
+}
+
 TEST_CASE("steps: another machine is another job, after all that it needs") {
   const Stages stages{stage("prepare", {}, 2),
                       stage("train", {"prepare"}, 2, 1),
