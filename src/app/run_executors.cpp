@@ -11,7 +11,6 @@
 
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <optional>
 
 #include <sys/stat.h>
@@ -26,13 +25,10 @@ using base::ErrorKind;
 
 std::vector<std::string> arguments_of(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<std::string> arguments;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t to = std::min(text.find('\0', from), text.size());
-    arguments.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
+  // The process may end meanwhile, which ends the line, too.
+  for (std::string argument; std::getline(file, argument, '\0');)
+    arguments.push_back(argument);
   return arguments;
 }
 

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -30,13 +29,10 @@ std::string stage_folder_of(int pid) {
   struct stat status {};
   if (::stat(place.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
   std::ifstream file(place + "/environ", std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::string head = std::string(stage_folder_variable) + "=";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\0', at), text.size());
-    const std::string_view variable = std::string_view(text).substr(at, end - at);
-    if (variable.starts_with(head)) return std::string(variable.substr(head.size()));
-    at = end + 1;
+  // The process may end meanwhile, which ends the line, too.
+  for (std::string variable; std::getline(file, variable, '\0');) {
+    if (variable.starts_with(head)) return variable.substr(head.size());
   }
   return {};
 }

@@ -62,8 +62,9 @@ bool uses_lfs(const fs::path& folder) {
     if (at->path().filename() == ".git") at.disable_recursion_pending();
     if (at->path().filename() != ".gitattributes" || !at->is_regular_file(code)) continue;
     std::ifstream file(at->path());
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    if (text.find("filter=lfs") != std::string::npos) return true;
+    for (std::string line; std::getline(file, line);) {
+      if (line.find("filter=lfs") != std::string::npos) return true;
+    }
   }
   return false;
 }
