@@ -208,6 +208,12 @@ Places places_of(const spec::Recipe& recipe,
 
 }  // namespace
 
+bool leads_elsewhere(const spec::Recipe& recipe,
+                     const spec::RunPlan& plan,
+                     const base::Environment& session) {
+  return !places_of(recipe, plan, session).empty();
+}
+
 std::map<std::string, std::string> code_elsewhere(const spec::Recipe& recipe,
                                                   const spec::RunPlan& plan,
                                                   const base::Environment& session,

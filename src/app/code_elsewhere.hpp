@@ -22,4 +22,9 @@ std::map<std::string, std::string> code_elsewhere(const spec::Recipe& recipe,
                                                   base::ProcessRunner& processes,
                                                   const std::stop_token& stop);
 
+/// Whether there is any to look at. Starts no process.
+bool leads_elsewhere(const spec::Recipe& recipe,
+                     const spec::RunPlan& plan,
+                     const base::Environment& session);
+
 }  // namespace sabath::app

@@ -105,6 +105,10 @@ std::map<std::string, std::string> found_elsewhere(const RunRequest& request,
                                                    const spec::RunPlan& plan,
                                                    base::ProcessRunner& processes,
                                                    const std::stop_token& stop) {
+  // Variables of the shell do not reach jobs.
+  const base::Environment session = request.knobs.value_or(
+      request.site.empty() ? base::current_environment() : base::Environment{});
+  if (!leads_elsewhere(request.recipe, plan, session)) return {};
   if (request.sibling) {
     spec::RunPlan sibling = RunFiles(request.sibling->run_directory).read_plan();
     if (paths_in(sibling.parameters) == paths_in(plan.parameters) &&
@@ -114,9 +118,6 @@ std::map<std::string, std::string> found_elsewhere(const RunRequest& request,
       return std::move(sibling.code);
     }
   }
-  // Variables of the shell do not reach jobs.
-  const base::Environment session = request.knobs.value_or(
-      request.site.empty() ? base::current_environment() : base::Environment{});
   return code_elsewhere(request.recipe, plan, session, processes, stop);
 }
 
