@@ -3,6 +3,7 @@
 #include "collect_stages.hpp"
 #include "determinism.hpp"
 #include "job_facts.hpp"
+#include "node_copies.hpp"
 #include "node_staging.hpp"
 #include "rank_files.hpp"
 #include "recent_trust.hpp"
@@ -70,6 +71,7 @@ class Execution {
       leases.emplace_back(environment);
     const probe::GpuSession gpus(node_.sources);
     try {
+      stage_in(stop);
       const auto local = local_prefixes(stop);
       // Reads all of the prefixes' folders: meanwhile, the host can be looked at.
       const bool is_known = local.empty() && is_recent(plan_.trusted, trust_seen_now());
@@ -78,7 +80,6 @@ class Execution {
         for (const spec::BuiltEnvironment& environment : plan_.environments())
           env::check_trusted(environment, local, node_.trust);
       });
-      stage_in(stop);
       look_at_host();
       // After the look: what the machine is does not depend on the part of it that a run gets.
       if (plan_.place && !plan_.place->cpus.empty()) base::bind_to_cpus(plan_.place->cpus);
@@ -243,8 +244,10 @@ class Execution {
     record_.inputs = plan_.inputs;
     if (site() == nullptr) return;
     try {
-      if (const auto scratch = expanded(site()->scratch, observer_)) scratch_.emplace(*scratch);
-      if (site()->staging.inputs) stage_inputs(stop);
+      const base::Environment own = base::current_environment();
+      if (const auto scratch = expanded(site()->scratch, own, observer_))
+        scratch_.emplace(*scratch);
+      if (!site()->staging.folder.empty()) make_copies(own, stop);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
       observer_.warn(error.what(), "the node's own disk is not used");
@@ -253,23 +256,31 @@ class Execution {
     }
   }
 
-  void stage_inputs(const std::stop_token& stop) {
-    const auto folder = expanded(site()->staging.folder, observer_);
-    if (!folder) return;
-    if (node_.batch->plan.steps[step() - 1].resources.nodes.value_or(1) > 1) {
-      observer_.warn("inputs are not copied to the nodes: the job has several",
-                     "they are read where they are");
-      return;
+  int nodes() const {
+    return node_.batch ? node_.batch->plan.steps[step() - 1].resources.nodes.value_or(1) : 1;
+  }
+
+  /// On this node now, on the others when ranks are to be started there.
+  void make_copies(const base::Environment& own, const std::stop_token& stop) {
+    const spec::BatchPlan& batch = node_.batch->plan;
+    WantedCopies wanted = wanted_copies(plan_, site()->staging, node_.trust, observer_);
+    wanted.until = lent_until(batch, step(), clock_.now());
+    const auto is_spread = [&](const auto& stage) { return app::is_spread(stage, nodes()); };
+    if (std::ranges::any_of(stages_, is_spread)) {
+      node_copies_.emplace(wanted,
+                           files_.attempt(status_.attempt),
+                           node_.program,
+                           processes_,
+                           observer_,
+                           [this](const std::string& text) { set_message(text); });
     }
-    for (const spec::PlannedInput& input : record_.inputs) {
-      set_message("copying " + input.role + " to this node");
-      auto copy = StagedCopy::make(*folder, input.digest.hex, input.path, clock_, observer_, stop);
-      if (!copy) continue;
-      see_instead(input.path, copy->path(), plan_);
-      copies_.push_back(std::move(*copy));
-    }
+    if (std::ranges::all_of(stages_, is_spread)) return;
+    set_message("copying inputs and environments to this node");
+    copies_ = app::make_copies(wanted, own, processes_, clock_, observer_, stop);
     set_message("");
-    stages_ = stages_of_step(plan_, node_.batch->plan, step());
+    for (const HeldCopy& held : copies_)
+      see_copy(held, nodes(), plan_);
+    stages_ = stages_of_step(plan_, batch, step());
   }
 
   void look_at_host() {
@@ -283,21 +294,11 @@ class Execution {
 
   /// Where the site wants images to be used, and they can be.
   std::vector<env::LocalPrefix> local_prefixes(std::stop_token stop) {
-    const bool is_sites = site() != nullptr && site()->staging.environments;
-    if (!node_.packed && !is_sites) return {};
+    if (site() != nullptr && site()->staging.environments) return prefixes_of(copies_);
+    if (!node_.packed) return {};
     const std::vector<env::PrefixImage> images = images_used(plan_);
-    if (images.empty()) return {};
-    if (!env::may_enter()) {
-      observer_.warn(
-          "environment: its images are not used: this system lets users have no "
-          "namespaces of their own",
-          "the files in the cache are used instead");
-      return {};
-    }
-    const auto of_site =
-        is_sites ? expanded(site()->staging.folder, observer_) : std::optional<fs::path>();
-    return env::unpack_images(
-        images, of_site.value_or(node_.local), processes_, observer_, stop, node_.trust);
+    if (images.empty() || !may_use_images(observer_)) return {};
+    return env::unpack_images(images, node_.local, processes_, observer_, stop, node_.trust);
   }
 
   void run_stages(const std::vector<env::LocalPrefix>& local,
@@ -339,7 +340,9 @@ class Execution {
                           node_.batch ? node_.batch->plan.site.prefix : std::string(),
                           scratch_ ? scratch_->path() : fs::path(),
                           node_.largest_log,
-                          grace_in_job(node_.batch)},
+                          grace_in_job(node_.batch),
+                          nodes(),
+                          node_copies_ ? &*node_copies_ : nullptr},
                          plan_,
                          files_,
                          status_.attempt);
@@ -357,6 +360,7 @@ class Execution {
     }
     StagesOutcome outcome = app::run_stages(
         due_here(), capacity(), run, tell, stop, earlier_ ? made_by(*earlier_) : MadeOutputs{});
+    node_copies_.reset();
     note_changes(code, plan_, record_);
     record_.stages = std::move(outcome.stages);
     record_.outputs = std::move(outcome.outputs);
@@ -576,7 +580,8 @@ class Execution {
   base::SteadyTime started_{};
   FoundSoftware software_{};
   std::optional<ScratchFolder> scratch_{};
-  std::vector<StagedCopy> copies_{};
+  std::vector<HeldCopy> copies_{};
+  std::optional<NodeCopies> node_copies_{};
   std::vector<std::string> executed_{};  ///< stages, whose metrics are collected
   std::optional<spec::JobFacts> job_{};
   std::vector<spec::PlannedStage> stages_{};  ///< of the step

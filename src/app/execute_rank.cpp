@@ -1,3 +1,5 @@
+#include "node_copies.hpp"
+#include "node_staging.hpp"
 #include "rank_children.hpp"
 #include "rank_files.hpp"
 #include "record_files.hpp"
@@ -80,6 +82,7 @@ class Rank {
     for (const auto& [name, value] : kept_variables(folder_))
       variables_[name] = value;
     node_ = probe::node_name();
+    use_copies();
   }
 
   int execute() {
@@ -99,6 +102,22 @@ class Rank {
   }
 
  private:
+  /// Which copies there are, and where, each node knows for itself.
+  void use_copies() {
+    const auto wanted = read_wanted_copies(folder_.parent_path());
+    if (!wanted) return;
+    copies_ = find_copies(*wanted, base::current_environment(), clock_);
+    for (const HeldCopy& held : copies_) {
+      if (held.item.image) continue;
+      for (std::string& argument : argv_)
+        see_instead(held.item.source, held.copy.path(), argument);
+      for (auto& [name, value] : variables_)
+        see_instead(held.item.source, held.copy.path(), value);
+    }
+    argv_ = env::see_local_prefixes(
+        fs::read_symlink("/proc/self/exe"), prefixes_of(copies_), std::move(argv_));
+  }
+
   void find_self() {
     for (const Starter& starter : starters) {
       const auto rank = number_of(variables_, starter.rank);
@@ -130,8 +149,10 @@ class Rank {
     std::error_code code;
     if (fs::exists(file, code)) return;
     try {
-      const spec::RunPlan plan = files_.read_plan();
+      spec::RunPlan plan = files_.read_plan();
       spec::HostFacts facts = probe::probe_host(sources_, plan.state_directory, processes_, clock_);
+      for (const HeldCopy& held : copies_)
+        see_copy(held, 1, plan);
       facts.mounts = mounts_of(plan, files_, sources_.root);
       write_host_facts(file, facts);
     } catch (const base::Error&) {
@@ -198,11 +219,12 @@ class Rank {
   }
 
   RunFiles files_;
-  const std::vector<std::string>& argv_;
+  std::vector<std::string> argv_;
   Environment variables_;
   fs::path folder_{};
   std::string node_{};
   std::optional<int> local_{};
+  std::vector<HeldCopy> copies_{};  ///< also those of what this becomes
   probe::ProbeSources sources_{};
   base::SystemClock clock_{};
   base::SystemProcessRunner processes_{};

@@ -2,6 +2,7 @@
 
 #include <sabath/base/process.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/run_plan.hpp>
 
 #include <string>
 #include <vector>
@@ -30,5 +31,15 @@ ParallelPrefix prefix_for(const std::string& wanted,
                           const spec::Resources& resources,
                           bool is_packed,
                           const base::Environment& environment);
+
+/// The same for one process on each node, with the cores of all ranks there.
+ParallelPrefix prefix_for_nodes(const std::string& wanted,
+                                const std::string& site,
+                                const spec::Resources& resources,
+                                bool is_packed,
+                                const base::Environment& environment);
+
+/// Does something start ranks of the stage on nodes that `exec` is not on?
+bool is_spread(const spec::PlannedStage& stage, int job_nodes);
 
 }  // namespace sabath::app

@@ -213,7 +213,7 @@ base::Command StageRunner::command_for(const Try& one) const {
   const fs::path own = directory(stage.name);
   base::Command command;
   // Copies on this node's disk are not on the others'.
-  const bool is_here = !one.prefix || stage.resources.nodes.value_or(1) == 1;
+  const bool is_here = !is_spread(stage, tools_.nodes);
   command.argv = in_parallel(
       one,
       is_here ? env::see_local_prefixes(tools_.program, tools_.local, stage.argv) : stage.argv);
@@ -261,6 +261,24 @@ std::optional<ParallelPrefix> StageRunner::prefix_of(const spec::PlannedStage& s
                     stage.resources,
                     plan_.place.has_value(),
                     env::run_variables(plan_.environment_of(stage), base::current_environment()));
+}
+
+void StageRunner::copy_to_nodes(const Try& one, const std::stop_token& stop) const {
+  if (tools_.copies == nullptr || !is_spread(one.stage, tools_.nodes)) return;
+  spec::Resources all_nodes = one.stage.resources;
+  all_nodes.nodes = tools_.nodes;
+  base::Command starter;
+  starter.environment = env::run_variables(plan_.environment_of(one.stage),
+                                           inherited_by(one.stage, base::current_environment()));
+  for (const auto& [name, value] : own_variables(one))
+    (*starter.environment)[name] = value;
+  starter.argv = prefix_for_nodes(*one.stage.parallel,
+                                  tools_.prefix,
+                                  all_nodes,
+                                  plan_.place.has_value(),
+                                  *starter.environment)
+                     .argv;
+  tools_.copies->make(std::move(starter), stop);
 }
 
 std::vector<std::string> StageRunner::in_parallel(const Try& one,
@@ -339,7 +357,8 @@ void StageRunner::lay_out(const Try& one) const {
   if (is_anew) base::remove_tree(files_.outputs(stage.name));
   base::make_directories(own);
   // The scratch of this node is no other's.
-  if (!tools_.scratch.empty() && stage.resources.nodes.value_or(1) == 1) {
+  const bool is_here = !is_spread(stage, tools_.nodes) && stage.resources.nodes.value_or(1) == 1;
+  if (!tools_.scratch.empty() && is_here) {
     const fs::path work = tools_.scratch / (stage.name + "." + std::to_string(one.number));
     base::make_directories(work);
     fs::create_directory_symlink(work, own / "work");
@@ -404,6 +423,7 @@ void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
   env::require_present(plan_.environment_of(stage));  // somebody may have removed it since
   one.prefix = prefix_of(stage);
   if (one.prefix) result.record.prefix = one.prefix->argv;
+  copy_to_nodes(one, stop);
   const spec::StageRecord blank = result.record;
   std::vector<spec::StageTry> tries;
   for (;; ++one.number) {

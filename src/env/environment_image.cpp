@@ -52,7 +52,8 @@ std::optional<PrefixImage> image_beside(const spec::BuiltLayer& layer) {
              path,
              *digest,
              at->file_size(gone),
-             record ? record->size.files : 0};
+             record ? record->size.files : 0,
+             record ? record->size.disk_bytes : 0};
   }
   return found;
 }
@@ -128,17 +129,20 @@ fs::path local_folder(const fs::path& settled) {
   return fs::absolute(local);
 }
 
+void require_executable(const fs::path& folder, const std::string& hint) {
+  struct statvfs mounted {};
+  if (::statvfs(folder.c_str(), &mounted) != 0 || (mounted.f_flag & ST_NOEXEC) == 0) return;
+  throw Error(ErrorKind::environment,
+              folder.string() + ": nothing can be executed there: it is mounted noexec",
+              hint);
+}
+
 /// A folder of this user's own that nobody else can write, even where others may make folders.
 fs::path own_folder(const fs::path& settled) {
   const fs::path local = local_folder(settled);
   const std::string elsewhere =
       "\"environments\": {\"local\": ...} in the configuration names another place";
-  struct statvfs mounted {};
-  if (::statvfs(local.c_str(), &mounted) == 0 && (mounted.f_flag & ST_NOEXEC) != 0) {
-    throw Error(ErrorKind::environment,
-                local.string() + ": nothing can be executed there: it is mounted noexec",
-                elsewhere);
-  }
+  require_executable(local, elsewhere);
   fs::path folder = local / ("sabath-" + std::to_string(::geteuid()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     base::throw_errno(folder.string(), "cannot make", errno);
@@ -176,23 +180,13 @@ LocalPrefix unpack_one(const PrefixImage& image,
                        const std::stop_token& stop) {
   LocalPrefix local{image.prefix, folder / image.digest.hex};
   if (is_whole(local.copy, image)) return local;
-  const std::string place = place_of(image.layer);
-  const std::string tool = require_program("unsquashfs", place);
   if (const auto reason = base::why_untrusted(image.path, trust))
     refuse_untrusted(*reason, image.layer);
-  observer.note(place + ": unpacking " + base::format_bytes(image.size_bytes) + " to " +
-                local.copy.string());
-  if (base::digest_file(image.path) != image.digest) {
-    throw Error(ErrorKind::integrity,
-                place + ": " + image.path.string() + ": is not what it was when it was made",
-                "remove it, and 'sabath env pack' makes it anew");
-  }
+  observer.note(place_of(image.layer) + ": unpacking " + base::format_bytes(image.size_bytes) +
+                " to " + local.copy.string());
   const base::TempDir work(folder, ".unpack-");
   const fs::path fresh = work.path() / "prefix";
-  run_tool({tool, "-no-progress", "-no-xattrs", "-d", fresh.string(), image.path.string()},
-           place + ": unpacking was stopped",
-           processes,
-           stop);
+  unpack_image(image, fresh, processes, stop);
   make_durable(fresh);
   if (is_whole(local.copy, image)) return local;  // somebody was quicker
   // An old copy may be mounted somewhere: it is put aside, not removed. A folder that cannot be
@@ -291,6 +285,24 @@ std::vector<LocalPrefix> unpack_images(const std::vector<PrefixImage>& images,
   for (const PrefixImage& image : images)
     prefixes.push_back(unpack_one(image, folder, trust, processes, observer, stop));
   return prefixes;
+}
+
+void unpack_image(const PrefixImage& image,
+                  const fs::path& copy,
+                  base::ProcessRunner& processes,
+                  std::stop_token stop) {
+  const std::string place = place_of(image.layer);
+  const std::string tool = require_program("unsquashfs", place);
+  require_executable(copy.parent_path(), "");
+  if (base::digest_file(image.path) != image.digest) {
+    throw Error(ErrorKind::integrity,
+                place + ": " + image.path.string() + ": is not what it was when it was made",
+                "remove it, and 'sabath env pack' makes it anew");
+  }
+  run_tool({tool, "-no-progress", "-no-xattrs", "-d", copy.string(), image.path.string()},
+           place + ": unpacking was stopped",
+           processes,
+           stop);
 }
 
 std::vector<std::string> see_local_prefixes(const fs::path& program,

@@ -22,7 +22,8 @@ struct PrefixImage {
   std::filesystem::path path{};
   base::Digest digest{};
   std::uint64_t size_bytes = 0;
-  std::uint64_t files = 0;  ///< of the prefix when it was built
+  std::uint64_t files = 0;           ///< of the prefix when it was built
+  std::uint64_t unpacked_bytes = 0;  ///< as well
 };
 
 /// The images of the layers that have one.
@@ -55,6 +56,13 @@ std::vector<LocalPrefix> unpack_images(const std::vector<PrefixImage>& images,
                                        base::Observer& observer,
                                        std::stop_token stop = {},
                                        const base::Trust& trust = {});
+
+/// Unpacks one image to where nothing is yet; nobody else can write the folder around it. Throws as
+/// unpack_images, but does not ask whom the image is from.
+void unpack_image(const PrefixImage& image,
+                  const std::filesystem::path& copy,
+                  base::ProcessRunner& processes,
+                  std::stop_token stop = {});
 
 /// The arguments with which `program` (this sabath) runs `argv` so that it sees the copies in the
 /// places of their prefixes: "env enter". Without copies `argv` itself.

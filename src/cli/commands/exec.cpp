@@ -7,6 +7,7 @@
 #include <sabath/app/batch_bundle.hpp>
 #include <sabath/app/batch_files.hpp>
 #include <sabath/app/execute_batch.hpp>
+#include <sabath/app/execute_copies.hpp>
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/execute_rank.hpp>
 #include <sabath/base/error.hpp>
@@ -14,6 +15,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <memory>
 
 #include <unistd.h>
@@ -34,6 +36,7 @@ struct ExecOptions {
   std::vector<int> cpus{};
   std::vector<std::string> gpus{};
   bool rank = false;
+  std::string copies{};
   std::string stage{};
   std::vector<std::string> command{};
 };
@@ -100,6 +103,17 @@ int run_exec(const ExecOptions& options, Workspace& workspace) {
   return execute_task(existing(options.batch, "no such batch"), options, workspace);
 }
 
+/// What it says is for the `exec` that had it started.
+int copy_here(const ExecOptions& options, Workspace& workspace) {
+  for (const std::string& line : app::execute_copies(options.copies,
+                                                     options.run_directory,
+                                                     workspace.processes(),
+                                                     workspace.clock(),
+                                                     workspace.stop()))
+    std::puts(line.c_str());
+  return 0;
+}
+
 /// Runs as the command line is read, since no thread may have been started, and ends without
 /// destructors: of most ranks nothing is left but their command.
 void be_rank(const ExecOptions& options) {
@@ -132,11 +146,15 @@ void setup_exec(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   // What the prefixes of parallel stages start; not for people.
   command->add_flag("--rank", options->rank, "")->group("");
+  command->add_option("--copies", options->copies, "")->group("");
   command->add_option("stage", options->stage, "")->group("");
   command->add_option("command", options->command, "")->group("");
   command->callback([&action, options] {
     if (options->rank) return be_rank(*options);
-    action = [options](Workspace& workspace) { return run_exec(*options, workspace); };
+    action = [options](Workspace& workspace) {
+      return options->copies.empty() ? run_exec(*options, workspace)
+                                     : copy_here(*options, workspace);
+    };
   });
 }
 

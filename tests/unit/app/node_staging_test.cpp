@@ -1,5 +1,6 @@
 #include "app/node_staging.hpp"
 
+#include "app/staged_copy.hpp"
 #include "support/errors.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
@@ -42,7 +43,7 @@ struct Staging {
     fs::create_directories(folder);
   }
   std::optional<app::StagedCopy> copy(const std::string& key = key_1) {
-    return app::StagedCopy::make(folder, key, source, clock, observer, {});
+    return app::StagedCopy::make(folder, app::files_to_copy(key, source, {}), clock, observer, {});
   }
   /// Another that uses it, or is about to.
   void add_user(const std::string& user) const {
@@ -218,8 +219,11 @@ TEST_CASE("staging: what a killed process held is taken over by one alone") {
     stop.request_stop();
   });
   const base::Error error = test::error_of([&] {
-    app::StagedCopy::make(
-        staging.folder, key_1, staging.source, staging.clock, staging.observer, stop.get_token());
+    app::StagedCopy::make(staging.folder,
+                          app::files_to_copy(key_1, staging.source, stop.get_token()),
+                          staging.clock,
+                          staging.observer,
+                          stop.get_token());
   });
   CHECK(error.kind() == base::ErrorKind::interrupted);
   CHECK(base::read_file(maker) == gone);
@@ -283,33 +287,79 @@ TEST_CASE("staging: folders outside are copied with what links to them, each a f
   CHECK(fs::is_symlink(copy->path() / "out" / "back"));
 }
 
+TEST_CASE("staging: what is lent stays for those who come later, until it is given back") {
+  Staging staging;
+  const auto later = staging.clock.now() + std::chrono::hours(1);
+  staging.copy().value().lend("run", later);
+  CHECK(fs::exists(staging.root() / key_1 / "data"));
+  {
+    const auto found = app::StagedCopy::find(staging.folder, key_1, staging.clock);
+    REQUIRE(found);
+    CHECK(base::read_file(found->path() / "a" / "x") == "hello");
+  }
+  staging.copy(key_2).value().lend("run", later);
+  // Nothing of another's is given back, and what is another's, too, stays.
+  app::StagedCopy::end_loan(staging.folder, key_1, "other", staging.clock);
+  REQUIRE(fs::exists(staging.root() / key_1 / "data"));
+  staging.copy().value().lend("other", later);
+  app::StagedCopy::end_loan(staging.folder, key_1, "run", staging.clock);
+  REQUIRE(fs::exists(staging.root() / key_1 / "data"));
+  app::StagedCopy::end_loan(staging.folder, key_1, "other", staging.clock);
+  CHECK_FALSE(fs::exists(staging.root() / key_1));
+  CHECK_FALSE(app::StagedCopy::find(staging.folder, key_1, staging.clock));
+  CHECK(fs::exists(staging.root() / key_2));
+  // Nobody finds what was never made, and nothing is left of the question.
+  CHECK_FALSE(app::StagedCopy::find(staging.folder, std::string(64, '3'), staging.clock));
+  CHECK_FALSE(fs::exists(staging.root() / std::string(64, '3')));
+}
+
+TEST_CASE("staging: a loan whose time is over keeps nothing") {
+  Staging staging;
+  staging.copy().value().lend("killed", staging.clock.now() - std::chrono::seconds(1));
+  CHECK_FALSE(fs::exists(staging.root() / key_1));
+}
+
+TEST_CASE("staging: who ends soon is waited for when a loan ends") {
+  Staging staging;
+  staging.copy().value().lend("run", staging.clock.now() + std::chrono::hours(1));
+  const int pid = ::fork();
+  if (pid == 0) {
+    const auto rank = app::StagedCopy::find(staging.folder, key_1, staging.clock);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ::_exit(rank ? 0 : 1);  // as one that became another program: no word of it
+  }
+  while (entries_beneath(staging.root() / key_1 / "users") < 2)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::thread reaper([&] { ::waitpid(pid, nullptr, 0); });
+  app::StagedCopy::end_loan(staging.folder, key_1, "run", staging.clock);
+  reaper.join();
+  CHECK_FALSE(fs::exists(staging.root() / key_1));
+}
+
 TEST_CASE("staging: stages see the copy wherever they would see the source") {
-  spec::RunPlan plan;
-  plan.inputs = {{"train", "", "", {}, "/cache/trees/1"}, {"test", "", "", {}, "/cache/trees/12"}};
   spec::PlannedStage stage;
   stage.argv = {"--in=/cache/trees/1/a.h5", "/cache/trees/12/b", "/cache/trees/1:/cache/trees/1"};
   stage.environment = {{"SABATH_DATASET_TRAIN", "/cache/trees/1"}};
-  plan.stages = {stage};
-  app::see_instead("/cache/trees/1", "/local/data", plan);
-  CHECK(plan.inputs[0].path == "/local/data");
-  CHECK(plan.inputs[1].path == "/cache/trees/12");
-  CHECK(plan.stages[0].argv == std::vector<std::string>{"--in=/local/data/a.h5",
-                                                        "/cache/trees/12/b",
-                                                        "/local/data:/local/data"});
-  CHECK(plan.stages[0].environment.at("SABATH_DATASET_TRAIN") == "/local/data");
+  app::see_instead("/cache/trees/1", "/local/data", stage);
+  CHECK(stage.argv == std::vector<std::string>{
+                          "--in=/local/data/a.h5", "/cache/trees/12/b", "/local/data:/local/data"});
+  CHECK(stage.environment.at("SABATH_DATASET_TRAIN") == "/local/data");
 }
 
 TEST_CASE("staging: a folder may begin with a variable, and one that is none is told") {
   test::RecordingObserver observer;
   ::setenv("SABATH_TEST_FOLDER", "/local/disk", 1);
-  CHECK(app::expanded("$SABATH_TEST_FOLDER", observer) == fs::path("/local/disk"));
-  CHECK(app::expanded("$SABATH_TEST_FOLDER/x", observer) == fs::path("/local/disk/x"));
-  CHECK(app::expanded("${SABATH_TEST_FOLDER}/x", observer) == fs::path("/local/disk/x"));
-  CHECK(app::expanded("/x", observer) == fs::path("/x"));
-  CHECK_FALSE(app::expanded("", observer));
+  CHECK(app::expanded("$SABATH_TEST_FOLDER", base::current_environment(), observer) ==
+        fs::path("/local/disk"));
+  CHECK(app::expanded("$SABATH_TEST_FOLDER/x", base::current_environment(), observer) ==
+        fs::path("/local/disk/x"));
+  CHECK(app::expanded("${SABATH_TEST_FOLDER}/x", base::current_environment(), observer) ==
+        fs::path("/local/disk/x"));
+  CHECK(app::expanded("/x", base::current_environment(), observer) == fs::path("/x"));
+  CHECK_FALSE(app::expanded("", base::current_environment(), observer));
   CHECK(observer.warnings.empty());
   ::unsetenv("SABATH_TEST_FOLDER");
-  CHECK_FALSE(app::expanded("$SABATH_TEST_FOLDER/x", observer));
+  CHECK_FALSE(app::expanded("$SABATH_TEST_FOLDER/x", base::current_environment(), observer));
   CHECK(observer.warnings.size() == 1);
 }
 
