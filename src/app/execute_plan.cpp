@@ -191,16 +191,7 @@ class Execution {
 
   void tell_job() {
     const spec::BatchPlan& batch = node_.batch->plan;
-    const auto add = [&](const char* name, const auto& number) {
-      std::string text;
-      for (const spec::BatchStep& one : batch.steps)
-        text += (text.empty() ? "" : "/") + std::to_string(number(one.resources));
-      if (text.find_first_not_of("0/") != std::string::npos) plan_.launch.emplace(name, text);
-    };
-    add("nodes", [](const auto& resources) { return resources.nodes.value_or(1); });
-    add("tasks", [](const auto& resources) { return resources.tasks.value_or(1); });
-    add("cpus", [](const auto& resources) { return resources.cpus; });
-    add("gpus", [](const auto& resources) { return resources.gpus.value_or(0); });
+    plan_.launch.merge(launch_items(batch));
     if (earlier_) record_.jobs = earlier_->jobs;
     if (!job_) return;
     job_->start.step = step();

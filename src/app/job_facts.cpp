@@ -89,6 +89,21 @@ bool counts_restarts(const std::optional<spec::JobFacts>& job,
   return job && job->scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
 }
 
+std::map<std::string, std::string> launch_items(const spec::BatchPlan& batch) {
+  std::map<std::string, std::string> items;
+  const auto add = [&](const char* name, const auto& number) {
+    std::string text;
+    for (const spec::BatchStep& one : batch.steps)
+      text += (text.empty() ? "" : "/") + std::to_string(number(one.resources));
+    if (text.find_first_not_of("0/") != std::string::npos) items.emplace(name, text);
+  };
+  add("nodes", [](const auto& resources) { return resources.nodes.value_or(1); });
+  add("tasks", [](const auto& resources) { return resources.tasks.value_or(1); });
+  add("cpus", [](const auto& resources) { return resources.cpus; });
+  add("gpus", [](const auto& resources) { return resources.gpus.value_or(0); });
+  return items;
+}
+
 std::string cpus_allowed() {
   std::ifstream status("/proc/self/status");
   constexpr std::string_view key = "Cpus_allowed_list:";

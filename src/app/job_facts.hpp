@@ -2,9 +2,11 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/spec/batch.hpp>
 #include <sabath/spec/job.hpp>
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -26,6 +28,9 @@ bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
 /// Does the job say how often it was started before?
 bool counts_restarts(const std::optional<spec::JobFacts>& job,
                      const base::Environment& environment = base::current_environment());
+
+/// Items of the `launch` facet: what jobs of a batch have, step by step ("2/1").
+std::map<std::string, std::string> launch_items(const spec::BatchPlan& batch);
 
 /// The hardware threads that this process may use, as the kernel writes them; empty: it does not.
 std::string cpus_allowed();
