@@ -108,8 +108,10 @@ class Cut {
 
 Resources resources_at(const spec::Site& site, const Resources& stage) {
   Resources resources = stage;
-  resources.nodes = stage.nodes.value_or(site.resources.nodes.value_or(1));
   // Of fewer tasks than nodes schedulers leave nodes out.
+  const int usual_nodes = site.resources.nodes.value_or(1);
+  resources.nodes =
+      stage.nodes.value_or(std::min(usual_nodes, stage.tasks.value_or(usual_nodes)));
   resources.tasks =
       stage.tasks.value_or(std::max(site.resources.tasks.value_or(1), *resources.nodes));
   resources.gpus = stage.gpus.value_or(site.resources.gpus.value_or(0));

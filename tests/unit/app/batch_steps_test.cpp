@@ -77,8 +77,12 @@ TEST_CASE("steps: each node has a task where nobody says how many there are") {
   CHECK(app::resources_at(site, stage).tasks == 3);
   site.resources.tasks = 6;
   CHECK(app::resources_at(site, stage).tasks == 6);
-  stage.tasks = 1;
+  stage.nodes.reset();
+  site.resources.nodes = 4;
+  CHECK(app::resources_at(site, stage).nodes == 4);
+  stage.tasks = 1;  // of which three of the site's nodes would have none
   CHECK(app::resources_at(site, stage).tasks == 1);
+  CHECK(app::resources_at(site, stage).nodes == 1);
 }
 
 TEST_CASE("steps: another machine is another job, after all that it needs") {

@@ -154,6 +154,8 @@ TEST_CASE("stage: resources out of range are told") {
     CHECK(long_one.lines() == 2);
     CHECK(long_one.says("/stages/0/resources/time: " + time.dump() + " is not a length of time"));
   }
+  CHECK(with(0, "resources", {{"nodes", 4}, {"tasks", 2}})
+            .says("/stages/0/resources/tasks: 2 on 4 nodes"));
   for (const char* size : {"-1 GiB", "GiB", "1e30 TiB", "99999999999 TiB", "nan B", "4  GiB"}) {
     CHECK(with(0, "resources", {{"memory", size}}).says("is not a size"));
   }
