@@ -110,8 +110,7 @@ Resources resources_at(const spec::Site& site, const Resources& stage) {
   Resources resources = stage;
   // Of fewer tasks than nodes schedulers leave nodes out.
   const int usual_nodes = site.resources.nodes.value_or(1);
-  resources.nodes =
-      stage.nodes.value_or(std::min(usual_nodes, stage.tasks.value_or(usual_nodes)));
+  resources.nodes = stage.nodes.value_or(std::min(usual_nodes, stage.tasks.value_or(usual_nodes)));
   resources.tasks =
       stage.tasks.value_or(std::max(site.resources.tasks.value_or(1), *resources.nodes));
   resources.gpus = stage.gpus.value_or(site.resources.gpus.value_or(0));

@@ -97,10 +97,10 @@ Resources read_resources(base::JsonReader reader) {
   resources.silence = read_length_of_time(reader.optional("silence"));
   resources.grace = read_length_of_time(reader.optional("grace"));
   if (resources.tasks && *resources.tasks < resources.nodes.value_or(1)) {
-    reader.optional("tasks").problem(std::to_string(*resources.tasks) + " on " +
-                                         std::to_string(*resources.nodes) + " nodes",
-                                     "a node without a task would not be given: say fewer nodes, "
-                                     "or nothing of tasks for one on each");
+    reader.optional("tasks").problem(
+        std::to_string(*resources.tasks) + " on " + std::to_string(*resources.nodes) + " nodes",
+        "a node without a task would not be given: say fewer nodes, "
+        "or nothing of tasks for one on each");
   }
   reader.finish();
   return resources;
