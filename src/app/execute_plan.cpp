@@ -80,6 +80,7 @@ class Execution {
         for (const spec::BuiltEnvironment& environment : plan_.environments())
           env::check_trusted(environment, local, node_.trust);
       });
+      copy_to_nodes(trust, stop);
       look_at_host();
       // After the look: what the machine is does not depend on the part of it that a run gets.
       if (plan_.place && !plan_.place->cpus.empty()) base::bind_to_cpus(plan_.place->cpus);
@@ -92,6 +93,8 @@ class Execution {
       fail(Error(ErrorKind::storage, error.what()));
     }
     finish();
+    copies_.clear();
+    node_copies_.reset();
     return record_;
   }
 
@@ -251,27 +254,41 @@ class Execution {
     return node_.batch ? node_.batch->plan.steps[step() - 1].resources.nodes.value_or(1) : 1;
   }
 
-  /// On this node now, on the others when ranks are to be started there.
+  /// On this node; for ranks on others see copy_to_nodes.
   void make_copies(const base::Environment& own, const std::stop_token& stop) {
-    const spec::BatchPlan& batch = node_.batch->plan;
     WantedCopies wanted = wanted_copies(plan_, site()->staging, node_.trust, observer_);
-    wanted.until = lent_until(batch, step(), clock_.now());
-    const auto is_spread = [&](const auto& stage) { return app::is_spread(stage, nodes()); };
-    if (std::ranges::any_of(stages_, is_spread)) {
+    if (wanted.items.empty()) return;
+    const auto spread = [&](const auto& stage) { return is_spread(stage, nodes()); };
+    if (std::ranges::any_of(stages_, spread)) {
       node_copies_.emplace(wanted,
                            files_.attempt(status_.attempt),
-                           node_.program,
-                           processes_,
-                           observer_,
-                           [this](const std::string& text) { set_message(text); });
+                           NodeCopies::Tools{node_.program, processes_, clock_, observer_});
     }
-    if (std::ranges::all_of(stages_, is_spread)) return;
+    if (std::ranges::all_of(stages_, spread)) return;
+    const auto sees = [&](const auto& stage) { return sees_copies(stage, nodes()); };
+    if (std::ranges::none_of(stages_, sees))
+      std::erase_if(wanted.items, [](const auto& item) { return !item.image; });
     set_message("copying inputs and environments to this node");
     copies_ = app::make_copies(wanted, own, processes_, clock_, observer_, stop);
     set_message("");
     for (const HeldCopy& held : copies_)
       see_copy(held, nodes(), plan_);
-    stages_ = stages_of_step(plan_, batch, step());
+    stages_ = stages_of_step(plan_, node_.batch->plan, step());
+  }
+
+  /// What starts ranks may be of an environment: one that is not trusted its stage tells.
+  void copy_to_nodes(const std::shared_future<void>& trust, const std::stop_token& stop) {
+    if (!node_copies_) return;
+    try {
+      trust.get();
+    } catch (const Error&) {
+      return;
+    }
+    set_message("copying inputs and environments to the nodes");
+    node_copies_->make(starters_of(stages_, nodes(), plan_, site()->prefix), stop);
+    set_message("");
+    for (const HeldCopy& held : node_copies_->here())
+      see_copy(held, nodes(), plan_);
   }
 
   void look_at_host() {
@@ -332,8 +349,7 @@ class Execution {
                           scratch_ ? scratch_->path() : fs::path(),
                           node_.largest_log,
                           grace_in_job(node_.batch),
-                          nodes(),
-                          node_copies_ ? &*node_copies_ : nullptr},
+                          nodes()},
                          plan_,
                          files_,
                          status_.attempt);
@@ -349,9 +365,12 @@ class Execution {
           memory_problem(stage.name, stage.resources, record_.hosts.front().memory.effective_bytes);
       if (!stage.not_due && !problem.empty()) observer_.warn(problem);
     }
-    StagesOutcome outcome = app::run_stages(
-        due_here(), capacity(), run, tell, stop, earlier_ ? made_by(*earlier_) : MadeOutputs{});
-    node_copies_.reset();
+    StagesOutcome outcome = app::run_stages(due_here(),
+                                            capacity_for(due_here(), plan_, record_.hosts.front()),
+                                            run,
+                                            tell,
+                                            stop,
+                                            earlier_ ? made_by(*earlier_) : MadeOutputs{});
     note_changes(code, plan_, record_);
     record_.stages = std::move(outcome.stages);
     record_.outputs = std::move(outcome.outputs);
@@ -419,24 +438,6 @@ class Execution {
     } catch (const std::exception& error) {
       fail(Error(ErrorKind::storage, error.what()));
     }
-  }
-
-  /// What stages that run at the same time may divide.
-  NodeCapacity capacity() const {
-    if (!StageGraph::has_company(due_here())) return {};
-    NodeCapacity capacity;
-    capacity.cores = probe::usable_cores();  // this process is bound to the run's already
-    capacity.memory_bytes = record_.hosts.front().memory.effective_bytes;
-    // Of a study's memory a run has as much as its largest stage wants.
-    if (plan_.place) {
-      std::uint64_t own = 0;
-      for (const spec::PlannedStage& stage : plan_.stages)
-        own = std::max(own, stage.resources.memory_bytes);
-      if (own > 0) capacity.memory_bytes = std::min(capacity.memory_bytes, own);
-    }
-    const bool own_gpus = plan_.place && !plan_.place->gpus.empty();
-    capacity.gpus = own_gpus ? plan_.place->gpus : visible_gpus(record_.hosts.front().gpus);
-    return capacity;
   }
 
   /// Metrics of failed runs are collected too: they show how far it came.
@@ -571,8 +572,8 @@ class Execution {
   base::SteadyTime started_{};
   FoundSoftware software_{};
   std::optional<ScratchFolder> scratch_{};
-  std::vector<HeldCopy> copies_{};
   std::optional<NodeCopies> node_copies_{};
+  std::vector<HeldCopy> copies_{};
   std::vector<std::string> executed_{};  ///< stages, whose metrics are collected
   std::optional<spec::JobFacts> job_{};
   std::vector<spec::PlannedStage> stages_{};  ///< of the step

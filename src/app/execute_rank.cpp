@@ -104,9 +104,9 @@ class Rank {
  private:
   /// Which copies there are, and where, each node knows for itself.
   void use_copies() {
-    const auto wanted = read_wanted_copies(folder_.parent_path());
-    if (!wanted) return;
-    copies_ = find_copies(*wanted, base::current_environment(), clock_);
+    wanted_ = read_wanted_copies(copies_file(folder_.parent_path()));
+    if (!wanted_) return;
+    copies_ = find_copies(*wanted_, base::current_environment(), clock_);
     for (const HeldCopy& held : copies_) {
       if (held.item.image) continue;
       for (std::string& argument : argv_)
@@ -200,6 +200,11 @@ class Rank {
       sampler.reset();
     }
     const int status = children.wait();
+    if (wanted_ && children.was_stopped()) {
+      // The job ends, and starts nothing more on this node.
+      copies_.clear();
+      end_loans(*wanted_, base::current_environment(), clock_);
+    }
     if (!sampler) return status;
     spec::RunRecord record;
     record.wall_s = std::chrono::duration<double>(clock_.steady() - begun).count();
@@ -224,6 +229,7 @@ class Rank {
   fs::path folder_{};
   std::string node_{};
   std::optional<int> local_{};
+  std::optional<WantedCopies> wanted_{};
   std::vector<HeldCopy> copies_{};  ///< also those of what this becomes
   probe::ProbeSources sources_{};
   base::SystemClock clock_{};

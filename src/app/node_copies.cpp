@@ -2,19 +2,27 @@
 
 #include "node_staging.hpp"
 #include "parallel_prefix.hpp"
+#include "stage_key.hpp"
 
 #include <sabath/app/execute_copies.hpp>
+#include <sabath/app/run_files.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/unique_fd.hpp>
+#include <sabath/env/environment.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <cctype>
 #include <chrono>
 #include <set>
+#include <sstream>
 #include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace sabath::app {
 namespace {
@@ -23,9 +31,9 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-constexpr const char* wanted_name = ".copies";
-/// Removing tens of GiB from a slow disk; the site waits for no more, and what is left is removed
-/// by the next run there.
+/// Before what processes on the nodes tell `exec`: others print there, too.
+constexpr std::string_view told_head = "sabath-copies: ";
+/// Tens of GiB from a slow disk. What is left then the next run on the node removes.
 constexpr std::chrono::minutes longest_removal{2};
 
 fs::path folder_of(const WantedCopies& wanted,
@@ -46,71 +54,16 @@ CopySource source_of(const WantedCopies::Item& item,
           }};
 }
 
-template <typename Number>
-Number number_of(const std::string& text) {
-  Number number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+bool is_image(const WantedCopies::Item& item) {
+  return item.image.has_value();
 }
 
-std::vector<std::string> words_in(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t to = std::min(text.find('\0', from), text.size());
-    words.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return words;
-}
-
-/// Each word ends with a null: paths may have everything else in them.
-std::string text_of(const WantedCopies& wanted) {
-  std::string text;
-  const auto add = [&](const std::string& word) { text += word + '\0'; };
-  add(wanted.folder);
-  add(wanted.name);
-  add(std::to_string(wanted.until.time_since_epoch().count()));
-  for (const WantedCopies::Item& item : wanted.items) {
-    const env::PrefixImage image = item.image.value_or(env::PrefixImage{});
-    add(item.key);
-    add(item.source.string());
-    add(image.path.string());
-    add(image.digest.hex);
-    add(image.layer);
-    add(std::to_string(image.unpacked_bytes));
-  }
-  return text;
-}
-
-WantedCopies parsed(const std::string& text, const fs::path& file) {
-  constexpr std::size_t of_head = 3;
-  constexpr std::size_t of_item = 6;
-  const std::vector<std::string> words = words_in(text);
-  if (words.size() < of_head || (words.size() - of_head) % of_item != 0)
-    throw Error(ErrorKind::usage, file.string() + ": is not what 'sabath exec' writes");
-  WantedCopies wanted{words[0], words[1], {}, {}};
-  wanted.until = base::WallTime(std::chrono::nanoseconds(number_of<std::int64_t>(words[2])));
-  for (std::size_t at = of_head; at < words.size(); at += of_item) {
-    WantedCopies::Item item{words[at], words[at + 1], {}};
-    if (!words[at + 2].empty()) {
-      item.image.emplace();
-      item.image->prefix = item.source;
-      item.image->path = words[at + 2];
-      item.image->digest = {base::DigestAlgorithm::sha256, words[at + 3]};
-      item.image->layer = words[at + 4];
-      item.image->unpacked_bytes = number_of<std::uint64_t>(words[at + 5]);
-    }
-    wanted.items.push_back(std::move(item));
-  }
-  return wanted;
-}
-
-/// Of one node, in lines.
+/// Of one node, in lines for `exec`.
 class Told final : public base::Observer {
  public:
   void note(std::string_view) override {}
   void warn(std::string_view text, std::string_view hint) override {
-    lines.push_back(probe::node_name() + ": " + std::string(text) +
+    lines.push_back(std::string(told_head) + probe::node_name() + ": " + std::string(text) +
                     (hint.empty() ? "" : ": " + std::string(hint)));
   }
   void progress(const base::Progress&) override {}
@@ -118,14 +71,42 @@ class Told final : public base::Observer {
   std::vector<std::string> lines{};
 };
 
-std::vector<std::string> lines_in(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t to = std::min(text.find('\n', from), text.size());
-    if (to > from) lines.push_back(base::printable(text.substr(from, to - from)));
-    from = to + 1;
+/// What nodes told, each once.
+std::vector<std::string> told_in(const std::string& output) {
+  std::vector<std::string> told;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(told_head);
+    if (at == std::string::npos) continue;
+    told.push_back(base::printable(line.substr(at + told_head.size())));
   }
-  return lines;
+  return told;
+}
+
+/// The last of what a program said that has words: some draw lines around it.
+std::string last_words(const std::string& errors) {
+  std::string last;
+  std::istringstream lines(errors);
+  for (std::string line; std::getline(lines, line);) {
+    const bool has_words =
+        std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+    if (has_words) last = base::printable(line);
+  }
+  return last;
+}
+
+/// Of all processes on this node that are to do the same.
+bool is_first_here(const std::string& what, const fs::path& file) {
+  const fs::path mark = file.parent_path() / (".copied-" + probe::node_name());
+  if (what == "remove") return ::unlink(mark.c_str()) == 0;
+  return static_cast<bool>(
+      base::UniqueFd(::open(mark.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)));
+}
+
+/// ATTEMPT/.copies.json, beneath RUN/attempts.
+Loan loan_for(const WantedCopies& wanted, const fs::path& file) {
+  const fs::path run = file.parent_path().parent_path().parent_path();
+  return {wanted.run, file, RunFiles(run).record()};
 }
 
 }  // namespace
@@ -134,7 +115,7 @@ WantedCopies wanted_copies(const spec::RunPlan& plan,
                            const spec::Staging& staging,
                            const base::Trust& trust,
                            base::Observer& observer) {
-  WantedCopies wanted{staging.folder, plan.run_id, {}, {}};
+  WantedCopies wanted{staging.folder, plan.run_id, {}};
   std::set<fs::path> known;
   if (staging.inputs) {
     for (const spec::PlannedInput& input : plan.inputs) {
@@ -166,12 +147,6 @@ bool may_use_images(base::Observer& observer) {
   return false;
 }
 
-base::WallTime lent_until(const spec::BatchPlan& batch, std::size_t step, base::WallTime now) {
-  constexpr std::chrono::hours without_limit{48};
-  const auto time = batch.steps[step - 1].resources.time;
-  return now + (time ? *time * std::max(batch.pack, 1) : without_limit);
-}
-
 std::vector<HeldCopy> make_copies(const WantedCopies& wanted,
                                   const base::Environment& environment,
                                   base::ProcessRunner& processes,
@@ -179,7 +154,6 @@ std::vector<HeldCopy> make_copies(const WantedCopies& wanted,
                                   base::Observer& observer,
                                   const std::stop_token& stop) {
   std::vector<HeldCopy> copies;
-  if (wanted.items.empty()) return copies;
   const fs::path folder = folder_of(wanted, environment, observer);
   if (folder.empty()) return copies;
   for (const WantedCopies::Item& item : wanted.items) {
@@ -192,25 +166,40 @@ std::vector<HeldCopy> make_copies(const WantedCopies& wanted,
 std::vector<HeldCopy> find_copies(const WantedCopies& wanted,
                                   const base::Environment& environment,
                                   base::Clock& clock) {
-  base::SilentObserver silent;
+  base::SilentObserver silent;  // told when the copies were to be made
   std::vector<HeldCopy> copies;
   const fs::path folder = folder_of(wanted, environment, silent);
   if (folder.empty()) return copies;
   for (const WantedCopies::Item& item : wanted.items) {
-    auto copy = StagedCopy::find(folder, item.key, clock);
+    auto copy = StagedCopy::find(folder, item.key, wanted.run, clock);
     if (copy) copies.push_back({item, std::move(*copy)});
   }
   return copies;
 }
 
+void end_loans(const WantedCopies& wanted,
+               const base::Environment& environment,
+               base::Clock& clock) {
+  base::SilentObserver silent;
+  const fs::path folder = folder_of(wanted, environment, silent);
+  if (folder.empty()) return;
+  std::vector<std::string> keys;
+  for (const WantedCopies::Item& item : wanted.items)
+    keys.push_back(item.key);
+  StagedCopy::end_loans(folder, keys, wanted.run, clock);
+}
+
+bool sees_copies(const spec::PlannedStage& stage, int job_nodes) {
+  return !is_spread(stage, job_nodes) && stage.resources.nodes.value_or(1) <= 1;
+}
+
 void see_copy(const HeldCopy& held, int job_nodes, spec::RunPlan& plan) {
   if (held.item.image) return;
   for (spec::PlannedInput& input : plan.inputs) {
-    if (input.path == held.item.source) input.path = held.copy.path().string();
+    if (input.path == held.item.source) input.copy = held.copy.path().string();
   }
   for (spec::PlannedStage& stage : plan.stages) {
-    const bool is_alone = !is_spread(stage, job_nodes) && stage.resources.nodes.value_or(1) <= 1;
-    if (is_alone) see_instead(held.item.source, held.copy.path(), stage);
+    if (sees_copies(stage, job_nodes)) see_instead(held.item.source, held.copy.path(), stage);
   }
 }
 
@@ -222,84 +211,116 @@ std::vector<env::LocalPrefix> prefixes_of(const std::vector<HeldCopy>& copies) {
   return prefixes;
 }
 
-std::optional<WantedCopies> read_wanted_copies(const fs::path& attempt) {
-  const fs::path file = attempt / wanted_name;
-  const auto text = base::read_file_if_exists(file);
-  return text ? std::optional(parsed(*text, file)) : std::nullopt;
+fs::path copies_file(const fs::path& attempt) {
+  return attempt / ".copies.json";
+}
+
+std::vector<base::Command> starters_of(const std::vector<spec::PlannedStage>& stages,
+                                       int job_nodes,
+                                       const spec::RunPlan& plan,
+                                       const std::string& site_prefix) {
+  std::vector<base::Command> starters;
+  for (const spec::PlannedStage& stage : stages) {
+    if (stage.not_due || !is_spread(stage, job_nodes)) continue;
+    try {
+      base::Command starter;
+      base::Environment variables = env::run_variables(
+          plan.environment_of(stage), inherited_by(stage, base::current_environment()));
+      for (const auto& [name, value] : stage.environment)
+        variables[name] = value;
+      const ParallelPrefix prefix = prefix_for(
+          *stage.parallel, site_prefix, stage.resources, plan.place.has_value(), variables);
+      variables.insert(prefix.defaults.begin(), prefix.defaults.end());
+      starter.argv = prefix.argv;
+      starter.environment = std::move(variables);
+      const bool is_known = std::any_of(starters.begin(), starters.end(), [&](const auto& known) {
+        return known.argv == starter.argv;
+      });
+      if (!is_known) starters.push_back(std::move(starter));
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return starters;
 }
 
 std::vector<std::string> execute_copies(const std::string& what,
-                                        const fs::path& attempt,
+                                        const fs::path& file,
                                         base::ProcessRunner& processes,
                                         base::Clock& clock,
                                         const std::stop_token& stop) {
-  const auto wanted = read_wanted_copies(attempt);
+  auto wanted = read_wanted_copies(file);
   if (!wanted || (what != "make" && what != "remove"))
-    throw Error(ErrorKind::usage,
-                "exec --copies: wants 'make' or 'remove' and an attempt's folder");
-  Told told;
+    throw Error(ErrorKind::usage, "exec --copies: wants 'make' or 'remove', and a run's own file");
+  if (!is_first_here(what, file)) return {};
   const base::Environment environment = base::current_environment();
-  if (what == "make") {
-    for (const HeldCopy& held : make_copies(*wanted, environment, processes, clock, told, stop))
-      held.copy.lend(wanted->name, wanted->until);
-    return told.lines;
+  if (what == "remove") {
+    end_loans(*wanted, environment, clock);
+    return {};
   }
-  const fs::path folder = folder_of(*wanted, environment, told);
-  if (folder.empty()) return {};  // told when they were to be made
-  for (const WantedCopies::Item& item : wanted->items)
-    StagedCopy::end_loan(folder, item.key, wanted->name, clock);
-  return {};
+  Told told;
+  const bool any_image = std::any_of(wanted->items.begin(), wanted->items.end(), is_image);
+  if (any_image && !may_use_images(told)) std::erase_if(wanted->items, is_image);
+  for (const HeldCopy& held : make_copies(*wanted, environment, processes, clock, told, stop)) {
+    try {
+      held.copy.lend(loan_for(*wanted, file));
+    } catch (const Error& error) {
+      told.warn(error.what(), error.hint());
+    }
+  }
+  return told.lines;
 }
 
-NodeCopies::NodeCopies(const WantedCopies& wanted,
-                       fs::path attempt,
-                       fs::path program,
-                       base::ProcessRunner& processes,
-                       base::Observer& observer,
-                       std::function<void(const std::string&)> tell)
-    : attempt_(std::move(attempt)),
-      program_(std::move(program)),
-      processes_(processes),
-      observer_(observer),
-      tell_(std::move(tell)) {
-  base::write_file_atomically(
-      attempt_ / wanted_name, text_of(wanted), base::Durability::ordered_only);
+NodeCopies::NodeCopies(WantedCopies wanted, const fs::path& attempt, Tools tools)
+    : wanted_(std::move(wanted)), file_(copies_file(attempt)), tools_(std::move(tools)) {
+  write_wanted_copies(file_, wanted_);
 }
 
 NodeCopies::~NodeCopies() {
   try {
-    if (starter_) run("remove", {});
-    fs::remove(attempt_ / wanted_name);
+    // A job that is cancelled can start nothing any more. What its ranks do not remove on their way
+    // out the next run on their nodes does, since nobody wants it without this file.
+    const fs::path over = file_.string() + ".over";
+    fs::rename(file_, over);
+    end_loans(wanted_, base::current_environment(), tools_.clock);
+    for (const base::Command& starter : starters_)
+      run(starter, "remove", over, {});
+    fs::remove(over);
   } catch (const std::exception&) {
-    return;  // the next run on these nodes removes them
+    return;
   }
 }
 
-base::ProcessResult NodeCopies::run(const char* what, const std::stop_token& stop) {
-  base::Command command = *starter_;
+base::ProcessResult NodeCopies::run(base::Command command,
+                                    const char* what,
+                                    const fs::path& file,
+                                    const std::stop_token& stop) const {
   command.argv.insert(command.argv.end(),
-                      {program_.string(), "exec", "--copies", what, attempt_.string()});
-  command.working_directory = attempt_;
+                      {tools_.program.string(), "exec", "--copies", what, file.string()});
+  command.working_directory = file_.parent_path();
   if (!stop.stop_possible()) command.deadline = longest_removal;
-  return processes_.run(command, stop);
+  return tools_.processes.run(command, stop);
 }
 
-void NodeCopies::make(base::Command starter, const std::stop_token& stop) {
-  const std::lock_guard lock(mutex_);
-  if (starter_) return;
-  tell_("copying inputs and environments to the nodes");
-  starter_ = std::move(starter);
-  const base::ProcessResult result = run("make", stop);
-  tell_("");
-  if (result.end == base::ProcessEnd::stopped)
-    throw Error(ErrorKind::interrupted, "interrupted while inputs were copied to the nodes");
-  for (const std::string& line : lines_in(result.output))
-    observer_.warn(line);
-  if (result.ok()) return;
-  const std::vector<std::string> said = lines_in(result.errors);
-  observer_.warn("copying to the nodes: '" + starter_->argv.front() + "' " + result.describe() +
-                     (said.empty() ? "" : ": " + said.back()),
-                 "what is not there is read where it is");
+void NodeCopies::make(std::vector<base::Command> starters, const std::stop_token& stop) {
+  starters_ = std::move(starters);
+  for (const base::Command& starter : starters_) {
+    const base::ProcessResult result = run(starter, "make", file_, stop);
+    if (result.end == base::ProcessEnd::stopped)
+      throw Error(ErrorKind::interrupted, "interrupted while inputs were copied to the nodes");
+    for (const std::string& line : told_in(result.output))
+      tools_.observer.warn(line);
+    if (result.ok()) continue;
+    const std::string said = last_words(result.errors);
+    const std::string name = starter.argv.empty() ? "sabath" : starter.argv.front();
+    tools_.observer.warn("copying to the nodes: '" + name + "' " + result.describe() +
+                             (said.empty() ? "" : ": " + said),
+                         "what is not there is read where it is");
+  }
+}
+
+std::vector<HeldCopy> NodeCopies::here() const {
+  return find_copies(wanted_, base::current_environment(), tools_.clock);
 }
 
 }  // namespace sabath::app

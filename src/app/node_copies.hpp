@@ -5,13 +5,10 @@
 #include <sabath/base/process.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/env/environment_image.hpp>
-#include <sabath/spec/batch.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/site.hpp>
 
 #include <filesystem>
-#include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,9 +24,8 @@ struct WantedCopies {
     std::filesystem::path source{};
     std::optional<env::PrefixImage> image{};  ///< that a prefix is unpacked from
   };
-  std::string folder{};    ///< as the site says it, with its variable
-  std::string name{};      ///< of whoever they are lent to: the run
-  base::WallTime until{};  ///< and how long at most
+  std::string folder{};  ///< as the site says it, with its variable
+  std::string run{};     ///< id
   std::vector<Item> items{};
 };
 
@@ -40,11 +36,8 @@ WantedCopies wanted_copies(const spec::RunPlan& plan,
                            const spec::Staging& staging,
                            const base::Trust& trust,
                            base::Observer& observer);
-
 /// Can images be put in the places of prefixes on this system? Told where not.
 bool may_use_images(base::Observer& observer);
-/// The end of a job's time, from now.
-base::WallTime lent_until(const spec::BatchPlan& batch, std::size_t step, base::WallTime now);
 
 /// A copy on this node, in use by this process.
 struct HeldCopy {
@@ -58,48 +51,67 @@ std::vector<HeldCopy> make_copies(const WantedCopies& wanted,
                                   base::Clock& clock,
                                   base::Observer& observer,
                                   const std::stop_token& stop);
-/// Those that lie on this node already.
+/// Those that were made on this node for ranks.
 std::vector<HeldCopy> find_copies(const WantedCopies& wanted,
                                   const base::Environment& environment,
                                   base::Clock& clock);
-/// Lets stages of one node see a copy of an input where they would see the input: those of a job
-/// of so many nodes that start processes on others by themselves do not.
+/// Gives back on this node what was made for ranks, and removes it unless others use it.
+void end_loans(const WantedCopies& wanted,
+               const base::Environment& environment,
+               base::Clock& clock);
+
+/// Does a stage in a job of so many nodes read the copies that `exec` has? Not where it may start
+/// processes on other nodes by itself.
+bool sees_copies(const spec::PlannedStage& stage, int job_nodes);
+/// Lets such stages see a copy of an input where they would see the input.
 void see_copy(const HeldCopy& held, int job_nodes, spec::RunPlan& plan);
 /// Of images, as `env::see_local_prefixes` wants them.
 std::vector<env::LocalPrefix> prefixes_of(const std::vector<HeldCopy>& copies);
 
-/// What an `exec` wants on other nodes, in the folder of its attempt; nothing: no copies.
-std::optional<WantedCopies> read_wanted_copies(const std::filesystem::path& attempt);
+/// Where an `exec` tells its ranks what is to be on their nodes.
+std::filesystem::path copies_file(const std::filesystem::path& attempt);
+void write_wanted_copies(const std::filesystem::path& file, const WantedCopies& wanted);
+/// Nothing where there is no such file. Throws Error{usage}.
+std::optional<WantedCopies> read_wanted_copies(const std::filesystem::path& file);
 
-/// The copies on all nodes of a job, for ranks that are started there. They are made by a process
-/// on each node before the first of these stages, outlive that process, and are removed by another
-/// in the end. What cannot be is told: then ranks read where everything is.
+/// What starts the ranks of those stages that have some on other nodes, each once. What cannot be
+/// started the stage tells.
+std::vector<base::Command> starters_of(const std::vector<spec::PlannedStage>& stages,
+                                       int job_nodes,
+                                       const spec::RunPlan& plan,
+                                       const std::string& site_prefix);
+
+/// The copies on all nodes of a job, for ranks that are started there. What starts the ranks starts
+/// processes that make them before, and others that remove them in the end: of those on one node
+/// the first does it. What cannot be is told: then ranks read where everything is.
 class NodeCopies {
  public:
-  NodeCopies(const WantedCopies& wanted,
-             std::filesystem::path attempt,
-             std::filesystem::path program,
-             base::ProcessRunner& processes,
-             base::Observer& observer,
-             std::function<void(const std::string&)> tell);
+  struct Tools {
+    std::filesystem::path program{};  ///< this sabath
+    base::ProcessRunner& processes;
+    base::Clock& clock;
+    base::Observer& observer;
+  };
+  NodeCopies(WantedCopies wanted, const std::filesystem::path& attempt, Tools tools);
   ~NodeCopies();
   NodeCopies(const NodeCopies&) = delete;
   NodeCopies& operator=(const NodeCopies&) = delete;
 
-  /// `starter` starts a process on each node. Once; whoever comes meanwhile waits.
-  /// Throws Error{interrupted}.
-  void make(base::Command starter, const std::stop_token& stop);
+  /// Once. Throws Error{interrupted}.
+  void make(std::vector<base::Command> starters, const std::stop_token& stop);
+  /// Those on this node.
+  std::vector<HeldCopy> here() const;
 
  private:
-  base::ProcessResult run(const char* what, const std::stop_token& stop);
+  base::ProcessResult run(base::Command command,
+                          const char* what,
+                          const std::filesystem::path& file,
+                          const std::stop_token& stop) const;
 
-  std::filesystem::path attempt_;
-  std::filesystem::path program_;
-  base::ProcessRunner& processes_;
-  base::Observer& observer_;
-  std::function<void(const std::string&)> tell_;  ///< what takes long now; an empty text: nothing
-  std::mutex mutex_{};
-  std::optional<base::Command> starter_{};
+  WantedCopies wanted_;
+  std::filesystem::path file_;
+  Tools tools_;
+  std::vector<base::Command> starters_{};
 };
 
 }  // namespace sabath::app

@@ -82,11 +82,6 @@ Words options_of(const std::string& program, const spec::Resources& resources, b
   return words;
 }
 
-std::string program_of(const std::string& site) {
-  const Words words = words_of(site);
-  return words.empty() ? "" : std::filesystem::path(words.front()).filename().string();
-}
-
 bool is_there(const std::string& program, const Environment& environment) {
   return base::find_program(program, value_of(environment, "PATH")).has_value();
 }
@@ -111,10 +106,15 @@ ParallelPrefix prefix_for(const std::string& wanted,
                           bool is_packed,
                           const Environment& environment) {
   Words words = words_of(site);
-  const std::string of_site = program_of(site);
+  const std::string of_site =
+      words.empty() ? "" : std::filesystem::path(words.front()).filename().string();
   if (wanted == "torchrun" || (wanted == "auto" && of_site == "torchrun")) {
     if (nodes_of(resources) == 1) return {{}, tasks_of(resources), false};
-    ParallelPrefix prefix = prefix_for_nodes(wanted, site, resources, is_packed, environment);
+    spec::Resources one_a_node = resources;
+    one_a_node.tasks = nodes_of(resources);
+    one_a_node.cpus = resources.cpus * per_node(resources);
+    const std::string others = of_site == "torchrun" ? "" : site;
+    ParallelPrefix prefix = prefix_for("auto", others, one_a_node, is_packed, environment);
     prefix.ranks_a_node = per_node(resources);
     return prefix;
   }
@@ -144,19 +144,6 @@ ParallelPrefix prefix_for(const std::string& wanted,
   }
   prefix.argv = std::move(words);
   return prefix;
-}
-
-ParallelPrefix prefix_for_nodes(const std::string& wanted,
-                                const std::string& site,
-                                const spec::Resources& resources,
-                                bool is_packed,
-                                const Environment& environment) {
-  spec::Resources one_a_node = resources;
-  one_a_node.tasks = nodes_of(resources);
-  one_a_node.cpus = resources.cpus * per_node(resources);
-  const std::string others = program_of(site) == "torchrun" ? "" : site;
-  const std::string starter = wanted == "torchrun" ? "auto" : wanted;
-  return prefix_for(starter, others, one_a_node, is_packed, environment);
 }
 
 bool is_spread(const spec::PlannedStage& stage, int job_nodes) {

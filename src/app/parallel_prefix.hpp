@@ -32,13 +32,6 @@ ParallelPrefix prefix_for(const std::string& wanted,
                           bool is_packed,
                           const base::Environment& environment);
 
-/// The same for one process on each node, with the cores of all ranks there.
-ParallelPrefix prefix_for_nodes(const std::string& wanted,
-                                const std::string& site,
-                                const spec::Resources& resources,
-                                bool is_packed,
-                                const base::Environment& environment);
-
 /// Does something start ranks of the stage on nodes that `exec` is not on?
 bool is_spread(const spec::PlannedStage& stage, int job_nodes);
 

@@ -156,6 +156,7 @@ int RankChildren::wait() {
     if (pids_.empty()) return worst_;
     const int signal =
         worst_ == 0 ? ::sigwaitinfo(&set, nullptr) : ::sigtimedwait(&set, nullptr, &patience);
+    if (signal == SIGTERM) was_stopped_ = true;
     if (signal > 0 && signal != SIGCHLD) pass_on(signal);
     if (signal < 0 && errno == EAGAIN) pass_on(SIGKILL);
   }

@@ -24,6 +24,8 @@ class RankChildren {
   /// Passes signals on until all have ended. With the first that fails the others are ended.
   /// Gives that one's status, as waitpid does.
   int wait();
+  /// Did somebody want all of them to end, with SIGTERM?
+  bool was_stopped() const noexcept { return was_stopped_; }
 
  private:
   void end_others(int status);
@@ -31,6 +33,7 @@ class RankChildren {
 
   std::vector<int> pids_{};
   int worst_ = 0;
+  bool was_stopped_ = false;
 };
 
 /// Is the command from here on, started as RankChildren starts it. Throws Error{launch}.

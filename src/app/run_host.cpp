@@ -9,7 +9,7 @@ std::vector<spec::MountFacts> mounts_of(const spec::RunPlan& plan,
                                         const std::filesystem::path& root) {
   std::vector<probe::UsedPath> paths;
   for (const spec::PlannedInput& input : plan.inputs)
-    paths.push_back({"input." + input.role, input.path});
+    paths.push_back({"input." + input.role, input.copy.empty() ? input.path : input.copy});
   paths.push_back({"run", files.directory()});
   paths.push_back({"cache", plan.cache_directory});
   for (const spec::BuiltLayer& layer : plan.environment.layers) {

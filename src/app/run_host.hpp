@@ -9,8 +9,8 @@
 
 namespace sabath::app {
 
-/// Where the inputs, the run's folder, the cache and the prefixes of the environment lie; `root` is
-/// where /proc is found.
+/// Where the inputs (their copies, where there are some), the run's folder, the cache and the
+/// prefixes of the environment lie; `root` is where /proc is found.
 std::vector<spec::MountFacts> mounts_of(const spec::RunPlan& plan,
                                         const RunFiles& files,
                                         const std::filesystem::path& root);

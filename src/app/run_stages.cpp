@@ -4,7 +4,9 @@
 
 #include <sabath/base/affinity.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/probe/host_probe.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -176,6 +178,25 @@ StagesOutcome run_stages(const std::vector<spec::PlannedStage>& stages,
                          const std::stop_token& stop,
                          MadeOutputs made) {
   return StagesInFlight(stages, capacity, run, tell, stop, std::move(made)).run();
+}
+
+NodeCapacity capacity_for(const std::vector<spec::PlannedStage>& stages,
+                          const spec::RunPlan& plan,
+                          const spec::HostFacts& host) {
+  if (!StageGraph::has_company(stages)) return {};
+  NodeCapacity capacity;
+  capacity.cores = probe::usable_cores();
+  capacity.memory_bytes = host.memory.effective_bytes;
+  // Of a study's memory a run has as much as its largest stage wants.
+  if (plan.place) {
+    std::uint64_t own = 0;
+    for (const spec::PlannedStage& stage : plan.stages)
+      own = std::max(own, stage.resources.memory_bytes);
+    if (own > 0) capacity.memory_bytes = std::min(capacity.memory_bytes, own);
+  }
+  const bool own_gpus = plan.place && !plan.place->gpus.empty();
+  capacity.gpus = own_gpus ? plan.place->gpus : visible_gpus(host.gpus);
+  return capacity;
 }
 
 }  // namespace sabath::app

@@ -43,4 +43,10 @@ StagesOutcome run_stages(const std::vector<spec::PlannedStage>& stages,
                          const std::stop_token& stop,
                          MadeOutputs made = {});
 
+/// What stages that run at the same time may divide; nothing where none do. This process is bound
+/// to the cores of the run already.
+NodeCapacity capacity_for(const std::vector<spec::PlannedStage>& stages,
+                          const spec::RunPlan& plan,
+                          const spec::HostFacts& host);
+
 }  // namespace sabath::app

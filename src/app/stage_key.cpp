@@ -132,7 +132,8 @@ bool StageSurroundings::is_named_elsewhere(const fs::path& file,
   const bool is_of_data =
       std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const spec::PlannedInput& input) {
         return stage.key_items.contains("dataset." + input.role) &&
-               base::is_beneath(file, input.path);
+               (base::is_beneath(file, input.path) ||
+                (!input.copy.empty() && base::is_beneath(file, input.copy)));
       });
   if (is_of_data) return true;
   const auto& layers = plan_.environment_of(stage).layers;

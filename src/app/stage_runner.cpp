@@ -263,24 +263,6 @@ std::optional<ParallelPrefix> StageRunner::prefix_of(const spec::PlannedStage& s
                     env::run_variables(plan_.environment_of(stage), base::current_environment()));
 }
 
-void StageRunner::copy_to_nodes(const Try& one, const std::stop_token& stop) const {
-  if (tools_.copies == nullptr || !is_spread(one.stage, tools_.nodes)) return;
-  spec::Resources all_nodes = one.stage.resources;
-  all_nodes.nodes = tools_.nodes;
-  base::Command starter;
-  starter.environment = env::run_variables(plan_.environment_of(one.stage),
-                                           inherited_by(one.stage, base::current_environment()));
-  for (const auto& [name, value] : own_variables(one))
-    (*starter.environment)[name] = value;
-  starter.argv = prefix_for_nodes(*one.stage.parallel,
-                                  tools_.prefix,
-                                  all_nodes,
-                                  plan_.place.has_value(),
-                                  *starter.environment)
-                     .argv;
-  tools_.copies->make(std::move(starter), stop);
-}
-
 std::vector<std::string> StageRunner::in_parallel(const Try& one,
                                                   std::vector<std::string> argv) const {
   if (!one.prefix) return argv;
@@ -325,8 +307,10 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   use.working_directory = command.working_directory;
   use.home = command.working_directory;
   use.readable = {plan_.recipe_directory};
-  for (const spec::PlannedInput& input : plan_.inputs)
+  for (const spec::PlannedInput& input : plan_.inputs) {
     use.readable.emplace_back(input.path);
+    if (!input.copy.empty()) use.readable.emplace_back(input.copy);
+  }
   use.writable = {files_.directory()};
   // Where nothing in the container can write: what stands in it is removed.
   base::make_directories(plan_.state_directory);
@@ -423,7 +407,6 @@ void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
   env::require_present(plan_.environment_of(stage));  // somebody may have removed it since
   one.prefix = prefix_of(stage);
   if (one.prefix) result.record.prefix = one.prefix->argv;
-  copy_to_nodes(one, stop);
   const spec::StageRecord blank = result.record;
   std::vector<spec::StageTry> tries;
   for (;; ++one.number) {

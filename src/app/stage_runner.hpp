@@ -2,7 +2,6 @@
 
 #include "code_watch.hpp"
 #include "keep_outputs.hpp"
-#include "node_copies.hpp"
 #include "parallel_prefix.hpp"
 #include "run_software.hpp"
 #include "stage_reads.hpp"
@@ -58,7 +57,6 @@ class StageRunner {
     std::uint64_t largest_log = 0;          ///< of stdout and of stderr; 0: no limit
     std::chrono::nanoseconds grace{};       ///< of stages that say none
     int nodes = 1;                          ///< of the job
-    NodeCopies* copies = nullptr;           ///< for ranks on all of them
   };
   StageRunner(Tools tools, const spec::RunPlan& plan, const RunFiles& files, int attempt);
 
@@ -103,8 +101,6 @@ class StageRunner {
   base::Environment own_variables(const Try& one) const;
   /// What starts the ranks of a parallel stage; nothing: it is none. Throws Error{launch}.
   std::optional<ParallelPrefix> prefix_of(const spec::PlannedStage& stage) const;
-  /// Before any of the stage's time is counted.
-  void copy_to_nodes(const Try& one, const std::stop_token& stop) const;
   /// The same command behind what starts its ranks.
   std::vector<std::string> in_parallel(const Try& one, std::vector<std::string> argv) const;
   /// On the host, or in the container that the environment ends with. How the command ended is in

@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -30,7 +28,7 @@ using base::Error;
 using base::ErrorKind;
 using base::ProcessIdentity;
 
-constexpr std::string_view lent_head = "lent-";  // lent-SECONDS-NAME, of the node's own clock
+constexpr std::string_view lent_head = "lent-";  ///< then ProcessIdentity.NAME of who lent it
 constexpr std::string_view gone_head = ".gone-";
 constexpr auto pause = std::chrono::milliseconds(50);
 constexpr std::uint64_t spare_bytes = std::uint64_t{64} << 20U;
@@ -93,13 +91,35 @@ bool take(const fs::path& file) {
   return base::write_file_once(file, self) || (is_freed(file) && base::write_file_once(file, self));
 }
 
-/// A loan that is over, or a process that is gone.
-bool is_over(const std::string& user) {
-  if (!user.starts_with(lent_head)) return is_gone(user);
-  std::time_t until = 0;
-  const char* const from = user.data() + lent_head.size();
-  const auto [end, error] = std::from_chars(from, user.data() + user.size(), until);
-  return error != std::errc{} || *end != '-' || std::time(nullptr) >= until;
+bool is_loan(const std::string& user) {
+  return user.starts_with(lent_head);
+}
+
+bool is_lent_to(const std::string& user, const std::string& name) {
+  return is_loan(user) && user.ends_with("." + name);
+}
+
+/// What was on a disk when the node went down may not have been written.
+bool is_of_earlier_boot(const std::string& identity) {
+  const auto maker = ProcessIdentity::parse(identity);
+  const ProcessIdentity self = ProcessIdentity::current();
+  return !maker || (maker->host == self.host && maker->boot != self.boot);
+}
+
+bool is_loan_over(const fs::path& file) {
+  if (is_of_earlier_boot(file.filename().string().substr(lent_head.size()))) return true;
+  const std::string text = base::read_file_if_exists(file).value_or("");
+  const std::size_t line = text.find('\n');
+  if (line == std::string::npos) return false;  // it is being made
+  std::error_code code;
+  const auto type_of = [&](const std::string& path) { return fs::status(path, code).type(); };
+  return type_of(text.substr(0, line)) == fs::file_type::not_found ||
+         type_of(text.substr(line + 1)) == fs::file_type::regular;
+}
+
+bool is_over(const fs::path& user) {
+  const std::string name = user.filename().string();
+  return is_loan(name) ? is_loan_over(user) : is_gone(name);
 }
 
 /// Those that are gone are forgotten. Where it cannot be told, somebody may use it.
@@ -109,7 +129,7 @@ bool has_users(const fs::path& place) noexcept {
     bool any = false;
     for (const auto& entry : fs::directory_iterator(users_of(place))) {
       std::error_code none;
-      if (is_over(entry.path().filename().string())) {
+      if (is_over(entry.path())) {
         fs::remove(entry.path(), none);
       } else {
         any = true;
@@ -198,10 +218,12 @@ bool is_own_folder(const fs::path& root, base::Observer& observer) {
   return true;
 }
 
-/// All that it says is its name; others may look at it at any moment.
-void make_mark(const fs::path& file) {
+/// Says most by its name; others may look at it at any moment.
+void make_mark(const fs::path& file, const std::string& text = {}) {
   const base::UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) base::throw_errno(file.string(), "cannot make", errno);
+  if (::write(fd.get(), text.data(), text.size()) < 0)
+    base::throw_errno(file.string(), "cannot write", errno);
 }
 
 /// One who removes what nobody uses may take the folder away at any moment before this has ended.
@@ -217,6 +239,35 @@ void become_user(const fs::path& place, base::Clock& clock) {
     }
     clock.sleep_for(pause);
   }
+}
+
+std::vector<fs::path> users_in(const fs::path& place) {
+  std::vector<fs::path> users;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(users_of(place), code))
+    users.push_back(entry.path());
+  return users;
+}
+
+bool is_lent(const fs::path& place, const std::string& name) {
+  const std::vector<fs::path> users = users_in(place);
+  return std::any_of(users.begin(), users.end(), [&](const fs::path& user) {
+    return is_lent_to(user.filename().string(), name) && !is_loan_over(user);
+  });
+}
+
+/// False where it is lent to others, or is not there.
+bool give_back(const fs::path& place, const std::string& name) {
+  bool is_others = false;
+  for (const fs::path& user : users_in(place)) {
+    const std::string text = user.filename().string();
+    if (is_lent_to(text, name)) {
+      fs::remove(user);
+    } else {
+      is_others = is_others || (is_loan(text) && !is_loan_over(user));
+    }
+  }
+  return !is_others && fs::exists(place);
 }
 
 /// False where there is no room. The copy is there when it is whole.
@@ -246,10 +297,11 @@ bool fill(const fs::path& place, const CopySource& source, base::Observer& obser
 
 std::optional<StagedCopy> StagedCopy::find(const fs::path& folder,
                                            const std::string& key,
+                                           const std::string& name,
                                            base::Clock& clock) noexcept {
   try {
     const fs::path place = root_in(folder) / key;
-    if (!is_users_own(root_in(folder)) || !fs::exists(place / "data")) return std::nullopt;
+    if (!is_users_own(root_in(folder)) || !is_lent(place, name)) return std::nullopt;
     become_user(place, clock);
     StagedCopy copy(place);
     // In this order, as when one is made.
@@ -261,34 +313,29 @@ std::optional<StagedCopy> StagedCopy::find(const fs::path& folder,
   }
 }
 
-void StagedCopy::lend(const std::string& name, base::WallTime until) const {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(until.time_since_epoch());
-  make_mark(users_of(place_) /
-            (std::string(lent_head) + std::to_string(seconds.count()) + "-" + name));
+void StagedCopy::lend(const Loan& loan) const {
+  make_mark(users_of(place_) / (std::string(lent_head) + own_text() + "." + loan.name),
+            loan.while_there.string() + "\n" + loan.until_there.string());
 }
 
-void StagedCopy::end_loan(const fs::path& folder,
-                          const std::string& key,
-                          const std::string& name,
-                          base::Clock& clock) noexcept {
+void StagedCopy::end_loans(const fs::path& folder,
+                           const std::vector<std::string>& keys,
+                           const std::string& name,
+                           base::Clock& clock) noexcept {
   try {
-    const fs::path place = root_in(folder) / key;
-    if (!is_users_own(root_in(folder)) || !fs::exists(place)) return;
-    bool is_others = false;
-    for (const auto& entry : fs::directory_iterator(users_of(place))) {
-      const std::string user = entry.path().filename().string();
-      const bool is_loan = user.starts_with(lent_head);
-      if (is_loan && user.ends_with("-" + name)) {
-        fs::remove(entry.path());
-      } else {
-        is_others = is_others || is_loan;
-      }
+    const fs::path root = root_in(folder);
+    if (!is_users_own(root)) return;
+    std::vector<fs::path> places;
+    for (const std::string& key : keys) {
+      if (give_back(root / key, name)) places.push_back(root / key);
     }
     constexpr int most_looks = 60;
-    for (int looks = 0; looks < most_looks; ++looks) {
-      remove_unused(place);
-      if (is_others || !fs::exists(place)) return;
-      clock.sleep_for(pause);
+    for (int looks = 0; looks < most_looks && !places.empty(); ++looks) {
+      std::erase_if(places, [](const fs::path& place) {
+        remove_unused(place);
+        return !fs::exists(place);
+      });
+      if (!places.empty()) clock.sleep_for(pause);
     }
   } catch (const std::exception&) {
     return;  // the next one that comes removes it

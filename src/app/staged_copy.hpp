@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace sabath::app {
 
@@ -26,6 +27,14 @@ CopySource files_to_copy(const std::string& key,
                          const std::filesystem::path& path,
                          const std::stop_token& stop);
 
+/// For whom a copy stays: as long as the node is not started anew, `while_there` is there, and
+/// `until_there` is not.
+struct Loan {
+  std::string name{};
+  std::filesystem::path while_there{};
+  std::filesystem::path until_there{};
+};
+
 /// A copy of a file or folder on the node's own disk, as long as this lives. There is one of each
 /// content for all processes of the user on the node. Whoever uses it last removes it; what was
 /// left by processes that were killed is removed by the next one that comes.
@@ -38,9 +47,11 @@ class StagedCopy {
                                         base::Clock& clock,
                                         base::Observer& observer,
                                         const std::stop_token& stop);
-  /// The one that is there. It is this process's, too, when that becomes another program.
+  /// The one that was lent to somebody. It is this process's, too, when that becomes another
+  /// program.
   static std::optional<StagedCopy> find(const std::filesystem::path& folder,
                                         const std::string& key,
+                                        const std::string& name,
                                         base::Clock& clock) noexcept;
   ~StagedCopy();
   StagedCopy(StagedCopy&& other) noexcept;
@@ -50,15 +61,15 @@ class StagedCopy {
 
   std::filesystem::path path() const { return place_ / "data"; }
 
-  /// It is there for processes that are still to come, of somebody who has a name, until `until` or
-  /// `end_loan`. Throws Error{storage}.
-  void lend(const std::string& name, base::WallTime until) const;
-  /// Removes the copy unless others use it: those who do not yet have ended, as they must, are
-  /// waited for a short while.
-  static void end_loan(const std::filesystem::path& folder,
-                       const std::string& key,
-                       const std::string& name,
-                       base::Clock& clock) noexcept;
+  /// It is there for processes that are still to come, until `end_loan` or the loan lasts no more.
+  /// Throws Error{storage}.
+  void lend(const Loan& loan) const;
+  /// Removes copies that were lent to somebody, unless others use them: those who do not yet have
+  /// ended, as they must, are waited for a short while.
+  static void end_loans(const std::filesystem::path& folder,
+                        const std::vector<std::string>& keys,
+                        const std::string& name,
+                        base::Clock& clock) noexcept;
 
  private:
   explicit StagedCopy(std::filesystem::path place) : place_(std::move(place)) {}

@@ -84,6 +84,10 @@ struct Copies : SiteUser {
     }
     return found;
   }
+  /// Copies are removed after the record is written.
+  bool leaves_nothing() const {
+    return eventually([&] { return copies().empty(); });
+  }
 };
 
 /// NODE -> words that ranks there wrote behind it.
@@ -137,12 +141,17 @@ TEST_CASE("site: inputs are copied to each node of a job once, and removed at it
   CHECK(files.size() == 2);  // each node's own
   INFO(text_of(run / "attempts/1/first/stdout.log") << text_of(run / "attempts/1/then/stdout.log"));
   CHECK(by_node(run / "attempts/1/then/stdout.log") == first);
-  CHECK(user.copies().empty());
-  CHECK_FALSE(fs::exists(run / "attempts/1/.copies"));
+  CHECK(user.leaves_nothing());
+  CHECK_FALSE(fs::exists(run / "attempts/1/.copies.json"));
   const json record = user.record(run);
   CHECK(record["inputs"][0]["path"].get<std::string>().find(ending) == std::string::npos);
-  // Where a rank read from is a fact of its node.
   REQUIRE(record["hosts"].size() == 2);
+  for (const json& host : record["hosts"]) {
+    for (const json& mount : host["mounts"]) {
+      if (mount["role"] == "input.list")
+        CHECK_THAT(mount["path"].get<std::string>(), Contains(ending));
+    }
+  }
 }
 
 TEST_CASE("site: a node that cannot have a copy is told, and its ranks read what others do") {
@@ -167,7 +176,7 @@ TEST_CASE("site: a node that cannot have a copy is told, and its ranks read what
   }
   CHECK_THAT(text_of(run / "jobs/1/job-1.1.log"),
              Contains("n2: ") && Contains("is not a folder of this user's own"));
-  CHECK(user.copies().empty());
+  CHECK(user.leaves_nothing());
 }
 
 TEST_CASE("site: ranks that mpirun starts on two nodes have their copies") {
@@ -189,7 +198,56 @@ TEST_CASE("site: ranks that mpirun starts on two nodes have their copies") {
     REQUIRE(words.size() == 1);
     CHECK_THAT(*words.begin(), Contains(user.own() + ending));
   }
-  CHECK(user.copies().empty());
+  CHECK(user.leaves_nothing());
+}
+
+TEST_CASE("site: whatever starts ranks brings copies to just the nodes that it reaches") {
+  Copies user;
+  user.change("variables",
+              {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+               {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+               {"OMPI_MCA_btl_tcp_if_include", "lo"}});
+  json stage = {{"name", "go"}, {"run", {{"shell", tell_file}}}};
+  SECTION("three ranks on two nodes, a core for each") {
+    stage["resources"] = {{"nodes", 2}, {"tasks", 3}, {"cpus", 1}};
+  }
+  SECTION("mpiexec") {
+    stage["parallel"] = "mpiexec";
+  }
+  SECTION("a site's own words") {
+    user.change("prefix", "mpirun -np {tasks}");
+  }
+  SECTION("one for each node, which starts the ranks") {
+    stage["parallel"] = "torchrun";
+  }
+  const Answer answer = user.sabath({"run", user.recipe(json::array({stage})), "--on", "test"});
+  const fs::path run = user.sabath.run_directories().back();
+  INFO(answer.errors);
+  INFO(text_of(run / "jobs/1/job-1.1.log") << text_of(run / "attempts/1/go/stderr.log"));
+  REQUIRE(answer.status == 0);
+  CHECK(text_of(run / "jobs/1/job-1.1.log").find("copying") == std::string::npos);
+  const auto told = by_node(run / "attempts/1/go/stdout.log");
+  REQUIRE(told.size() == 2);
+  for (const auto& [node, words] : told) {
+    INFO(node);
+    REQUIRE(words.size() == 1);
+    CHECK_THAT(*words.begin(), Contains(user.own() + ending));
+  }
+  CHECK(user.leaves_nothing());
+}
+
+TEST_CASE("site: a job that is cancelled leaves no copies") {
+  Copies user;
+  const std::string recipe =
+      user.recipe({{{"name", "go"}, {"run", {{"shell", tell_file + "; sleep 100"}}}}});
+  REQUIRE(user.sabath({"run", recipe, "--on", "test", "--detach"}).status == 0);
+  const fs::path run = user.sabath.run_directories().back();
+  REQUIRE(eventually([&] { return by_node(run / "attempts/1/go/stdout.log").size() == 2; },
+                     std::chrono::seconds(40)));
+  CHECK(user.copies().size() == 2);
+  CHECK(user.sabath({"cancel", run.filename().string()}).status == 0);
+  CHECK(user.leaves_nothing());
+  CHECK_FALSE(fs::exists(run / "attempts/1/.copies.json"));
 }
 
 TEST_CASE("site: copies are removed where a stage fails before another would use them") {
@@ -201,7 +259,7 @@ TEST_CASE("site: copies are removed where a stage fails before another would use
   CHECK(user.sabath({"run", recipe, "--on", "test"}).status == 1);
   const fs::path run = user.sabath.run_directories().back();
   CHECK_THAT(text_of(run / "attempts/1/first/stdout.log"), Contains(ending));
-  CHECK(user.copies().empty());
+  CHECK(user.leaves_nothing());
 }
 
 TEST_CASE("site: a stage on one node and ranks on several have copies in the same job") {
@@ -217,7 +275,7 @@ TEST_CASE("site: a stage on one node and ranks on several have copies in the sam
   CHECK(text_of(run / "attempts/1/alone/stdout.log").find(ending) == std::string::npos);
   CHECK(by_node(run / "attempts/1/ranks/stdout.log").size() == 2);
   CHECK_THAT(text_of(run / "attempts/1/ranks/stdout.log"), Contains(ending));
-  CHECK(user.copies().empty());
+  CHECK(user.leaves_nothing());
 }
 
 TEST_CASE("site: ranks on several nodes have images of environments on their nodes") {
@@ -233,7 +291,7 @@ TEST_CASE("site: ranks on several nodes have images of environments on their nod
   REQUIRE(told.size() == 2);
   for (const auto& [node, mounts] : told)
     CHECK(mounts == std::set<std::string>{"1"});
-  CHECK(user.copies().empty());
+  CHECK(user.leaves_nothing());
 }
 
 TEST_CASE("site: a job of one node has its inputs and images there, and leaves nothing") {
@@ -250,7 +308,7 @@ TEST_CASE("site: a job of one node has its inputs and images there, and leaves n
   const fs::path run = user.sabath.run_directories().back();
   const std::string said = text_of(run / "attempts/1/go/stdout.log");
   CHECK_THAT(said, Contains(" 1\n") && Contains(user.own() + ending) && Catch::EndsWith(" pear\n"));
-  CHECK(user.copies().empty());
+  CHECK(user.leaves_nothing());
   // An image that is not what it was is not used, and the run has what the cache has.
   std::vector<fs::path> images;
   for (const auto& entry : fs::recursive_directory_iterator(user.sabath.folder())) {

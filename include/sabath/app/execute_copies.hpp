@@ -10,11 +10,12 @@
 
 namespace sabath::app {
 
-/// What `sabath exec --copies WHAT ATTEMPT_FOLDER` does on each node of a job, for the `exec` that
-/// had it started: "make" copies what stages read to the node's own disk, "remove" takes it away.
-/// Returns what a person should know. Throws Error{usage|interrupted}.
+/// What `sabath exec --copies WHAT FILE` does on each node of a job, for the `exec` that wrote the
+/// file: "make" copies what stages read to the node's own disk, "remove" takes it away. Does
+/// nothing where another process of the node was quicker. Returns lines for that `exec`
+///. Throws Error{usage|storage|interrupted}.
 std::vector<std::string> execute_copies(const std::string& what,
-                                        const std::filesystem::path& attempt,
+                                        const std::filesystem::path& file,
                                         base::ProcessRunner& processes,
                                         base::Clock& clock,
                                         const std::stop_token& stop);

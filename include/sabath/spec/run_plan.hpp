@@ -24,6 +24,7 @@ struct PlannedInput {
   std::string version{};
   base::Digest digest{};  ///< of the asset's manifest
   std::string path{};
+  std::string copy{};  ///< where it lies on this node's own disk, too; no part of plan.json
 
   bool operator==(const PlannedInput&) const = default;
 };

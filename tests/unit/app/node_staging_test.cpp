@@ -45,6 +45,14 @@ struct Staging {
   std::optional<app::StagedCopy> copy(const std::string& key = key_1) {
     return app::StagedCopy::make(folder, app::files_to_copy(key, source, {}), clock, observer, {});
   }
+  app::Loan loan(const std::string& name) const {
+    base::write_file_atomically(home / "wanted", "");
+    return {name, home / "wanted", home / "record"};
+  }
+  std::optional<app::StagedCopy> find(const std::string& name) {
+    return app::StagedCopy::find(folder, key_1, name, clock);
+  }
+  void end(const std::string& name) { app::StagedCopy::end_loans(folder, {key_1}, name, clock); }
   /// Another that uses it, or is about to.
   void add_user(const std::string& user) const {
     fs::create_directories(root() / key_1 / "users");
@@ -289,49 +297,75 @@ TEST_CASE("staging: folders outside are copied with what links to them, each a f
 
 TEST_CASE("staging: what is lent stays for those who come later, until it is given back") {
   Staging staging;
-  const auto later = staging.clock.now() + std::chrono::hours(1);
-  staging.copy().value().lend("run", later);
+  staging.copy().value().lend(staging.loan("run"));
   CHECK(fs::exists(staging.root() / key_1 / "data"));
   {
-    const auto found = app::StagedCopy::find(staging.folder, key_1, staging.clock);
+    const auto found = staging.find("run");
     REQUIRE(found);
     CHECK(base::read_file(found->path() / "a" / "x") == "hello");
   }
-  staging.copy(key_2).value().lend("run", later);
+  staging.copy(key_2).value().lend(staging.loan("run"));
   // Nothing of another's is given back, and what is another's, too, stays.
-  app::StagedCopy::end_loan(staging.folder, key_1, "other", staging.clock);
+  CHECK_FALSE(staging.find("other"));
+  staging.end("other");
   REQUIRE(fs::exists(staging.root() / key_1 / "data"));
-  staging.copy().value().lend("other", later);
-  app::StagedCopy::end_loan(staging.folder, key_1, "run", staging.clock);
+  staging.copy().value().lend(staging.loan("other"));
+  staging.end("run");
   REQUIRE(fs::exists(staging.root() / key_1 / "data"));
-  app::StagedCopy::end_loan(staging.folder, key_1, "other", staging.clock);
+  CHECK_FALSE(staging.find("run"));
+  staging.end("other");
   CHECK_FALSE(fs::exists(staging.root() / key_1));
-  CHECK_FALSE(app::StagedCopy::find(staging.folder, key_1, staging.clock));
   CHECK(fs::exists(staging.root() / key_2));
-  // Nobody finds what was never made, and nothing is left of the question.
-  CHECK_FALSE(app::StagedCopy::find(staging.folder, std::string(64, '3'), staging.clock));
-  CHECK_FALSE(fs::exists(staging.root() / std::string(64, '3')));
+  // Nobody finds what is not there, and nothing is left of the question.
+  CHECK_FALSE(staging.find("other"));
+  CHECK_FALSE(fs::exists(staging.root() / key_1));
 }
 
-TEST_CASE("staging: a loan whose time is over keeps nothing") {
+TEST_CASE("staging: a loan is over when the run has ended, or its node was started anew") {
   Staging staging;
-  staging.copy().value().lend("killed", staging.clock.now() - std::chrono::seconds(1));
+  staging.copy().value().lend(staging.loan("run"));
+  CHECK(staging.copy(key_2));
+  REQUIRE(staging.find("run"));
+  SECTION("its file is gone") {
+    fs::remove(staging.loan("").while_there);
+  }
+  SECTION("its record is there") {
+    base::write_file_atomically(staging.loan("").until_there, "");
+  }
+  SECTION("what was not written when the node went down is lost") {
+    const fs::path users = staging.root() / key_1 / "users";
+    const fs::path loan = fs::directory_iterator(users)->path();
+    const std::string own = base::ProcessIdentity::current().text();
+    std::string name = loan.filename().string();
+    name.replace(name.find(own), own.size(), gone_process());
+    fs::rename(loan, users / name);
+  }
+  CHECK_FALSE(staging.find("run"));
+  CHECK(staging.copy(key_2));
   CHECK_FALSE(fs::exists(staging.root() / key_1));
+}
+
+TEST_CASE("staging: a leftover that nobody was lent is not taken for a copy") {
+  Staging staging;
+  fs::create_directories(staging.root() / key_1 / "users");
+  base::write_file_atomically(staging.root() / key_1 / "data", "half of it");
+  staging.add_user(gone_process());
+  CHECK_FALSE(staging.find("run"));
 }
 
 TEST_CASE("staging: who ends soon is waited for when a loan ends") {
   Staging staging;
-  staging.copy().value().lend("run", staging.clock.now() + std::chrono::hours(1));
+  staging.copy().value().lend(staging.loan("run"));
   const int pid = ::fork();
   if (pid == 0) {
-    const auto rank = app::StagedCopy::find(staging.folder, key_1, staging.clock);
+    const auto rank = staging.find("run");
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     ::_exit(rank ? 0 : 1);  // as one that became another program: no word of it
   }
   while (entries_beneath(staging.root() / key_1 / "users") < 2)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::thread reaper([&] { ::waitpid(pid, nullptr, 0); });
-  app::StagedCopy::end_loan(staging.folder, key_1, "run", staging.clock);
+  staging.end("run");
   reaper.join();
   CHECK_FALSE(fs::exists(staging.root() / key_1));
 }
