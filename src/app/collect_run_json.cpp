@@ -40,12 +40,21 @@ spec::Collection read_collection(const fs::path& folder) {
   return spec::parse_collection(base::read_file(summary), summary.string());
 }
 
+int number_of(const fs::path& attempt) {
+  const std::string name = attempt.filename().string();
+  int number = 1;
+  std::from_chars(name.data(), name.data() + name.size(), number);
+  return number;
+}
+
 std::vector<collect::StageFiles> stages_of(const RunFiles& files, const spec::RunRecord& record) {
   const fs::path attempt = files.last_attempt();
   std::vector<collect::StageFiles> stages;
   for (const spec::StageRecord& stage : record.stages) {
     if (stage.state == "skipped" || stage.state == "not_due") continue;
-    stages.push_back({stage.name, attempt / stage.name, files.outputs(stage.name)});
+    stages.push_back({stage.name, attempt / stage.name, files.outputs(stage.name), {}});
+    if (stage.earlier_attempts)
+      stages.back().earlier = earlier_folders(files, number_of(attempt), stage.name);
   }
   return stages;
 }

@@ -1,5 +1,7 @@
 #include "collect_stages.hpp"
 
+#include "joined_attempts.hpp"
+
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
@@ -10,6 +12,8 @@
 
 namespace sabath::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Enough to find a mistake; a recipe of a thousand metrics has one mistake, not a thousand.
 constexpr std::size_t max_notes = 50;
@@ -89,6 +93,42 @@ std::vector<std::string> CollectedStages::missing(
   return told;
 }
 
+std::vector<fs::path> earlier_folders(const RunFiles& files,
+                                      int attempt,
+                                      const std::string& stage) {
+  // A step that was over before the attempt has a link there to where it was executed.
+  std::error_code code;
+  const auto folder_of = [&](int number) { return files.attempt(number) / stage; };
+  while (attempt > 1 && fs::is_symlink(fs::symlink_status(folder_of(attempt), code)))
+    --attempt;
+  std::vector<fs::path> folders;
+  for (int number = 1; number < attempt; ++number) {
+    if (fs::is_directory(fs::symlink_status(folder_of(number), code)))
+      folders.push_back(folder_of(number));
+  }
+  return folders;
+}
+
+std::vector<collect::StageFiles> files_of(const std::vector<std::string>& stages,
+                                          const spec::RunPlan& plan,
+                                          const RunFiles& files,
+                                          int attempt) {
+  std::vector<collect::StageFiles> found;
+  for (const std::string& name : stages) {
+    found.push_back({name, files.attempt(attempt) / name, files.outputs(name), {}});
+    const auto stage = std::ranges::find(plan.stages, name, &spec::PlannedStage::name);
+    if (stage != plan.stages.end() && stage->checkpoint.value_or(false))
+      found.back().earlier = earlier_folders(files, attempt, name);
+  }
+  return found;
+}
+
+void note_earlier(const std::vector<collect::StageFiles>& files, spec::StageRecord& stage) {
+  const auto own = std::ranges::find(files, stage.name, &collect::StageFiles::stage);
+  if (own != files.end() && !own->earlier.empty())
+    stage.earlier_attempts = static_cast<int>(own->earlier.size());
+}
+
 CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
                                const std::vector<spec::MetricSpec>& declared,
                                const std::filesystem::path& series) {
@@ -98,7 +138,15 @@ CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
   collect::DerivedMetrics derived(declared, summarizer);
   for (const collect::StageFiles& files : stages) {
     collect::Extraction& extraction = result.stages[files.stage];
+    std::vector<std::string> left_out;
+    if (!files.earlier.empty()) {
+      left_out = add_earlier(files, declared, summarizer);
+      derived.goes_on(files.stage);
+    }
     extraction = collect::extract_all(files, declared, derived);
+    if (!files.earlier.empty()) extraction.reported.orders.clear();  // of a part of it
+    auto& notes = extraction.collected.notes;
+    notes.insert(notes.end(), left_out.begin(), left_out.end());
     if (extraction.start_s) derived.start(files.stage, *extraction.start_s);
     for (const auto& [metric, is_samples] : extraction.counts_samples) {
       if (is_samples) derived.count_samples(files.stage, metric);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sabath/app/run_files.hpp>
 #include <sabath/collect/collect.hpp>
+#include <sabath/spec/run_plan.hpp>
+#include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
 #include <map>
@@ -22,6 +25,19 @@ struct CollectedStages {
   /// What to tell of each declared metric that was not found, and where it was looked for.
   std::vector<std::string> missing(const std::vector<spec::MetricSpec>& declared) const;
 };
+
+/// The folders of a stage in the attempts before the one that executed it last, oldest first.
+std::vector<std::filesystem::path> earlier_folders(const RunFiles& files,
+                                                   int attempt,
+                                                   const std::string& stage);
+
+/// Of stages that the attempt executed; those that make checkpoints with what they went on from.
+std::vector<collect::StageFiles> files_of(const std::vector<std::string>& stages,
+                                          const spec::RunPlan& plan,
+                                          const RunFiles& files,
+                                          int attempt);
+/// How many attempts a stage went on from.
+void note_earlier(const std::vector<collect::StageFiles>& files, spec::StageRecord& stage);
 
 /// Gives every point to the file `series`, which is only there if there are any.
 CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,

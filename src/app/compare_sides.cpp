@@ -68,8 +68,9 @@ compare::SpeedPlaces places_of(const std::vector<RunRow>& runs, const catalog::C
 
 /// What only the records say of what runs spent.
 struct Spent {
-  /// Stages were taken from the cache: then its time and energy are not those of the whole.
-  bool reuses = false;
+  /// Stages were taken from the cache, or went on from an earlier attempt: then its time and energy
+  /// are not those of the whole.
+  bool is_part = false;
   std::optional<double> joules{};
 };
 
@@ -79,8 +80,9 @@ std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
     const auto record = RunFiles(runs[i].directory).read_record();
     if (!record) return;
     const auto& stages = record->stages;
-    all[i].reuses = std::any_of(
-        stages.begin(), stages.end(), [](const auto& stage) { return stage.state == "reused"; });
+    all[i].is_part = std::any_of(stages.begin(), stages.end(), [](const auto& stage) {
+      return stage.state == "reused" || stage.earlier_attempts.has_value();
+    });
     all[i].joules = compare::accelerator_joules(*record);
   });
   return all;
@@ -105,7 +107,7 @@ void add_spent(const std::vector<RunRow>& runs,
   bool has_time = false;
   bool has_energy = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const bool is_known = runs[i].state == spec::RunState::ok && !spent[i].reuses;
+    const bool is_known = runs[i].state == spec::RunState::ok && !spent[i].is_part;
     times.values.push_back(is_known && runs[i].wall_s > 0 ? std::optional(runs[i].wall_s)
                                                           : std::nullopt);
     has_time = has_time || times.values.back();
@@ -214,13 +216,13 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   if (request.reference)
     comparison.reference = *request.reference == compare::ReferenceSide::a ? "a" : "b";
   tell_what_parts(of_a, of_b, *terms, catalog, comparison);
-  const auto reusing =
-      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.reuses; });
-  if (reusing > 0) {
+  const auto parts =
+      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.is_part; });
+  if (parts > 0) {
     comparison.notes.push_back(
-        fmt::format("{} of {} runs have stages from the cache: their total times and energies are "
-                    "not counted",
-                    reusing,
+        fmt::format("{} of {} runs have stages from the cache, or that went on from an earlier "
+                    "attempt: their total times and energies are not counted",
+                    parts,
                     runs.size()));
   }
   if (!groups.require) {

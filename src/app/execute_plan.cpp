@@ -442,14 +442,13 @@ class Execution {
 
   /// Metrics of failed runs are collected too: they show how far it came.
   void collect_metrics() {
-    std::vector<collect::StageFiles> files;
-    for (const std::string& stage : executed_)
-      files.push_back({stage, files_.attempt(status_.attempt) / stage, files_.outputs(stage)});
+    const auto files = files_of(executed_, plan_, files_, status_.attempt);
     const CollectedStages found = collect_stages(files, recipe_.metrics, files_.series());
     record_.metrics = found.metrics;
     spec::Collected collected = found.collected();
     for (spec::StageRecord& stage : record_.stages) {
       const auto extraction = found.stages.find(stage.name);
+      note_earlier(files, stage);
       if (extraction != found.stages.end()) stage.bad_metric_lines = extraction->second.bad_lines;
       // A run whose numbers are not all known must not pass for a good one.
       const std::string problem = found.problem(stage.name);

@@ -177,11 +177,29 @@ std::string reused_stages(const Side& a, const Side& b) {
   return fmt::format("without stages that were reused: {}", fmt::join(names, ", "));
 }
 
+/// Of stages that went on from an earlier attempt only the last one's time is known.
+std::string continued_stages(const Side& a, const Side& b) {
+  std::set<std::string> names;
+  for (const auto* side : {&a, &b}) {
+    for (const spec::StageRecord& stage : side->record.stages) {
+      if (stage.earlier_attempts) names.insert(stage.name);
+    }
+  }
+  if (names.empty()) return {};
+  return fmt::format("the last attempt alone of what went on from others: {}",
+                     fmt::join(names, ", "));
+}
+
 PerformanceRow total_time(const Side& a, const Side& b) {
   PerformanceRow row =
       row_of(total_time_name, "s", spec::Better::lower, {a.record.wall_s}, {b.record.wall_s});
   row.kind = PerformanceKind::whole_run;
   row.reason = reused_stages(a, b);
+  const std::string continued = continued_stages(a, b);
+  if (!continued.empty()) {
+    row.reason += (row.reason.empty() ? "" : "; ") + continued;
+    row.ratio = std::nullopt;
+  }
   return row;
 }
 

@@ -111,6 +111,8 @@ std::string remark_on(const spec::StageRecord& stage) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (stage.tries) add("try " + std::to_string(stage.tries->size() + 1));
+  if (stage.earlier_attempts)
+    add("went on from attempt " + std::to_string(*stage.earlier_attempts));
   if (stage.variant) add("variant " + *stage.variant);
   if (stage.cpus) add(fmt::format("CPUs {}", fmt::join(*stage.cpus, ",")));
   if (stage.gpus) add(fmt::format("GPUs {}", fmt::join(*stage.gpus, ",")));
@@ -251,6 +253,13 @@ std::string head_text(const RunRecord& record, std::size_t columns) {
   lines.add("started",
             record.started + (is_known ? ", took " + duration_text(record.wall_s) : "") +
                 (record.user.empty() ? "" : ", by " + record.user));
+  for (const spec::AttemptRecord& attempt :
+       record.attempts.value_or(std::vector<spec::AttemptRecord>{})) {
+    lines.add("attempt " + std::to_string(attempt.number),
+              attempt.state + (attempt.stage.empty() ? "" : " in stage " + attempt.stage) +
+                  (attempt.node.empty() ? "" : " on " + attempt.node) +
+                  (attempt.message.empty() ? "" : ": " + attempt.message));
+  }
   for (const std::string& tag : record.tags)
     lines.add("tag", tag);
   return lines.text();

@@ -103,6 +103,7 @@ void describe(Io& io, FieldRef<Io, StageRecord> stage) {
   io("variant", stage.variant);
   io("prefix", stage.prefix);
   io("not_reusable", stage.not_reusable);
+  io("earlier_attempts", stage.earlier_attempts);
 }
 
 template <class Io>

@@ -20,6 +20,8 @@ struct StageFiles {
   std::string stage{};
   std::filesystem::path directory{};
   std::filesystem::path outputs{};  ///< the folder of its outputs; need not be there
+  /// Its folders in earlier attempts that it went on from, oldest first.
+  std::vector<std::filesystem::path> earlier{};
 };
 
 /// A line (or record, from 1) that could not be read: where and why. Kept few; counted all.

@@ -116,6 +116,8 @@ struct StageRecord {
   std::optional<std::string> variant{};              ///< as in PlannedStage
   std::optional<std::vector<std::string>> prefix{};  ///< what started its ranks; nothing: it is one
   std::optional<std::string> not_reusable{};         ///< why a cached stage was not kept for reuse
+  /// That it went on from: their metrics are its own, too, but not their time.
+  std::optional<int> earlier_attempts{};
 
   bool operator==(const StageRecord&) const = default;
 };

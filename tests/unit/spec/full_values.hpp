@@ -324,6 +324,7 @@ inline spec::RunRecord full_record() {
   stage.variant = "mpi";
   stage.prefix = {"srun", "--ntasks=4"};
   stage.not_reusable = "output 'x.h5' was changed";
+  stage.earlier_attempts = 1;
   record.variants = plan.variants;
   record.stages = {stage};
   record.outputs = {{"one",
