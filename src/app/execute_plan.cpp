@@ -258,6 +258,7 @@ class Execution {
   void make_copies(const base::Environment& own, const std::stop_token& stop) {
     WantedCopies wanted = wanted_copies(plan_, site()->staging, node_.trust, observer_);
     if (wanted.items.empty()) return;
+    wanted.holder += "." + std::to_string(status_.attempt);
     const auto spread = [&](const auto& stage) { return is_spread(stage, nodes()); };
     if (std::ranges::any_of(stages_, spread)) {
       node_copies_.emplace(wanted,

@@ -106,7 +106,7 @@ bool is_first_here(const std::string& what, const fs::path& file) {
 /// ATTEMPT/.copies.json, beneath RUN/attempts.
 Loan loan_for(const WantedCopies& wanted, const fs::path& file) {
   const fs::path run = file.parent_path().parent_path().parent_path();
-  return {wanted.run, file, RunFiles(run).record()};
+  return {wanted.holder, file, RunFiles(run).record()};
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ std::vector<HeldCopy> find_copies(const WantedCopies& wanted,
   const fs::path folder = folder_of(wanted, environment, silent);
   if (folder.empty()) return copies;
   for (const WantedCopies::Item& item : wanted.items) {
-    auto copy = StagedCopy::find(folder, item.key, wanted.run, clock);
+    auto copy = StagedCopy::find(folder, item.key, wanted.holder, clock);
     if (copy) copies.push_back({item, std::move(*copy)});
   }
   return copies;
@@ -186,7 +186,7 @@ void end_loans(const WantedCopies& wanted,
   std::vector<std::string> keys;
   for (const WantedCopies::Item& item : wanted.items)
     keys.push_back(item.key);
-  StagedCopy::end_loans(folder, keys, wanted.run, clock);
+  StagedCopy::end_loans(folder, keys, wanted.holder, clock);
 }
 
 bool sees_copies(const spec::PlannedStage& stage, int job_nodes) {

@@ -25,7 +25,7 @@ struct WantedCopies {
     std::optional<env::PrefixImage> image{};  ///< that a prefix is unpacked from
   };
   std::string folder{};  ///< as the site says it, with its variable
-  std::string run{};     ///< id
+  std::string holder{};  ///< whom they are lent to: a run, and which attempt of it
   std::vector<Item> items{};
 };
 

@@ -46,7 +46,8 @@ void write_wanted_copies(const std::filesystem::path& file, const WantedCopies& 
   ordered_json items = ordered_json::array();
   for (const WantedCopies::Item& item : wanted.items)
     items.push_back(to_json(item));
-  const ordered_json json = {{"folder", wanted.folder}, {"run", wanted.run}, {"items", items}};
+  const ordered_json json = {
+      {"folder", wanted.folder}, {"holder", wanted.holder}, {"items", items}};
   base::write_file_atomically(file, base::pretty_json(json), base::Durability::ordered_only);
 }
 
@@ -57,7 +58,7 @@ std::optional<WantedCopies> read_wanted_copies(const std::filesystem::path& file
   base::JsonReader root = document.root();
   WantedCopies wanted;
   wanted.folder = root.required("folder").string();
-  wanted.run = root.required("run").string();
+  wanted.holder = root.required("holder").string();
   for (base::JsonReader& item : root.required("items").items())
     wanted.items.push_back(read_item(item));
   root.finish();
