@@ -5,12 +5,18 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/passed_signals.hpp>
+#include <sabath/base/process_identity.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
+#include <mutex>
 #include <optional>
+#include <utility>
+
+#include <signal.h>
 
 namespace sabath::app {
 namespace {
@@ -51,6 +57,18 @@ RunNeeds needs_of_run(const spec::Resources& resources) {
   return needs;
 }
 
+/// One that has not begun would die of it.
+void send_to_executor(const RunFiles& run, int signal) {
+  try {
+    const spec::RunStatus status = run.read_status();
+    const auto process = base::ProcessIdentity::parse(status.process);
+    if (status.state != spec::RunState::running || !process) return;
+    if (base::liveness_of(*process) == base::Liveness::running) ::kill(process->pid, signal);
+  } catch (const Error&) {
+    return;  // its status cannot be read now
+  }
+}
+
 /// The runs of one task, several at a time.
 class PackedRuns {
  public:
@@ -78,6 +96,7 @@ class PackedRuns {
     std::chrono::nanoseconds pause = first_look;
     while (true) {
       if (stop.stop_requested() && !cancelled_) cancel();
+      pass_signals_on();
       const bool moved = collect() || start();
       if (flights_.empty() && waiting_.empty()) break;
       tools_.clock.sleep_for(pause);
@@ -115,6 +134,14 @@ class PackedRuns {
       tools_.launcher.cancel(flight.job);
     if (!waiting_.empty()) take(interrupted);
     waiting_.clear();
+  }
+
+  void pass_signals_on() {
+    const std::lock_guard lock(heard_mutex_);
+    for (const int signal : std::exchange(heard_, {})) {
+      for (const Flight& flight : flights_)
+        send_to_executor(RunFiles(directory(flight.run)), signal);
+    }
   }
 
   /// What is not said is the child's to know: everything.
@@ -187,6 +214,12 @@ class PackedRuns {
   int worst_ = 0;
   int best_ = not_executed;
   bool cancelled_ = false;
+  std::mutex heard_mutex_{};
+  std::vector<int> heard_{};  ///< signals for the runs
+  base::SignalListener listener_{[this](int signal) {
+    const std::lock_guard lock(heard_mutex_);
+    heard_.push_back(signal);
+  }};
 };
 
 }  // namespace

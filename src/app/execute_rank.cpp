@@ -1,3 +1,4 @@
+#include "failed_rank.hpp"
 #include "node_copies.hpp"
 #include "node_staging.hpp"
 #include "rank_children.hpp"
@@ -71,6 +72,11 @@ bool descends_from(const std::string& identity) {
   return false;
 }
 
+/// To the stage's log.
+void tell(std::string_view line) {
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
 class Rank {
  public:
   Rank(const fs::path& run_directory,
@@ -97,8 +103,9 @@ class Rank {
     } else {
       children.start(argv_, variables_);
     }
-    if (is_seen) return end_like(children.wait());
-    return end_like(watch(children));
+    const int status = is_seen ? children.wait() : watch(children);
+    if (!children.failed().empty()) tell(failed_rank_line(children.failed(), node_, status));
+    return end_like(status);
   }
 
  private:
@@ -176,7 +183,7 @@ class Rank {
       variables["LOCAL_WORLD_SIZE"] = std::to_string(std::min(ranks, world - first));
       variables["MASTER_ADDR"] = master.substr(0, colon);
       variables["MASTER_PORT"] = colon == std::string::npos ? "" : master.substr(colon + 1);
-      children.start(argv_, variables);
+      children.start(argv_, variables, std::to_string(first + local));
     }
   }
 

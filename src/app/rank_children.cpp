@@ -102,7 +102,8 @@ RankChildren::~RankChildren() {
 }
 
 void RankChildren::start(const std::vector<std::string>& argv,
-                         const base::Environment& environment) {
+                         const base::Environment& environment,
+                         const std::string& name) {
   const Image image(argv, environment);
   const std::string problem = "sabath: rank: " + cannot_be_started(argv);
   const std::vector<std::string> reasons = error_texts();
@@ -111,7 +112,7 @@ void RankChildren::start(const std::vector<std::string>& argv,
   if (pid < 0)
     throw base::Error(base::ErrorKind::launch, "no process for a rank: " + base::errno_text(errno));
   if (pid > 0) {
-    pids_.push_back(pid);
+    names_.emplace(pid, name);
     return;
   }
   sigset_t none;
@@ -129,13 +130,16 @@ void RankChildren::start(const std::vector<std::string>& argv,
 }
 
 void RankChildren::pass_on(int signal) const {
-  for (const int pid : pids_)
+  for (const auto& [pid, name] : names_)
     ::kill(pid, signal);
 }
 
-void RankChildren::end_others(int status) {
+void RankChildren::end_others(const std::string& name, int status) {
   if (worst_ != 0 || !is_failure(status)) return;
   worst_ = status;
+  // SIGTERM may have reached it before it does this process.
+  const bool was_ended = was_stopped_ || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+  if (!was_ended) failed_ = name;
   pass_on(SIGTERM);
 }
 
@@ -145,15 +149,15 @@ int RankChildren::wait() {
   while (true) {
     for (int status = 0;;) {
       const int pid = ::waitpid(-1, &status, WNOHANG);
-      if (pid < 0 && errno == ECHILD && !pids_.empty()) {
+      if (pid < 0 && errno == ECHILD && !names_.empty()) {
         // Somebody else was told how they ended: that must not pass for a good end.
-        pids_.clear();
+        names_.clear();
         if (worst_ == 0) worst_ = W_EXITCODE(1, 0);
       }
       if (pid <= 0) break;
-      if (std::erase(pids_, pid) > 0) end_others(status);
+      if (const auto ended = names_.extract(pid)) end_others(ended.mapped(), status);
     }
-    if (pids_.empty()) return worst_;
+    if (names_.empty()) return worst_;
     const int signal =
         worst_ == 0 ? ::sigwaitinfo(&set, nullptr) : ::sigtimedwait(&set, nullptr, &patience);
     if (signal == SIGTERM) was_stopped_ = true;

@@ -3,6 +3,7 @@
 #include <sabath/base/process.hpp>
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,19 +20,24 @@ class RankChildren {
   RankChildren& operator=(const RankChildren&) = delete;
 
   /// Throws Error{launch} when there is no process to be had. A command that cannot be started says
-  /// so on stderr and ends with status 127.
-  void start(const std::vector<std::string>& argv, const base::Environment& environment);
+  /// so on stderr and ends with status 127. `name` is for `failed`.
+  void start(const std::vector<std::string>& argv,
+             const base::Environment& environment,
+             const std::string& name = {});
   /// Passes signals on until all have ended. With the first that fails the others are ended.
   /// Gives that one's status, as waitpid does.
   int wait();
   /// Did somebody want all of them to end, with SIGTERM?
   bool was_stopped() const noexcept { return was_stopped_; }
+  /// The name of the first that failed of its own accord; empty: none, or it was ended.
+  const std::string& failed() const noexcept { return failed_; }
 
  private:
-  void end_others(int status);
+  void end_others(const std::string& name, int status);
   void pass_on(int signal) const;
 
-  std::vector<int> pids_{};
+  std::map<int, std::string> names_{};  ///< by pid
+  std::string failed_{};
   int worst_ = 0;
   bool was_stopped_ = false;
 };

@@ -1,5 +1,6 @@
 #include "stage_runner.hpp"
 
+#include "failed_rank.hpp"
 #include "output_trees.hpp"
 #include "rank_files.hpp"
 #include "stage_key.hpp"
@@ -8,6 +9,8 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/passed_signals.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
@@ -18,6 +21,8 @@
 
 #include <algorithm>
 #include <fstream>
+
+#include <signal.h>
 
 namespace sabath::app {
 namespace {
@@ -67,10 +72,15 @@ std::string tail_of(const fs::path& log) {
   return base::printable(text, true);
 }
 
+/// What is asked of this process is meant for the code that it runs ("make a checkpoint now").
+void pass_signals_on(std::optional<base::SignalListener>& listener, int leader) {
+  listener.emplace([process = base::ProcessIdentity::of(leader)](int signal) {
+    if (base::liveness_of(process) == base::Liveness::running) ::kill(-process.pid, signal);
+  });
+}
+
 /// From here on it is known how the command ended, whatever goes wrong after it.
-void take_end(const base::ProcessResult& process,
-              const spec::PlannedStage& stage,
-              spec::StageRecord& record) {
+void take_end(const base::ProcessResult& process, spec::StageRecord& record) {
   record.wall_s = seconds(process.wall);
   record.user_s = seconds(process.user);
   record.system_s = seconds(process.system);
@@ -81,7 +91,6 @@ void take_end(const base::ProcessResult& process,
   record.state = "ok";
   if (process.ok()) return;
   record.state = process.end == base::ProcessEnd::stopped ? "interrupted" : "failed";
-  record.message = stage.argv.front() + " " + process.describe();
 }
 
 /// What went wrong is added to what is known already.
@@ -289,10 +298,15 @@ base::ProcessResult StageRunner::run_command(const Try& one,
     if (one.prefix && one.prefix->loses_variables)
       kept.emplace(directory(stage.name), *command.environment);
     const auto kills = probe::memory_kills(tools_.control_group);
+    std::optional<base::SignalListener> listener;
+    command.on_start = [&](int leader) { pass_signals_on(listener, leader); };
     base::ProcessResult process =
         tools_.software.run(stage.name, std::move(command), tools_.processes, stop);
+    listener.reset();
     kept.reset();
-    take_end(process, stage, record);
+    take_end(process, record);
+    if (!process.ok())
+      record.message = how_it_ended(stage, one.prefix, process, directory(stage.name));
     if (process.end == base::ProcessEnd::silent) record.message += no_silence;
     if (process.end == base::ProcessEnd::too_loud)
       record.message += ": runs.largest_log is " + base::format_bytes(tools_.largest_log);

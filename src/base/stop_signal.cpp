@@ -1,3 +1,5 @@
+#include "signal_handler.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/stop_signal.hpp>
 
@@ -9,7 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include <signal.h>
 #include <unistd.h>
 
 namespace sabath::base {
@@ -45,33 +46,6 @@ extern "C" void on_stop_signal(int signal) {
   errno = saved;
 }
 
-/// Installs the handler for one signal and puts the old one back at the end. A signal that whoever
-/// started us wants to be ignored (nohup, a shell's background job) stays ignored.
-class Handler {
- public:
-  explicit Handler(int signal) : signal_(signal) {
-    ::sigaction(signal_, nullptr, &old_);
-    if (is_ignored()) return;
-    struct sigaction action {};
-    action.sa_handler = on_stop_signal;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    ::sigaction(signal_, &action, nullptr);
-  }
-  ~Handler() {
-    if (!is_ignored()) ::sigaction(signal_, &old_, nullptr);
-  }
-  Handler(const Handler&) = delete;
-  Handler& operator=(const Handler&) = delete;
-
- private:
-  bool is_ignored() const {
-    return (old_.sa_flags & SA_SIGINFO) == 0 && old_.sa_handler == SIG_IGN;
-  }
-  int signal_;
-  struct sigaction old_ {};
-};
-
 }  // namespace
 
 /// Waits for the handler in a thread of its own, because a stop request runs callbacks that no
@@ -105,8 +79,9 @@ struct StopSignal::Watcher {
   std::mutex mutex;
   std::function<void()> last;
   std::thread thread;
-  Handler interrupt{SIGINT};
-  Handler terminate{SIGTERM};
+  SignalHandler interrupt{SIGINT, on_stop_signal};
+  SignalHandler terminate{SIGTERM, on_stop_signal};
+  SignalHandler hang_up{SIGHUP, on_stop_signal};
 };
 
 StopSignal::StopSignal() {

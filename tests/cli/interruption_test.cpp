@@ -1,4 +1,5 @@
 // Runs that are interrupted or killed: never lost, and nothing goes on behind anybody's back.
+#include "support/planned_batch.hpp"
 #include "support/program.hpp"
 
 #include <catch2/catch.hpp>
@@ -54,7 +55,7 @@ json only_run_listed(const Sabath& sabath) {
 TEST_CASE("cli: Ctrl-C ends the run and all its processes; the record says interrupted") {
   Sabath sabath;
   const Sleep sleep(1'000'000);
-  const int number = GENERATE(SIGINT, SIGTERM);
+  const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
   Running running = sabath.start(
       {"run", sabath.shell_recipe("sleeper", sleep.command() + " & wait"), "--repeat", "3"});
   REQUIRE(eventually([&] { return !sleep.processes().empty(); }));
@@ -67,6 +68,61 @@ TEST_CASE("cli: Ctrl-C ends the run and all its processes; the record says inter
   CHECK(record["state"] == "interrupted");
   CHECK(record["stages"][0]["state"] == "interrupted");
   CHECK(only_run_listed(sabath)["state"] == "interrupted");
+}
+
+TEST_CASE("cli: a hang-up ends a run as SIGTERM does: its stage is told, and a record says so") {
+  Sabath sabath;
+  const Sleep sleep(7'000'000);
+  const std::string line = "trap 'echo told; exit 0' TERM; " + sleep.command() + " & wait";
+  Running running = sabath.start({"run", sabath.shell_recipe("sleeper", line)});
+  REQUIRE(eventually([&] { return !sleep.processes().empty(); }));
+  ::kill(executor_pid(sabath), SIGHUP);
+  CHECK(running.wait().status == 130);
+  CHECK(json::parse(sabath.newest())["state"] == "interrupted");
+  CHECK(text_of(sabath.run_directories().back() / "attempts/1/go/stdout.log") == "told\n");
+}
+
+TEST_CASE("cli: SIGUSR1 and SIGUSR2 are the stage's, and do not end who executes it") {
+  Sabath sabath;
+  const std::string line =
+      "trap 'echo saved > {output}/saved' USR1; trap 'echo end > {output}/end' USR2; echo up; "
+      "while [ ! -e {output}/end ]; do sleep 0.1 || true; done";
+  const auto folder = sabath.shell_recipe("saver", line, "{}", R"({"outputs": ["saved", "end"]})");
+  Running running = sabath.start({"run", folder});
+  REQUIRE(eventually([&] { return sabath.count_runs() == 1; }));
+  const fs::path run = sabath.run_directories().back();
+  REQUIRE(eventually([&] { return text_of(run / "attempts/1/go/stdout.log") == "up\n"; }));
+  const int executor = executor_pid(sabath);
+  ::kill(executor, SIGUSR1);
+  REQUIRE(eventually([&] { return fs::exists(run / "outputs/go/saved"); }));
+  ::kill(executor, SIGUSR2);
+  const Answer answer = running.wait();
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(json::parse(sabath.newest())["state"] == "ok");
+}
+
+TEST_CASE("cli: SIGUSR1 that comes to a job reaches the stages of all runs that it packs") {
+  Sabath sabath;
+  const std::string line =
+      "trap 'echo saved > {output}/saved' USR1; echo up; "
+      "while [ ! -e {output}/saved ]; do sleep 0.1 || true; done";
+  PlannedBatch batch(sabath, sabath.shell_recipe("saver", line), 2, 2);
+  batch.be_job("1");
+  Running running = sabath.start(batch.command());
+  const auto is_up = [&](std::size_t run) {
+    return text_of(batch.run(run).attempt(1) / "go/stdout.log") == "up\n";
+  };
+  REQUIRE(eventually([&] { return is_up(0) || is_up(1); }));
+  if (sysconf(_SC_NPROCESSORS_ONLN) > 1) REQUIRE(eventually([&] { return is_up(0) && is_up(1); }));
+  running.signal(SIGUSR1);
+  if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
+    REQUIRE(eventually([&] { return is_up(0) && is_up(1); }));
+    running.signal(SIGUSR1);
+  }
+  CHECK(running.wait().status == 0);
+  CHECK(batch.record(0)["state"] == "ok");
+  CHECK(batch.record(1)["state"] == "ok");
 }
 
 TEST_CASE("cli: a run whose executor was killed is closed as lost by the next command") {

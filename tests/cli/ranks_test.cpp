@@ -106,6 +106,8 @@ TEST_CASE("ranks: a rank that fails fails the stage") {
       sabath({"run", recipe(sabath, "[ $SABATH_RANK = 0 ] || exit 7", "mpirun", 2)});
   CHECK(answer.status == 1);
   CHECK(record_of(sabath)["stages"][0]["exit_code"] == 7);
+  CHECK(record_of(sabath)["message"] ==
+        "stage go: rank 1 exited with status 7 (mpirun exited with status 7)");
 }
 
 TEST_CASE("ranks: torchrun's way needs no torchrun, and one that fails takes the others along") {
@@ -127,6 +129,8 @@ TEST_CASE("ranks: torchrun's way needs no torchrun, and one that fails takes the
         sabath({"run", recipe(sabath, "[ $RANK = 1 ] && exit 3; exec sleep 60", "torchrun", 3)});
     CHECK(answer.status == 1);
     CHECK(record_of(sabath)["stages"][0]["exit_code"] == 3);
+    CHECK_THAT(record_of(sabath)["message"].get<std::string>(),
+               Contains("stage go: rank 1 on ") && Contains(" exited with status 3"));
     CHECK(record_of(sabath)["wall_s"].get<double>() < 30);
   }
 }
@@ -188,6 +192,8 @@ TEST_CASE("ranks: an end by a signal and an exit status reach whoever started th
   CHECK(code("[ $SABATH_RANK = 0 ] && kill -SEGV $$; true") == 128 + SIGSEGV);
   CHECK(code("[ $SABATH_RANK = 0 ] && exit 9; true") == 9);
   CHECK(code("[ $SABATH_RANK = 1 ] && exit 5; true") == 5);
+  CHECK(record_of(sabath)["message"] ==
+        "stage go: srun, which started the ranks, exited with status 5");
 }
 
 TEST_CASE("ranks: a stop reaches all of them") {

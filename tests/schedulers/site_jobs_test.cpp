@@ -91,6 +91,38 @@ TEST_CASE("site: ranks on two nodes have facts, samples and metrics of their own
   CHECK(record["metrics"][0]["points"] == 4);
 }
 
+TEST_CASE("site: of ranks the one that failed is told, not those that were ended because of it") {
+  SiteUser user;
+  const json stage = {{"parallel", "srun"}, {"resources", {{"nodes", 3}, {"tasks", 3}}}};
+  const std::string line = "[ $SABATH_RANK = 2 ] && sleep 1 && exit 9; sleep 60";
+  const std::string recipe = user.sabath.shell_recipe("ranks", line, "{}", stage.dump());
+  const Answer answer = user.sabath({"run", recipe, "--on", "test"});
+  INFO(answer.errors);
+  CHECK(answer.status == 1);
+  const json record = user.record(user.sabath.run_directories().back());
+  CHECK_THAT(record["message"].get<std::string>(),
+             Contains("stage go: rank 2 on n") && Contains(" exited with status 9 (srun exited"));
+}
+
+TEST_CASE("site: SIGUSR1 that is sent to a job is its ranks', who make a checkpoint and go on") {
+  SiteUser user;
+  const json stage = {{"parallel", "srun"}, {"resources", {{"nodes", 2}, {"tasks", 2}}}};
+  const std::string line =
+      "trap 'echo > {output}/saved-$SABATH_RANK' USR1; echo up; "
+      "while [ ! -e {output}/saved-$SABATH_RANK ]; do sleep 0.1 || true; done";
+  const std::string recipe = user.sabath.shell_recipe("saver", line, "{}", stage.dump());
+  REQUIRE(user.sabath({"run", recipe, "--on", "test", "--detach"}).status == 0);
+  const fs::path run = user.sabath.run_directories().back();
+  REQUIRE(eventually([&] { return text_of(run / "attempts/1/go/stdout.log") == "up\nup\n"; },
+                     std::chrono::seconds(40)));
+  const std::string job = user.job_of(run);
+  REQUIRE(user.cluster->run({"scancel", "--signal=USR1", "--batch", job}).ok());
+  const Answer answer = user.sabath({"wait", "@last"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(user.record(run)["state"] == "ok");
+}
+
 TEST_CASE("site: where the first step of one run fails the others go on") {
   SiteUser user;
   const std::string recipe = user.sabath.recipe("steps", R"({"schema": 1, "name": "steps",

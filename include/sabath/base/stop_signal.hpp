@@ -6,9 +6,10 @@
 
 namespace sabath::base {
 
-/// Turns SIGINT and SIGTERM into a stop request for as long as it lives; one at a time in a
-/// process (else Error{internal}). A second SIGINT within it ends the process at once with status
-/// 130, for users whose patience is over. A signal that was ignored before stays ignored (nohup).
+/// Turns SIGINT, SIGTERM and SIGHUP (a terminal that goes away, and how some schedulers end jobs)
+/// into a stop request for as long as it lives; one at a time in a process (else Error{internal}).
+/// A second SIGINT within it ends the process at once with status 130, for users whose patience is
+/// over. A signal that was ignored before stays ignored (nohup).
 /// The stop callbacks run in a thread of its own; the old handlers are back at the end.
 class StopSignal {
  public:

@@ -11,6 +11,7 @@
 #include <sabath/app/execute_plan.hpp>
 #include <sabath/app/execute_rank.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/passed_signals.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <CLI/CLI.hpp>
@@ -87,6 +88,7 @@ int execute_bundle(const ExecOptions& options, Workspace& workspace) {
 
 int run_exec(const ExecOptions& options, Workspace& workspace) {
   workspace.stop();  // a run that is stopped has a record from the first moment on
+  const base::PassedSignals passed;
   if (!options.stage.empty()) throw Error(ErrorKind::usage, "exec: takes one run directory");
   if (!options.run_directory.empty()) {
     if (options.task > 0)

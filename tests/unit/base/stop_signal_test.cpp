@@ -28,6 +28,7 @@ bool is_soon(const std::function<bool()>& condition) {
 void default_signals() {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGHUP, SIG_DFL);
 }
 
 void (*handler_of(int signal))(int) {
@@ -38,9 +39,9 @@ void (*handler_of(int signal))(int) {
 
 }  // namespace
 
-TEST_CASE("stop signal: SIGINT and SIGTERM become a stop request") {
+TEST_CASE("stop signal: SIGINT as SIGTERM and SIGHUP become a stop request") {
   default_signals();
-  const int signal = GENERATE(SIGINT, SIGTERM);
+  const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
   const StopSignal stop;
   CHECK(stop.received() == 0);
   CHECK_FALSE(stop.token().stop_requested());
@@ -70,6 +71,7 @@ TEST_CASE("stop signal: the old handlers are back at the end, and a later one st
   }
   CHECK(handler_of(SIGINT) == SIG_DFL);
   CHECK(handler_of(SIGTERM) == SIG_DFL);
+  CHECK(handler_of(SIGHUP) == SIG_DFL);
   const StopSignal again;
   CHECK(again.received() == 0);
   std::this_thread::sleep_for(5ms);
@@ -139,12 +141,13 @@ TEST_CASE("stop signal: without it the signal does what it did before") {
 }
 
 TEST_CASE("stop signal: a signal that was ignored stays ignored") {
-  const int status = test::status_in_child([] {
+  const int signal = GENERATE(SIGINT, SIGHUP);
+  const int status = test::status_in_child([signal] {
     default_signals();
-    ::signal(SIGINT, SIG_IGN);
+    ::signal(signal, SIG_IGN);
     const StopSignal stop;
     for (int i = 0; i < 3; ++i)
-      ::raise(SIGINT);
+      ::raise(signal);
     return stop.received();
   });
   CHECK(status == 0);
