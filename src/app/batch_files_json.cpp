@@ -27,7 +27,7 @@ void make_mark(const fs::path& folder, const std::string& name) noexcept {
 }
 
 std::string log_name(std::size_t step, const std::string& task) {
-  return "job-" + std::to_string(step) + "." + task + ".log";
+  return "job-" + std::to_string(step) + ".log-" + task;
 }
 
 /// 0: it is no number.

@@ -43,21 +43,43 @@ int per_node(const spec::Resources& resources) {
   return (tasks_of(resources) + nodes_of(resources) - 1) / nodes_of(resources);
 }
 
-/// True where there was something to replace.
+/// What words can have in them; nothing: there is none.
+std::map<std::string, std::optional<std::string>> placeholders_of(
+    const spec::Resources& resources) {
+  std::map<std::string, std::optional<std::string>> values{
+      {"{nodes}", std::to_string(nodes_of(resources))},
+      {"{tasks}", std::to_string(tasks_of(resources))},
+      {"{tasks_per_node}", std::to_string(per_node(resources))},
+      {"{cpus}", std::to_string(std::max(resources.cpus, 1))},
+      {"{gpus_per_task}", std::nullopt},
+      {"{gpu_affinity}", std::nullopt}};
+  const int gpus = resources.gpus.value_or(0);
+  if (gpus <= 0) return values;
+  if (gpus % per_node(resources) == 0)
+    values["{gpus_per_task}"] = std::to_string(gpus / per_node(resources));
+  else
+    values["{gpu_affinity}"] = "off";
+  return values;
+}
+
+/// A word with what there is none of is left out, but not the program. True where there was
+/// something to replace.
 bool replace_words(Words& words, const spec::Resources& resources) {
-  const std::map<std::string, int> values{{"{nodes}", nodes_of(resources)},
-                                          {"{tasks}", tasks_of(resources)},
-                                          {"{tasks_per_node}", per_node(resources)},
-                                          {"{cpus}", std::max(resources.cpus, 1)}};
+  const auto values = placeholders_of(resources);
   bool replaced = false;
+  Words kept;
   for (std::string& word : words) {
+    bool has_all = true;
     for (const auto& [name, value] : values) {
       const std::size_t at = word.find(name);
       if (at == std::string::npos) continue;
-      word.replace(at, name.size(), std::to_string(value));
       replaced = true;
+      has_all = has_all && value.has_value();
+      if (value) word.replace(at, name.size(), *value);
     }
+    if (has_all || kept.empty()) kept.push_back(std::move(word));
   }
+  words = std::move(kept);
   return replaced;
 }
 

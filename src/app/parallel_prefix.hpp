@@ -21,11 +21,12 @@ struct ParallelPrefix {
   base::Environment defaults{};
 };
 
-/// `wanted`: as in a recipe ("auto", "srun" ...). `site`: as in a site, whose words "{nodes}",
-/// "{tasks}", "{tasks_per_node}" and "{cpus}" are replaced, or without any of these followed by
-/// what the program needs to know; empty: a site has no wish. "auto" is the site's, else srun in a
-/// job of Slurm's, else mpirun or mpiexec. `is_packed`: others may have ranks in the same job.
-/// Programs are looked for on the PATH of `environment`. Throws Error{launch}.
+/// `wanted`: as in a recipe ("auto", "srun" ...). `site`: as in a site, with "{nodes}", "{tasks}",
+/// "{tasks_per_node}", "{cpus}", "{gpus_per_task}" and "{gpu_affinity}" replaced (a word is left
+/// out where there is none: docs/formats/site.md), or without any of these followed by what the
+/// program needs to know; empty: a site has no wish. "auto" is the site's, else srun in a job of
+/// Slurm's, else mpirun or mpiexec. `is_packed`: others may have ranks in the same job. Programs
+/// are looked for on the PATH of `environment`. Throws Error{launch}.
 ParallelPrefix prefix_for(const std::string& wanted,
                           const std::string& site,
                           const spec::Resources& resources,

@@ -21,7 +21,8 @@ const Names for_cpus{"cpus", "slots", "cpus_per_node", "cpus_per_gpu"};
 const Names for_tasks{
     "tasks", "tasks_per_node", "tasks_each_node", "slots", "cpus_per_node", "cpus_per_gpu"};
 const Names for_gpus{"gpus", "gpus_all", "gpus_per_task"};
-const Names for_memory{"memory_b", "memory_kib", "memory_mib", "memory_gib", "memory_per_slot_mib"};
+const Names for_memory{
+    "memory_b", "memory_kib", "memory_mib", "memory_gib", "memory_all_mib", "memory_per_slot_mib"};
 const Names for_time{"time_s", "time_min", "time_hm", "time_hms"};
 
 bool any(const Told& told, const Names& names) {

@@ -30,6 +30,13 @@ std::string with_task(std::string text, std::string_view index) {
   return text;
 }
 
+/// A scheduler without a word for the index appends "-" and the index to the path by itself.
+std::string log_of_array(const std::string& log, const std::string& index) {
+  constexpr std::string_view end = "-{task}";
+  if (index.empty() && log.ends_with(end)) return log.substr(0, log.size() - end.size());
+  return with_task(log, index);
+}
+
 std::string quoted(const std::string& text) {
   return base::quote_command({text});
 }
@@ -89,6 +96,8 @@ void add_memory(Values& values, const spec::Resources& resources) {
   values["memory_kib"] = std::to_string(divided_up(bytes, kib));
   values["memory_mib"] = std::to_string(divided_up(bytes, kib * kib));
   values["memory_gib"] = std::to_string(divided_up(bytes, kib * kib * kib));
+  const std::int64_t nodes = std::max(resources.nodes.value_or(1), 1);
+  values["memory_all_mib"] = std::to_string(nodes * divided_up(bytes, kib * kib));
 }
 
 /// Once it is known which slots the scheduler is asked for; until then there is some value.
@@ -291,7 +300,7 @@ Values values_of(const spec::SchedulerDescription& scheduler,
   share_memory(values, job.resources, asked_slots(site, job.resources, told));
   check_words(scheduler, values);
   if (job.tasks > 0) {
-    values["log"] = with_task(job.log.string(), scheduler.arrays.log);
+    values["log"] = log_of_array(job.log.string(), scheduler.arrays.log);
     add_outputs(values, job, scheduler.arrays.log);
   }
   values["command"] = command_line(scheduler, job);

@@ -302,7 +302,9 @@ Scheduler::Answer Scheduler::ask(const spec::SchedulerQuestion& question,
       return answer;
     }
     const std::string said = all_said(result);
-    if (!result.ok() && !says(said, question.nothing)) {
+    // What was ended, as it took too long, may have said nothing for that reason.
+    const bool knows_none = result.end == ProcessEnd::exited && says(said, question.nothing);
+    if (!result.ok() && !knows_none) {
       answer.problem = description_.name + ": " + argv.front() + ": " + words_of(result);
       answer.is_absent = says(said, question.absent);
       return answer;

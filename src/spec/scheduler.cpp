@@ -122,6 +122,7 @@ std::vector<std::string> job_placeholders() {
           "memory_kib",
           "memory_mib",
           "memory_gib",
+          "memory_all_mib",
           "memory_per_slot_mib",
           "time_s",
           "time_min",

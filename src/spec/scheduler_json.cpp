@@ -219,13 +219,17 @@ void check_whole(const SchedulerDescription& scheduler, const JsonReader& root) 
   if (scheduler.has_arrays() && scheduler.node.index.empty()) {
     root.problem("has arrays, but 'node' does not say where a job finds its 'index'");
   }
+  if (scheduler.has_arrays() && scheduler.arrays.log.empty() && scheduler.knows("outputs")) {
+    root.problem("what comes back has the index in its name: the 'log' of 'arrays' must have it");
+  }
   if (scheduler.poll.empty()) root.problem("'poll' asks nothing");
   const auto begins = [&](JobPhase phase) {
     return std::any_of(scheduler.states.begin(), scheduler.states.end(), [&](const auto& state) {
       return state.second == phase;
     });
   };
-  for (const JobPhase phase : {JobPhase::pending, JobPhase::running, JobPhase::done}) {
+  // Not "done": jobs of some schedulers vanish when they have ended.
+  for (const JobPhase phase : {JobPhase::pending, JobPhase::running}) {
     if (begins(phase)) continue;
     root.problem("no word of 'states' means '" + std::string(to_string(phase)) + "'");
   }
@@ -262,7 +266,10 @@ SchedulerDescription parse_scheduler(std::string_view text, const std::string& o
   scheduler.node = read_node(root.optional("node"));
   JsonReader prefix = root.optional("prefix");
   scheduler.prefix = read_text(prefix);
-  check_template(scheduler.prefix, {{"nodes", "tasks", "tasks_per_node", "cpus"}, {}}, prefix);
+  check_template(
+      scheduler.prefix,
+      {{"nodes", "tasks", "tasks_per_node", "cpus", "gpus_per_task", "gpu_affinity"}, {}},
+      prefix);
   check_whole(scheduler, root);
   root.finish();
   document.finish();

@@ -174,7 +174,7 @@ TEST_CASE("site: a node that cannot have a copy is told, and its ranks read what
     CHECK((words.begin()->find(ending) == std::string::npos) == (node == "n2"));
     CHECK_THAT(*words.begin(), Catch::EndsWith(" pear"));
   }
-  CHECK_THAT(text_of(run / "jobs/1/job-1.1.log"),
+  CHECK_THAT(text_of(run / "jobs/1/job-1.log-1"),
              Contains("n2: ") && Contains("is not a folder of this user's own"));
   CHECK(user.leaves_nothing());
 }
@@ -190,7 +190,7 @@ TEST_CASE("site: ranks that mpirun starts on two nodes have their copies") {
   const Answer answer = user.sabath({"run", recipe, "--on", "test"});
   const fs::path run = user.sabath.run_directories().back();
   INFO(answer.errors);
-  INFO(text_of(run / "jobs/1/job-1.1.log") << text_of(run / "attempts/1/go/stderr.log"));
+  INFO(text_of(run / "jobs/1/job-1.log-1") << text_of(run / "attempts/1/go/stderr.log"));
   REQUIRE(answer.status == 0);
   const auto told = by_node(run / "attempts/1/go/stdout.log");
   REQUIRE(told.size() == 2);
@@ -223,9 +223,9 @@ TEST_CASE("site: whatever starts ranks brings copies to just the nodes that it r
   const Answer answer = user.sabath({"run", user.recipe(json::array({stage})), "--on", "test"});
   const fs::path run = user.sabath.run_directories().back();
   INFO(answer.errors);
-  INFO(text_of(run / "jobs/1/job-1.1.log") << text_of(run / "attempts/1/go/stderr.log"));
+  INFO(text_of(run / "jobs/1/job-1.log-1") << text_of(run / "attempts/1/go/stderr.log"));
   REQUIRE(answer.status == 0);
-  CHECK(text_of(run / "jobs/1/job-1.1.log").find("copying") == std::string::npos);
+  CHECK(text_of(run / "jobs/1/job-1.log-1").find("copying") == std::string::npos);
   const auto told = by_node(run / "attempts/1/go/stdout.log");
   REQUIRE(told.size() == 2);
   for (const auto& [node, words] : told) {
@@ -322,7 +322,7 @@ TEST_CASE("site: a job of one node has its inputs and images there, and leaves n
   CHECK(again.status == 0);
   for (const fs::path& one : user.sabath.run_directories()) {
     if (one != run) {
-      CHECK_THAT(text_of(one / "jobs/1/job-1.1.log"),
+      CHECK_THAT(text_of(one / "jobs/1/job-1.log-1"),
                  Contains("is not what it was when it was made"));
       CHECK_THAT(text_of(one / "attempts/1/go/stdout.log"), Contains(" 0\n"));
     }

@@ -25,7 +25,7 @@ struct BatchJob {
   std::string name{};              ///< for people: what the queue shows
   std::string comment{};           ///< what `find` finds it by
   std::filesystem::path script{};  ///< where the job script is written and kept
-  std::filesystem::path log{};     ///< of the job; "{task}" in it is the task's index
+  std::filesystem::path log{};     ///< of the job; "-{task}", its end, is the task's index
   /// "{task}" in it becomes what the scheduler calls the index of the task (1 where it is none).
   std::vector<std::string> argv{};
   std::size_t tasks = 0;  ///< of an array, with indices from 1; 0: a single job

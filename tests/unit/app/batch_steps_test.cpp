@@ -1,3 +1,4 @@
+#include <sabath/app/batch_files.hpp>
 #include <sabath/app/batch_steps.hpp>
 #include <sabath/base/clock.hpp>
 
@@ -154,4 +155,11 @@ TEST_CASE("steps: no job is asked for a longer time than can be counted") {
   stages[0].resources.time.reset();
   site.resources.time = std::chrono::hours(1);
   CHECK(app::steps_of(stages, site).front().resources.time == base::longest_duration);
+}
+
+TEST_CASE(
+    "batch files: the name of a job's log ends with the index, as some schedulers append it") {
+  const app::BatchFiles files("/study/jobs/1");
+  CHECK(files.log(2) == "/study/jobs/1/job-2.log-{task}");
+  CHECK(files.log_of(2, 3) == "/study/jobs/1/job-2.log-3");
 }

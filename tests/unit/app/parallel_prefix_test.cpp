@@ -4,6 +4,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/spec/scheduler.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -83,6 +84,42 @@ TEST_CASE("prefix: a site says how, and a recipe's word goes before it") {
         Words{"mpirun", "-n", "4", "-N", "2", "--bind-to", "none"});
   const auto error = test::error_of([&] { argv("mpiexec", ""); });
   CHECK(test::contains(error.what(), "'mpiexec' starts the ranks, and was not found"));
+}
+
+TEST_CASE("prefix: ranks at a Flux get GPUs where the stage has some") {
+  const Tools all({"flux", "mpirun"});
+  const std::string file = SABATH_SOURCE_DIR "/catalog/schedulers/flux.json";
+  const std::string shipped = spec::parse_scheduler(base::read_file(file), file).prefix;
+  const auto options = [&](int nodes, int tasks, std::optional<int> gpus) {
+    spec::Resources wanted = resources(nodes, tasks, 3);
+    wanted.gpus = gpus;
+    Words argv = app::prefix_for("auto", shipped, wanted, false, all.environment()).argv;
+    REQUIRE(argv.size() >= 5);
+    CHECK(Words(argv.begin(), argv.begin() + 5) == Words{"flux",
+                                                         "run",
+                                                         "--nodes=" + std::to_string(nodes),
+                                                         "--ntasks=" + std::to_string(tasks),
+                                                         "--cores-per-task=3"});
+    argv.erase(argv.begin(), argv.begin() + 5);
+    return argv;
+  };
+  CHECK(options(1, 2, 2) == Words{"--gpus-per-task=1"});
+  CHECK(options(2, 4, 4) == Words{"--gpus-per-task=2"});
+  CHECK(options(1, 1, 4) == Words{"--gpus-per-task=4"});
+  CHECK(options(1, 2, 1) == Words{"--setopt=gpu-affinity=off"});
+  CHECK(options(1, 2, 3) == Words{"--setopt=gpu-affinity=off"});
+  CHECK(options(1, 2, 0).empty());
+  CHECK(options(1, 2, std::nullopt).empty());
+}
+
+TEST_CASE("prefix: a word of a site with what there is none of is left out") {
+  const Tools all({"mpirun"});
+  const auto argv = [&](const std::string& site) {
+    return app::prefix_for("auto", site, resources(1, 2), false, all.environment()).argv;
+  };
+  CHECK(argv("mpirun --gpus={gpus_per_task} -np {tasks}") == Words{"mpirun", "-np", "2"});
+  // It was one of the site's placeholders: mpirun gets no options of its own.
+  CHECK(argv("mpirun --gpus={gpus_per_task}") == Words{"mpirun"});
 }
 
 TEST_CASE("prefix: torchrun's way is one process a node") {

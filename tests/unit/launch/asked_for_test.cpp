@@ -105,6 +105,28 @@ TEST_CASE("shipped schedulers: what the site says that jobs have anyway is not a
   CHECK(why.empty());
 }
 
+TEST_CASE("shipped schedulers: each process of a Torque job may use all of the job's memory") {
+  // Its mom makes "pmem", and "mem" of a job on one node, the limit of each process.
+  std::string why;
+  const spec::Resources threads{.cpus = 8, .memory_bytes = 16ULL << 30U};
+  CHECK_THAT(options_of("torque", threads, {}, why),
+             Contains("#PBS -l mem=16384mb\n") && !Contains("pmem"));
+  const spec::Resources nodes{.nodes = 2, .tasks = 8, .memory_bytes = 16ULL << 30U};
+  CHECK_THAT(options_of("torque", nodes, {}, why),
+             Contains("#PBS -l mem=32768mb\n") && !Contains("pmem"));
+  CHECK(why.empty());
+}
+
+TEST_CASE(
+    "shipped schedulers: GPUs of Flux are those of each node, however many ranks share them") {
+  std::string why;
+  const spec::Resources shared{.nodes = 2, .tasks = 8, .cpus = 2, .gpus = 2};
+  CHECK_THAT(options_of("flux", shared, {}, why),
+             Contains("# flux: --nodes=2\n# flux: --nslots=2\n# flux: --cores-per-slot=8\n# flux: "
+                      "--gpus-per-slot=2\n"));
+  CHECK(why.empty());
+}
+
 TEST_CASE("shipped schedulers: a site that says in its own words what a job gets is believed") {
   const spec::Resources wanted{.nodes = 2, .tasks = 2, .cpus = 4, .gpus = 1};
   std::string why;
@@ -209,7 +231,9 @@ TEST_CASE("shipped schedulers: which reasons of Slurm's pass by themselves") {
                              "InvalidAccount",
                              "InvalidQOS",
                              "launch failed requeued held",
-                             "launch_failed_requeued_held"}) {
+                             "launch_failed_requeued_held",
+                             "job requeued in held state",
+                             "job_requeued_in_held_state"}) {
     INFO(reason);
     CHECK(stays(reason));
   }

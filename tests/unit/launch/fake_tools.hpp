@@ -60,7 +60,7 @@ class FakeTools {
     job.name = "supercell";
     job.comment = "batch-abcdefgh";
     job.script = path("job-1.sh");
-    job.log = path("job-1-{task}.log");
+    job.log = path("job-1.log-{task}");
     job.argv = {"/opt/bin/sabath", "exec", "--batch", "/runs/it's", "--task", "{task}"};
     return job;
   }

@@ -81,7 +81,17 @@ const std::string pbs_answer =
     "Job Id: 1235[1].pbs01\n    job_state = F\n    Exit_status = 271\n\n"
     "Job Id: 1235[2].pbs01\n    job_state = F\n    Exit_status = -29\n\n"
     "Job Id: 1235[5].pbs01\n    job_state = X\n\n"
-    "Job Id: 1236.pbs01\n    job_state = F\n    Exit_status = 3\n\n";
+    "Job Id: 1236.pbs01\n    job_state = F\n    Exit_status = 3\n\n"
+    // Tasks that have ended, of an array that goes on.
+    "Job Id: 1238[1].pbs01\n    job_state = X\n    Exit_status = 0\n\n"
+    "Job Id: 1238[2].pbs01\n    job_state = X\n    Exit_status = 1\n\n"
+    "Job Id: 1238[3].pbs01\n    job_state = X\n    Exit_status = 265\n\n"
+    "Job Id: 1238[4].pbs01\n    job_state = X\n    Exit_status = 271\n\n"
+    "Job Id: 1238[5].pbs01\n    job_state = X\n    Exit_status = -29\n\n"
+    "Job Id: 1238[6].pbs01\n    job_state = X\n    Exit_status = -27\n\n"
+    "Job Id: 1238[7].pbs01\n    job_state = X\n    Exit_status = -26\n\n"
+    "Job Id: 1238[8].pbs01\n    job_state = X\n\n"
+    "Job Id: 1238[9].pbs01\n    job_state = R\n\n";
 
 Case pbs() {
   Case c;
@@ -97,7 +107,7 @@ Case pbs() {
               "#PBS -l select=2:ncpus=12:mpiprocs=4:ngpus=1:mem=5mb\n",
               "#PBS -l place=scatter\n",
               "#PBS -l walltime=1:30:00\n",
-              "-^array_index^.log\n",
+              ".log-^array_index^\n",
               "exec timeout --signal=TERM 5340 /opt/bin/sabath",
               "\"$PBS_ARRAY_INDEX\""};
   c.answers = {{"qstat", pbs_answer}};
@@ -108,7 +118,16 @@ Case pbs() {
               {"1235[2].pbs01", JobPhase::timed_out},
               {"1235[5].pbs01", JobPhase::unknown},
               {"1236.pbs01", JobPhase::failed},
-              {"1237.pbs01", JobPhase::unknown}};
+              {"1237.pbs01", JobPhase::unknown},
+              {"1238[1].pbs01", JobPhase::done},
+              {"1238[2].pbs01", JobPhase::failed},
+              {"1238[3].pbs01", JobPhase::failed},
+              {"1238[4].pbs01", JobPhase::cancelled},
+              {"1238[5].pbs01", JobPhase::timed_out},
+              {"1238[6].pbs01", JobPhase::out_of_memory},
+              {"1238[7].pbs01", JobPhase::out_of_memory},
+              {"1238[8].pbs01", JobPhase::unknown},
+              {"1238[9].pbs01", JobPhase::running}};
   c.refusal = "qsub: Unknown queue";
   c.cancelled_by = "qdel 1234.pbs01 1235[3].pbs01";
   return c;
@@ -120,7 +139,9 @@ Case torque() {
   c.script = {"#PBS -q gpu\n",
               "#PBS -t 1-5%2\n",
               "#PBS -l nodes=2:ppn=12:gpus=1\n",
+              "#PBS -l mem=10mb\n",
               "#PBS -l walltime=1:30:00\n",
+              "/job-1.log\n",
               "\"$PBS_ARRAYID\""};
   c.answers = {{"qstat",
                 "Job Id: 1234.pbs01\n    job_state = C\n    exit_status = 0\n\n"
@@ -137,6 +158,7 @@ Case torque() {
 }
 
 Case lsf() {
+  const std::string end = std::string(78, '-') + "\n\n";
   Case c;
   c.name = "lsf";
   c.submit_tool = "bsub";
@@ -151,15 +173,39 @@ Case lsf() {
               "#BSUB -n 24\n",
               "#BSUB -R \"span[ptile=12]\"\n",
               "#BSUB -wa TERM -wt 1\n",
-              "-%I.log\n",
+              ".log-%I\n",
               "\"$LSB_JOBINDEX\""};
-  c.answers = {{"bjobs",
-                "930|0|DONE|-|-\n931|3|RUN|-|-\n931|4|PEND|-|Job array has reached its running "
-                "element limit;\n931|1|EXIT|TERM_RUNLIMIT: job killed after reaching LSF run time "
-                "limit|-\n931|2|EXIT|TERM_MEMLIMIT: job killed after reaching LSF memory usage "
-                "limit|-\n931|5|EXIT|TERM_OWNER: job killed by owner|-\n932|0|EXIT|-|-\n"
-                "934|0|EXIT|TERM_PREEMPT: job killed after preemption|-\n"}};
-  c.phases = {{"930", JobPhase::done},
+  c.answers = {
+      {"bjobs",
+       "930|0|DONE|-|-\n931|3|RUN|-|-\n931|4|PEND|-|Job array has reached its running "
+       "element limit;\n931|1|EXIT|TERM_RUNLIMIT: job killed after reaching LSF run time "
+       "limit|-\n931|2|EXIT|TERM_MEMLIMIT: job killed after reaching LSF memory usage "
+       "limit|-\n931|5|EXIT|TERM_OWNER: job killed by owner|-\n932|0|EXIT|-|-\n"
+       "934|0|EXIT|TERM_PREEMPT: job killed after preemption|-\n"},
+      {"bacct",
+       "\nAccounting information about jobs that are:\n  - submitted by all users.\n" + end +
+           "Job <935>, Job Name <batch-abcdefgh>, User <ada>, Project <default>, Status "
+           "<DONE>, Queue <normal>, Command <exec /opt/bin/sabath>\n"
+           "Thu Apr 18 22:32:01: Submitted from host <login>, CWD <$HOME>;\n"
+           "Thu Apr 18 23:34:12: Completed <done>.\n\n"
+           "Accounting information about this job:\n     CPU_T     WAIT     TURNAROUND   "
+           "STATUS     HOG_FACTOR    MEM    SWAP\n      0.02        0              0     "
+           "done         0.0000     123M      3.2G\n" +
+           end +
+           "Job <936[2]>, Job Name <batch-abcdefgh[2]>, User <ada>, Project <default>, "
+           "Status <EXIT>, Queue <normal>, Command <exec /opt/bin/sabath>\n"
+           "Thu Apr 18 22:32:01:  [2] dispatched to <n1>;\n"
+           "Thu Apr 18 23:34:12: Completed <exit>.\n" +
+           end +
+           "Job <936[3]>, Job Name <batch-abcdefgh[3]>, User <ada>, Project <default>, "
+           "Status <EXIT>, Queue <normal>, Command <exec /opt/bin/sabath>\n"
+           "Thu Apr 18 23:34:12: Completed <exit>; TERM_RUNLIMIT: job killed after "
+           "reaching LSF run time limit.\n" +
+           end}};
+  c.phases = {{"935", JobPhase::done},
+              {"936[2]", JobPhase::failed},
+              {"936[3]", JobPhase::timed_out},
+              {"930", JobPhase::done},
               {"931[3]", JobPhase::running},
               {"931[4]", JobPhase::pending},
               {"931[1]", JobPhase::timed_out},
@@ -207,7 +253,7 @@ Case sge() {
               "#$ -t 1-5\n",
               "#$ -tc 2\n",
               "#$ -l h_rt=5400,s_rt=5340\n",
-              "-$TASK_ID.log\n",
+              ".log-$TASK_ID\n",
               "(trap '' USR1 USR2; exec /opt/bin/sabath exec",
               "\"$SGE_TASK_ID\""};
   c.answers = {
@@ -261,7 +307,7 @@ Case htcondor() {
               "My.SabathBatch = \"batch-abcdefgh\"\n",
               "request_cpus = 24\n",
               "request_memory = 5\n",
-              "-$INT(sabath_task).log\n",
+              ".log-$INT(sabath_task)\n",
               "max_materialize = 2\n",
               "periodic_remove = JobStatus == 5 && member(HoldReasonCode, {6, 7, ",
               "--an-option\nqueue 5\n"};
@@ -318,7 +364,9 @@ Case flux() {
   c.single = "f2oBnTHsqT";
   c.script = {"# flux: --queue=gpu\n",
               "# flux: --time-limit=5400s\n",
-              "# flux: --nslots=8\n",
+              "# flux: --nslots=2\n",
+              "# flux: --cores-per-slot=12\n",
+              "# flux: --gpus-per-slot=1\n",
               "# flux: --dependency=afterok:f1\n",
               "--task \"1\"\n"};
   c.answers = {{"flux",
@@ -420,7 +468,7 @@ TEST_CASE("shipped schedulers: a single job is submitted, and its id is read") {
     CHECK_THAT(script, Contains("/opt/bin/sabath exec --batch '/runs/it'\\''s' --task \"1\""));
     const std::string all = script + tools.read("job-1.submit");
     CHECK_THAT(all, Contains("batch-abcdefgh"));
-    CHECK_THAT(all, Contains(tools.path("job-1-1.log").string()));
+    CHECK_THAT(all, Contains(tools.path("job-1.log-1").string()));
     base::SystemProcessRunner processes;
     base::Command check;
     check.argv = {"bash", "-n", tools.path("job-1.sh").string()};
@@ -444,27 +492,6 @@ TEST_CASE("shipped schedulers: an array and all its resources become options") {
       CHECK_THAT(all, Contains(part));
     CHECK_THAT(all, Contains("--an-option\n"));
   }
-}
-
-TEST_CASE(
-    "shipped schedulers: without a common file system the job names its files as they arrive") {
-  FakeTools tools;
-  tools.answer("condor_submit", "50.0 - 50.0\n");
-  auto job = tools.job();
-  job.argv = {"/opt/bin/sabath", "exec", "--batch", "/runs/x/jobs/1", "/runs/xy", "/runs/x"};
-  job.inputs = {"/opt/bin/sabath", "/runs/x"};
-  job.outputs = {"x"};
-  tools.scheduler(test::shipped_scheduler("osg")).submit(job, never);
-  CHECK_THAT(tools.read("job-1.sh"),
-             Contains("\nexec ./sabath exec --batch ./x/jobs/1 /runs/xy ./x\n"));
-  job.outputs = {"back-{task}"};
-  job.tasks = 3;
-  tools.answer("condor_submit", "51.0 - 51.2\n");
-  tools.scheduler(test::shipped_scheduler("osg")).submit(job, never);
-  CHECK_THAT(tools.read("job-1.sh"), Contains("\nmkdir -p back-\"$SABATH_TASK\"\n"));
-  tools.scheduler(test::shipped_scheduler("htcondor")).submit(job, never);
-  CHECK_THAT(tools.read("job-1.sh"),
-             Contains("\nexec /opt/bin/sabath exec --batch /runs/x/jobs/1") && !Contains("mkdir"));
 }
 
 TEST_CASE("shipped schedulers: states are told as they are, and what is not told is unknown") {
@@ -493,26 +520,6 @@ TEST_CASE("shipped schedulers: silence and nonsense are never success") {
     INFO(c.name);
     CHECK(views.at(c.single).phase == JobPhase::unknown);
   }
-}
-
-TEST_CASE(
-    "shipped schedulers: a PBS that keeps no history tells what is queued, and knows no more") {
-  FakeTools tools;
-  const std::string no_history =
-      "case \"$*\" in *-x*) echo 'PBS is not configured to maintain job history' >&2; exit 1;; "
-      "esac\n";
-  tools.tool("qstat",
-             no_history +
-                 "printf 'Job Id: 1234.pbs01\\n    job_state = R\\n    queue = workq\\n\\n'\n"
-                 "echo 'qstat: Unknown Job Id 1235.pbs01' >&2; exit 153");
-  tools.tool("qselect", no_history + "echo 1234.pbs01");
-  auto scheduler = tools.scheduler(test::shipped_scheduler("pbs"));
-  const auto views = scheduler.poll({"1234.pbs01", "1235.pbs01"}, never);
-  CHECK(to_string(views.at("1234.pbs01").phase) == to_string(JobPhase::running));
-  CHECK(to_string(views.at("1235.pbs01").phase) == to_string(JobPhase::unknown));
-  CHECK_FALSE(views.at("1235.pbs01").is_unheard);
-  CHECK(scheduler.find("batch-abcdefgh", never).value_or("") == "1234.pbs01");
-  CHECK(scheduler.accounting({"1235.pbs01"}, never).is_absent);
 }
 
 TEST_CASE("shipped schedulers: a refusal is told in its own words, and not repeated") {

@@ -52,7 +52,7 @@ TEST_CASE("scheduler: a job is submitted with a script that starts sabath, and i
   CHECK(script.starts_with("#!/bin/bash\n# supercell, written by sabath and submitted with: "));
   CHECK_THAT(script,
              Contains("\n#SBATCH --job-name=supercell\n#SBATCH --comment=batch-abcdefgh\n"));
-  CHECK_THAT(script, Contains("#SBATCH --output=" + tools.path("job-1-1.log").string() + "\n"));
+  CHECK_THAT(script, Contains("#SBATCH --output=" + tools.path("job-1.log-1").string() + "\n"));
   CHECK_THAT(script, Contains("\nexport SABATH_JOB_ID=\"$SLURM_JOB_ID\"\n"));
   CHECK(script.ends_with("\nexec /opt/bin/sabath exec --batch '/runs/it'\\''s' --task \"1\"\n"));
   CHECK_THAT(script, !Contains("--array"));
@@ -101,7 +101,7 @@ TEST_CASE("scheduler: what a site asks for and a job needs become options") {
                                        "--licenses=x:1"}) {
     CHECK_THAT(script, Contains("\n#SBATCH " + line + "\n"));
   }
-  CHECK_THAT(script, Contains("#SBATCH --output=" + tools.path("job-1-%a.log").string() + "\n"));
+  CHECK_THAT(script, Contains("#SBATCH --output=" + tools.path("job-1.log-%a").string() + "\n"));
   CHECK(script.starts_with("#!/bin/bash -l\n"));
   CHECK_THAT(script, Contains("\nexport A='it'\\''s'\nmodule load gcc\n"));
   CHECK(script.ends_with(" --task \"$SLURM_ARRAY_TASK_ID\"\n"));
@@ -339,6 +339,23 @@ TEST_CASE("scheduler: one that cannot be asked tells nothing") {
   CHECK(error.kind() == base::ErrorKind::launch);
   CHECK(std::string(error.what()) ==
         "slurm: squeue: slurm_load_jobs error: Unable to contact slurm controller");
+}
+
+TEST_CASE("scheduler: a tool that fails without a word may mean that it knows none of the ids") {
+  auto description = slurm();
+  description.poll.front().nothing = "^\\s*$";
+  description.timeout = std::chrono::seconds(1);
+  FakeTools tools;
+  tools.tool("squeue", "exit 1");
+  tools.answer("sacct", "7|COMPLETED|None\n");
+  CHECK(tools.scheduler(description).poll({"7"}, never).at("7").phase == JobPhase::done);
+  tools.refuse("squeue", "slurm_load_jobs error: Unable to contact slurm controller");
+  CHECK_THROWS_AS(tools.scheduler(description).poll({"7"}, never), base::Error);
+  // One that was ended had no time for a word.
+  tools.tool("squeue", "exec sleep 60");
+  CHECK_THROWS_AS(tools.scheduler(description).poll({"7"}, never), base::Error);
+  tools.tool("squeue", "kill -9 $$");
+  CHECK_THROWS_AS(tools.scheduler(description).poll({"7"}, never), base::Error);
 }
 
 TEST_CASE("scheduler: an answer that cannot be read to its end is no answer") {

@@ -117,10 +117,16 @@ TEST_CASE("scheduler description: what cannot work as a whole is told, all at on
   auto problem = problem_with("/states", {{"W", "waiting"}});
   CHECK(problem.says("/states/W"));
   CHECK(problem.says("no word of 'states' means 'running'"));
-  CHECK(problem.says("no word of 'states' means 'done'"));
+  CHECK_FALSE(problem.says("means 'done'"));
   CHECK(problem_with("/poll", ordered_json::array()).says("'poll' asks nothing"));
   CHECK(problem_with("/arrays", {{"task", "{1}.{task}"}, {"log", "%a"}})
             .says("has arrays, but 'node' does not say where a job finds its 'index'"));
+  ordered_json returning = minimal();
+  returning["arrays"] = {{"task", "{1}.{task}"}, {"log", ""}};
+  returning["node"]["index"] = "$INDEX";
+  CHECK(read(returning).arrays.log.empty());
+  returning["submit"]["options"] = {"--bring-back={outputs}"};
+  CHECK(problem_of([&] { read(returning); }).says("the 'log' of 'arrays' must have it"));
   problem = problem_with("/submit/directive", "#X\n#Y ");
   CHECK(problem.says("/submit/directive: must not contain line breaks"));
   CHECK(problem_with("/submit/optoins", {"x"}).hint == "did you mean 'options'?");
