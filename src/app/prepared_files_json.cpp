@@ -1,8 +1,11 @@
 #include <sabath/app/prepared_files.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <nlohmann/json.hpp>
+
+#include <exception>
 
 namespace sabath::app {
 
@@ -14,6 +17,8 @@ void write_prepared(const std::filesystem::path& file, const PreparedRecipe& pre
   plan.variants = prepared.environments.variants;
   plan.inputs = prepared.inputs;
   plan.variant = prepared.request.variant;
+  std::error_code none;
+  std::filesystem::remove(unprepared(file), none);  // of an earlier try
   base::write_file_atomically(file, base::pretty_json(spec::to_json(plan)));
 }
 
@@ -25,6 +30,31 @@ PreparedRecipe read_prepared(const std::filesystem::path& file, const RunRequest
       plan.inputs};
   prepared.request.variant = plan.variant.value_or("");
   return prepared;
+}
+
+std::filesystem::path unprepared(const std::filesystem::path& file) {
+  return file.string() + ".failed";
+}
+
+void write_unprepared(const std::filesystem::path& file, const base::Error& error) noexcept {
+  try {
+    const nlohmann::json document = {{"message", base::printable(error.what(), true)},
+                                     {"hint", base::printable(error.hint(), true)}};
+    base::write_file_atomically(unprepared(file), base::pretty_json(document));
+  } catch (const std::exception&) {
+    return;  // its exit status says so, too
+  }
+}
+
+base::Error read_unprepared(const std::filesystem::path& file, const std::string& place) {
+  const std::filesystem::path path = unprepared(file);
+  auto document = base::JsonDocument::parse(base::read_file(path), path.string());
+  base::JsonReader reader = document.root();
+  const std::string message = reader.required("message").string();
+  const std::string hint = reader.required("hint").string();
+  reader.finish();
+  document.finish();
+  return {base::ErrorKind::environment, place + message, hint};
 }
 
 }  // namespace sabath::app

@@ -252,6 +252,44 @@ TEST_CASE("site: layers are built and data fetched by the job that makes everyth
       std::set<std::string>{"n1\npear\n", "n2\npear\n", "n3\npear\n", "n4\npear\n"}.contains(said));
 }
 
+TEST_CASE("site: the job that makes everything ready has the catalogs of who asked") {
+  SiteUser user(SlurmCluster::shared(), {{"build_in_job", true}});
+  const fs::path catalog = user.sabath.folder() / "more";
+  fs::create_directories(catalog);
+  write_text(user.sabath.folder() / "words", "pear\n");
+  write_text(catalog / "blob.json",
+             R"({"schema": 1, "kind": "dataset", "name": "blob", "files": [
+        {"path": "words", "sources": ["file://)" +
+                 (user.sabath.folder() / "words").string() + R"("]}]})");
+  const std::string recipe = user.sabath.shell_recipe(
+      "reader", "cat {dataset.list}/words", R"({"datasets": {"list": "blob"}})");
+  const Answer answer = user.sabath({"--catalog", catalog.string(), "run", recipe, "--on", "test"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+}
+
+TEST_CASE("site: why nothing could be made ready is told at once") {
+  SiteUser user(SlurmCluster::shared(), {{"build_in_job", true}, {"grace", "10m"}});
+  const json recipe = {
+      {"schema", 1},
+      {"name", "broken"},
+      {"environment",
+       {{"layers",
+         {{{"kind", "source"},
+           {"path", "{recipe}"},
+           {"build", "steps"},
+           {"steps", json::array({json::array({"sh", "-c", "echo no luck; exit 3"})})}}}}}},
+      {"stages", {{{"name", "go"}, {"run", {"true"}}}}}};
+  const auto begun = std::chrono::steady_clock::now();
+  const Answer answer =
+      user.sabath({"run", user.sabath.recipe("broken", recipe.dump()), "--on", "test"});
+  INFO(answer.errors);
+  CHECK(answer.status == 13);
+  CHECK_THAT(answer.errors, Contains(" of 'test': ") && Contains("exited with status 3"));
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::minutes(5));
+  CHECK(user.sabath.count_runs() == 0);
+}
+
 TEST_CASE("site: what the site says of its jobs is what they get") {
   auto cluster = std::make_unique<SlurmCluster>(std::vector<std::string>{"--nodes", "2"});
   cluster->answer(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/app/run_recipe.hpp>
+#include <sabath/base/error.hpp>
 
 #include <filesystem>
 
@@ -11,5 +12,14 @@ void write_prepared(const std::filesystem::path& file, const PreparedRecipe& pre
 
 /// The same, for `request`. Throws Error{not_found|usage}.
 PreparedRecipe read_prepared(const std::filesystem::path& file, const RunRequest& request);
+
+/// Why nothing is ready, beside `file`, which is not written then. What cannot be written is left.
+void write_unprepared(const std::filesystem::path& file, const base::Error& error) noexcept;
+
+/// Where that stands.
+std::filesystem::path unprepared(const std::filesystem::path& file);
+
+/// The same error again, with `place` before it. Throws Error{usage} for a file that is none.
+base::Error read_unprepared(const std::filesystem::path& file, const std::string& place);
 
 }  // namespace sabath::app

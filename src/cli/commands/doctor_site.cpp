@@ -77,7 +77,8 @@ std::vector<Check> check_site(const std::string& name,
   const base::SteadyTime begin = workspace.clock().steady();
   const Probe probe = submit_probe(site, workspace);
   checks.push_back({"submission", "ok", "job " + probe.job + " was accepted", {}});
-  const launch::JobView view = await_file(probe.report(), probe.job, site, limit, true, workspace);
+  const launch::JobView view =
+      await_file({probe.report()}, probe.job, site, limit, true, workspace);
   const auto report = base::read_file_if_exists(probe.report());
   if (!report) {
     if (!is_over(view.phase)) workspace.desk(site).scheduler().cancel({probe.job}, {});

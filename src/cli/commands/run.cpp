@@ -5,6 +5,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/prepared_files.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -62,7 +63,7 @@ void check_site_options(const RunOptions& options) {
   }
 }
 
-int run_run(const RunOptions& options, Workspace& workspace) {
+int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
   if (!options.resume.empty()) {
     refuse_beside_resume(options);
     return resume_study(options, workspace);
@@ -84,6 +85,17 @@ int run_run(const RunOptions& options, Workspace& workspace) {
   if (asks_for_study(options)) return run_new_study(options, request, points, workspace);
   return options.on.empty() ? run_once(options, request, workspace)
                             : run_at_site(options, request, workspace);
+}
+
+int run_run(const RunOptions& options, Workspace& workspace) {
+  if (options.prepare.empty()) return run_what_is_asked(options, workspace);
+  try {
+    return run_what_is_asked(options, workspace);
+  } catch (const base::Error& error) {
+    // Who waits for the file is told at once. What a signal ended may be begun again by its job.
+    if (error.kind() != base::ErrorKind::interrupted) app::write_unprepared(options.prepare, error);
+    throw;
+  }
 }
 
 std::string why_empty(const std::string& text) {

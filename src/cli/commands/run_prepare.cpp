@@ -30,6 +30,8 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   job.script = folder.path() / "job.sh";
   job.log = folder.path() / "job.log";
   job.argv = {site.program.empty() ? program_path().string() : site.program};
+  for (const std::filesystem::path& catalog : workspace.folders().catalogs)
+    job.argv.insert(job.argv.end(), {"--catalog", catalog.string()});
   job.argv.insert(job.argv.end(), arguments.begin(), arguments.end());
   job.argv.insert(job.argv.end(), {"--prepare", file.string()});
   const bool resumes = arguments.size() > 1 && arguments[1] == "--resume";
@@ -42,17 +44,20 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   job.resources = site.resources;
   const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
   workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
-  const launch::JobView view = await_file(file, id, site, longest_wait, false, workspace);
+  const auto failed = app::unprepared(file);
+  const launch::JobView view = await_file({file, failed}, id, site, longest_wait, false, workspace);
+  const std::string place = "job " + id + " of '" + site.name + "': ";
   std::error_code code;
   if (std::filesystem::exists(file, code)) return app::read_prepared(file, request);
+  if (std::filesystem::exists(failed, code)) throw app::read_unprepared(file, place);
   if (!is_over(view.phase)) {
     workspace.desk(site).scheduler().cancel({id}, {});
-    throw base::Error(base::ErrorKind::interrupted, "job " + id + ": was ended, nothing is ready");
+    throw base::Error(base::ErrorKind::interrupted, place + "was ended, nothing is ready");
   }
-  throw base::Error(base::ErrorKind::environment,
-                    "job " + id + " of '" + site.name + "': ended (" + view.state +
-                        ") and nothing is ready: " + app::last_words(job.log),
-                    "'sabath doctor --site " + site.name + "' checks what its nodes see");
+  throw base::Error(
+      base::ErrorKind::environment,
+      place + "ended (" + view.state + ") and nothing is ready: " + app::last_words(job.log),
+      "'sabath doctor --site " + site.name + "' checks what its nodes see");
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ WaitEnd wait_for(app::RunWatch& watch,
   }
 }
 
-launch::JobView await_file(const std::filesystem::path& file,
+launch::JobView await_file(const std::vector<std::filesystem::path>& files,
                            const std::string& job,
                            const spec::Site& site,
                            std::chrono::nanoseconds limit,
@@ -252,7 +252,10 @@ launch::JobView await_file(const std::filesystem::path& file,
   const auto tell = [&](bool finished) {
     workspace.observer().progress({"job " + job + " " + view.state, 0, {}, false, finished});
   };
-  while (!std::filesystem::exists(file, code)) {
+  const auto is_there = [&](const std::filesystem::path& file) {
+    return std::filesystem::exists(file, code);
+  };
+  while (std::none_of(files.begin(), files.end(), is_there)) {
     const base::SteadyTime now = workspace.clock().steady();
     const bool patient = !ended || now - *ended < site.grace;
     if (workspace.stop().stop_requested() || now - begin > limit || !patient) break;

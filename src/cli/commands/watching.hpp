@@ -35,10 +35,10 @@ WaitEnd wait_for(app::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
                  Workspace& workspace);
 
-/// Waits for a file that a single job makes; says how the job stood last. Gives up when the job is
-/// over without it, or with `leaves_stuck` waits for what does not pass by itself, after the site's
-/// grace, and when the time or the user ends it.
-launch::JobView await_file(const std::filesystem::path& file,
+/// Waits for one of the files that a single job makes; says how the job stood last. Gives up when
+/// the job is over without any, or with `leaves_stuck` waits for what does not pass by itself,
+/// after the site's grace, and when the time or the user ends it.
+launch::JobView await_file(const std::vector<std::filesystem::path>& files,
                            const std::string& job,
                            const spec::Site& site,
                            std::chrono::nanoseconds limit,
