@@ -1,5 +1,6 @@
 #include "node_staging.hpp"
 
+#include <sabath/app/sites.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/env/container_command.hpp>
@@ -22,12 +23,10 @@ std::string own_text() {
 
 }  // namespace
 
-std::optional<fs::path> expanded(const std::string& path,
-                                 const base::Environment& environment,
-                                 base::Observer& observer) {
-  if (path.empty()) return std::nullopt;
+std::optional<fs::path> folder_on_node(const std::string& path,
+                                       const base::Environment& environment) {
   std::string text = path;
-  if (text.front() == '$') {
+  if (text.starts_with('$')) {
     const bool braced = text.size() > 1 && text[1] == '{';
     const std::size_t from = braced ? 2 : 1;
     const std::size_t to = std::min(text.find_first_of(braced ? "}" : "/", from), text.size());
@@ -35,9 +34,17 @@ std::optional<fs::path> expanded(const std::string& path,
     const std::string rest = to < text.size() ? text.substr(to + (braced ? 1 : 0)) : std::string();
     text = value == environment.end() ? std::string() : value->second + rest;
   }
-  if (!text.empty() && text.front() == '/') return fs::path(text);
-  observer.warn("the site's folder '" + path + "' is none on this node", "it is not used");
-  return std::nullopt;
+  return text.starts_with('/') ? std::optional<fs::path>(text) : std::nullopt;
+}
+
+std::optional<fs::path> expanded(const std::string& path,
+                                 const base::Environment& environment,
+                                 base::Observer& observer) {
+  if (path.empty()) return std::nullopt;
+  auto folder = folder_on_node(path, environment);
+  if (!folder)
+    observer.warn("the site's folder '" + path + "' is none on this node", "it is not used");
+  return folder;
 }
 
 std::vector<env::PrefixImage> images_used(const spec::RunPlan& plan) {

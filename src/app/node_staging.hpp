@@ -12,8 +12,7 @@
 
 namespace sabath::app {
 
-/// A path of a site that may begin with a variable: "$TMPDIR/x", "${TMPDIR}/x". Nothing, and a
-/// warning, where the variable is not set here, or what comes of it is no absolute path.
+/// As `folder_on_node`, with a warning where there is none.
 std::optional<std::filesystem::path> expanded(const std::string& path,
                                               const base::Environment& environment,
                                               base::Observer& observer);

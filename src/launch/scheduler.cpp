@@ -126,6 +126,16 @@ bool names(const std::vector<std::string>& command, std::string_view placeholder
   });
 }
 
+/// Where the program stands behind "env NAME=VALUE ...".
+std::size_t program_in(const std::vector<std::string>& argv) {
+  if (argv.front() != "env") return 0;
+  const auto program = std::find_if(argv.begin() + 1, argv.end(), [](const std::string& word) {
+    return word.starts_with('-') || word.find('=') == std::string::npos;
+  });
+  const bool is_one = program != argv.end() && !program->starts_with('-');
+  return is_one ? static_cast<std::size_t>(program - argv.begin()) : 0;
+}
+
 /// As many ids together as fit into a call.
 std::vector<std::vector<std::string>> chunks_of(const std::vector<std::string>& ids) {
   std::vector<std::vector<std::string>> chunks;
@@ -264,8 +274,15 @@ ProcessResult Scheduler::call(const std::vector<std::string>& argv,
                               const std::filesystem::path& input,
                               const std::stop_token& stop) const {
   base::Command command;
-  command.argv = argv;
   command.environment = environment_;
+  // Not left to env, which says of a program that is not there what only a person understands.
+  const auto program = argv.begin() + static_cast<std::ptrdiff_t>(program_in(argv));
+  for (auto word = argv.begin(); word < program; ++word) {
+    const std::size_t sign = word->find('=');
+    if (sign != std::string::npos)
+      (*command.environment)[word->substr(0, sign)] = word->substr(sign + 1);
+  }
+  command.argv.assign(program, argv.end());
   command.deadline = description_.timeout;
   command.capture_limit = most_output;
   command.grace = std::chrono::seconds(1);
@@ -305,12 +322,12 @@ Scheduler::Answer Scheduler::ask(const spec::SchedulerQuestion& question,
     // What was ended, as it took too long, may have said nothing for that reason.
     const bool knows_none = result.end == ProcessEnd::exited && says(said, question.nothing);
     if (!result.ok() && !knows_none) {
-      answer.problem = description_.name + ": " + argv.front() + ": " + words_of(result);
+      answer.problem = description_.name + ": " + argv[program_in(argv)] + ": " + words_of(result);
       answer.is_absent = says(said, question.absent);
       return answer;
     }
     if (!add_rows(answer.rows, result.output, question.rows)) {
-      answer.problem = description_.name + ": " + argv.front() +
+      answer.problem = description_.name + ": " + argv[program_in(argv)] +
                        ": its answer takes too many steps to be read with '" + question.rows + "'";
       return answer;
     }
@@ -383,7 +400,7 @@ std::string Scheduler::submit(const BatchJob& job, const std::stop_token& stop) 
     base::write_file_atomically(submit_file_of(job), submit_file(description_, site_, values));
   }
   const auto argv = filled_command(how.command, {}, values);
-  const std::string place = description_.name + ": " + argv.front() + ": ";
+  const std::string place = description_.name + ": " + argv[program_in(argv)] + ": ";
   std::chrono::milliseconds pause = first_pause_;
   std::chrono::milliseconds waited{0};
   const std::filesystem::path input = how.stdin_is_script ? job.script : "";
@@ -490,7 +507,7 @@ void Scheduler::end_jobs(const std::vector<std::string>& ids,
     const bool may_pass = says(said, description_.submit.transient);
     if (result.ok() || (!may_pass && says(said, description_.gone))) continue;
     throw Error(ErrorKind::launch,
-                description_.name + ": " + argv.front() + ": " + words_of(result),
+                description_.name + ": " + argv[program_in(argv)] + ": " + words_of(result),
                 may_pass ? "try again when it answers" : "");
   }
 }

@@ -194,6 +194,40 @@ TEST_CASE("described site: variables of the shell are told to be left behind and
   REQUIRE(answer.status == 0);
   const std::string said = answer.errors.substr(0, answer.errors.find(" not reach jobs"));
   CHECK((said.find("OMP_NUM_THREADS") == std::string::npos) == is_said);
+TEST_CASE("described site: doctor finds that nothing can be handed in, and why") {
+  const DescribedSite user;
+  SECTION("its tool is not there") {
+    fs::remove(user.tools() / "osub");
+    const Answer answer = user.sabath({"doctor", "--site", "here"});
+    CHECK(answer.status == 1);
+    CHECK_THAT(
+        answer.output,
+        Contains("bad   submission: ours: osub: cannot be started: no such command on PATH") &&
+            Contains("its tools are on PATH"));
+  }
+  SECTION("it refuses") {
+    user.tool("osub", "echo 'invalid account' >&2; exit 1");
+    const Answer answer = user.sabath({"--json", "doctor", "--site", "here"});
+    CHECK(answer.status == 1);
+    CHECK_THAT(answer.output, Contains("ours: osub: invalid account"));
+    CHECK(answer.errors.empty());
+  }
+}
+
+TEST_CASE("described site: doctor looks at the folders that the site names for its nodes") {
+  const DescribedSite user({{"scratch", "$NO_SUCH_DISK/x"},
+                            {"staging", {{"folder", "${OURS_DISK}"}, {"inputs", true}}},
+                            {"variables", {{"OURS_DISK", "/proc/none"}}}});
+  // A job that runs at once, where it is handed in.
+  user.tool("osub", "bash \"$1\" > /dev/null 2>&1 < /dev/null & echo job 1");
+  const Answer answer = user.sabath({"doctor", "--site", "here"});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output,
+             Contains("bad   node: scratch: '$NO_SUCH_DISK/x' is no folder on this node") &&
+                 Contains("bad   node: staging.folder: /proc/none"));
+}
+
   const json plan = json::parse(text_of(user.sabath.run_directories().back() / "plan.json"));
   CHECK_THAT(plan["reproduce"].get<std::string>(), Catch::StartsWith("sabath run "));
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <sabath/app/documents.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +17,12 @@ struct SiteDocument {
   spec::Site site{};
   std::filesystem::path path{};
 };
+
+/// What a site's `scratch` or `staging.folder` is on a node, which may begin with a variable of
+/// that: "$TMPDIR/x", "${TMPDIR}/x". Nothing where the variable is not set, or what comes of it is
+/// no absolute path.
+std::optional<std::filesystem::path> folder_on_node(const std::string& path,
+                                                    const base::Environment& environment);
 
 struct SchedulerDocument {
   spec::SchedulerDescription scheduler{};

@@ -5,6 +5,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/sites.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
@@ -24,12 +25,12 @@ constexpr std::uint64_t little_space_bytes = std::uint64_t{1} << 30U;
 
 Check check_folder(const std::string& what,
                    const std::filesystem::path& path,
-                   const std::string& variable) {
+                   const std::string& remedy) {
   try {
     base::make_directories(path);
     const base::TempDir probe(path, ".doctor-");
   } catch (const base::Error& error) {
-    return {what, "bad", error.what(), "make it writable, or set " + variable};
+    return {what, "bad", error.what(), remedy};
   }
   struct statvfs space {};
   if (::statvfs(path.c_str(), &space) != 0) return {what, "ok", path.string(), {}};
@@ -37,6 +38,23 @@ Check check_folder(const std::string& what,
   const std::string detail = path.string() + ", " + base::format_bytes(free_bytes) + " free";
   if (free_bytes < little_space_bytes) return {what, "note", detail, "there is little space left"};
   return {what, "ok", detail, {}};
+}
+
+/// "scratch=$TMPDIR": a folder that a site names for this node.
+Check check_node_folder(const std::string& text) {
+  const std::size_t sign = std::min(text.find('='), text.size());
+  const std::string what = text.substr(0, sign);
+  const std::string named = sign < text.size() ? text.substr(sign + 1) : "";
+  const auto folder = app::folder_on_node(named, base::current_environment());
+  if (folder) return check_folder(what, *folder, "runs go on without it, where their files are");
+  return {what,
+          "bad",
+          "'" + named + "' is no folder on this node, " +
+              (named.starts_with('$') ? "where the variable is not set to one"
+                                      : "as it is no absolute path"),
+          "runs go on without it, where their files are; \"setup\" or \"variables\" of the site "
+          "can set "
+          "it"};
 }
 
 Check check_program(const std::string& name, const std::string& purpose) {
@@ -134,11 +152,13 @@ void add(std::vector<Check>& checks, const std::string& what, Function&& functio
   }
 }
 
-std::vector<Check> check_here(Workspace& workspace) {
+std::vector<Check> check_here(const std::vector<std::string>& node_folders, Workspace& workspace) {
   std::vector<Check> checks;
   const app::Folders& folders = workspace.folders();
-  checks.push_back(check_folder("home", folders.home, "SABATH_HOME"));
-  checks.push_back(check_folder("cache", folders.cache, "SABATH_CACHE"));
+  checks.push_back(check_folder("home", folders.home, "make it writable, or set SABATH_HOME"));
+  checks.push_back(check_folder("cache", folders.cache, "make it writable, or set SABATH_CACHE"));
+  for (const std::string& folder : node_folders)
+    checks.push_back(check_node_folder(folder));
   add(checks, "catalog", [&] {
     const auto stats = workspace.catalog().stats();
     return Check{
@@ -160,6 +180,7 @@ struct DoctorOptions {
   std::string site{};
   std::string timeout = "5m";
   std::string report{};
+  std::vector<std::string> node_folders{};
 };
 
 std::string text_of(const std::vector<Check>& checks) {
@@ -180,8 +201,9 @@ int run_doctor(const DoctorOptions& options, Workspace& workspace) {
                       "--timeout: '" + base::printable(options.timeout) + "' is no duration",
                       "such as 90s, 15m, 2h or 00:30:00; at most 100 years");
   }
-  const std::vector<Check> checks =
-      options.site.empty() ? check_here(workspace) : check_site(options.site, *limit, workspace);
+  const std::vector<Check> checks = options.site.empty()
+                                        ? check_here(options.node_folders, workspace)
+                                        : check_site(options.site, *limit, workspace);
   if (!options.report.empty()) base::write_file_atomically(options.report, json_answer(checks));
   workspace.answer(workspace.options().json ? json_answer(checks) : text_of(checks));
   const bool bad = std::any_of(
@@ -198,6 +220,10 @@ void setup_doctor(CLI::App& app, Action& action) {
   command->add_option("--site", options->site, "check a site by a job that looks at its node");
   command->add_option("--timeout", options->timeout, "with --site: how long to wait (5m)");
   command->add_option("--report", options->report, "write the findings as JSON to this file too");
+  // What the job of --site is told; not for people.
+  command->add_option("--node-folder", options->node_folders, "")
+      ->allow_extra_args(false)
+      ->group("");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_doctor(*options, workspace); };
   });

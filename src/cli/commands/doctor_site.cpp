@@ -26,7 +26,7 @@ struct Probe {
   std::filesystem::path log() const { return folder / "job.log"; }
 };
 
-Probe submit_probe(const spec::Site& site, Workspace& workspace) {
+Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspace& workspace) {
   const auto parent = workspace.folders().home / "doctor";
   base::make_directories(parent);
   const std::string now = base::format_rfc3339(workspace.clock().now());
@@ -38,7 +38,6 @@ Probe submit_probe(const spec::Site& site, Workspace& workspace) {
   job.script = probe.folder / "job.sh";
   job.log = probe.log();
   job.argv = {site.program.empty() ? program_path().string() : site.program, "doctor", "--report"};
-  launch::Scheduler& scheduler = workspace.desk(site).scheduler();
   job.resources = site.resources;
   // A scheduler that takes no limit of time needs none for this.
   constexpr std::array time_words{"time_s", "time_min", "time_hm", "time_hms"};
@@ -55,6 +54,11 @@ Probe submit_probe(const spec::Site& site, Workspace& workspace) {
   } else {
     job.argv.push_back(probe.report().string());
   }
+  const auto look_at = [&](const std::string& what, const std::string& folder) {
+    if (!folder.empty()) job.argv.insert(job.argv.end(), {"--node-folder", what + "=" + folder});
+  };
+  look_at("scratch", site.scratch);
+  look_at("staging.folder", site.staging.folder);
   probe.job = scheduler.submit(job, workspace.stop());
   return probe;
 }
@@ -75,13 +79,21 @@ std::vector<Check> check_site(const std::string& name,
   std::vector<Check> checks;
   checks.push_back({"site", "ok", name + ": " + site.scheduler, {}});
   const base::SteadyTime begin = workspace.clock().steady();
-  const Probe probe = submit_probe(site, workspace);
+  launch::Scheduler& scheduler = workspace.desk(site).scheduler();
+  Probe probe;
+  try {
+    probe = submit_probe(site, scheduler, workspace);
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::interrupted) throw;
+    checks.push_back({"submission", "bad", error.what(), error.hint()});
+    return checks;
+  }
   checks.push_back({"submission", "ok", "job " + probe.job + " was accepted", {}});
   const launch::JobView view =
       await_file({probe.report()}, probe.job, site, limit, true, workspace);
   const auto report = base::read_file_if_exists(probe.report());
   if (!report) {
-    if (!is_over(view.phase)) workspace.desk(site).scheduler().cancel({probe.job}, {});
+    if (!is_over(view.phase)) scheduler.cancel({probe.job}, {});
     const std::string how = view.text();
     const std::string log = log_in_words(probe.log());
     checks.push_back({"job",

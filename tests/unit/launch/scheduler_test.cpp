@@ -205,6 +205,22 @@ TEST_CASE("scheduler: where its tools are not, that is told") {
   CHECK_THAT(error.what(), Catch::Matchers::StartsWith("slurm: ") && Contains("no-such-squeue"));
 }
 
+TEST_CASE("scheduler: a tool behind env is looked for itself, and has the variables") {
+  FakeTools tools;
+  auto description = slurm();
+  description.submit.command = {"env", "A=1", "B=x=y", "no-such-flux", "batch"};
+  auto scheduler = tools.scheduler(description);
+  const auto error = error_of([&] { scheduler.submit(tools.job(), never); });
+  CHECK_THAT(error.what(), Contains("slurm: no-such-flux: cannot be started: no such command"));
+  CHECK(error.hint() == "on nodes where jobs of slurm are submitted its tools are on PATH");
+  tools.tool("there", "echo \"$A $B $1\" > seen; echo no; exit 1");
+  description.submit.command[3] = "there";
+  auto other = tools.scheduler(description);
+  CHECK_THAT(error_of([&] { other.submit(tools.job(), never); }).what(),
+             Contains("slurm: there: no"));
+  CHECK(tools.read("seen") == "1 x=y batch\n");
+}
+
 TEST_CASE("scheduler: a controller that is down is tried again, after looking for the job") {
   FakeTools tools;
   tools.answer("squeue", "");
