@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* plan_name = "batch.json";
 constexpr const char* jobs_name = "submitted.json";
+constexpr const char* submitter_name = "submitter";
 constexpr const char* cancelled_name = "cancelled";
 
 void make_mark(const fs::path& folder, const std::string& name) noexcept {
@@ -81,6 +82,18 @@ std::optional<spec::BatchJobs> BatchFiles::read_jobs() const {
 
 void BatchFiles::write_jobs(const spec::BatchJobs& jobs) const {
   base::write_file_atomically(directory_ / jobs_name, base::pretty_json(spec::to_json(jobs)));
+}
+
+void BatchFiles::tell_submitter() const {
+  base::write_file_atomically(directory_ / submitter_name,
+                              base::ProcessIdentity::current().text() + "\n",
+                              base::Durability::ordered_only);
+}
+
+std::optional<base::ProcessIdentity> BatchFiles::submitter() const {
+  const auto text = base::read_file_if_exists(directory_ / submitter_name);
+  if (!text) return std::nullopt;
+  return base::ProcessIdentity::parse(text->substr(0, text->find('\n')));
 }
 
 void BatchFiles::tell_started(std::string_view run_id, int attempt) const noexcept {

@@ -4,6 +4,7 @@
 #include <sabath/app/cancel_runs.hpp>
 #include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/app/submit_batch.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
 
@@ -19,21 +20,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The scheduler's jobs of a batch, those too that nobody could write down.
+std::vector<std::string> jobs_of(const BatchFiles& files,
+                                 const spec::BatchPlan& plan,
+                                 launch::Scheduler& scheduler,
+                                 const std::stop_token& stop) {
+  std::vector<std::string> jobs = files.read_jobs().value_or(spec::BatchJobs{}).jobs;
+  while (jobs.size() < plan.steps.size()) {
+    const auto found = scheduler.find(comment_of(plan, jobs.size() + 1), stop);
+    if (!found) break;
+    jobs.push_back(*found);
+  }
+  if (!jobs.empty()) return jobs;
+  throw base::Error(base::ErrorKind::launch,
+                    files.directory().string() + ": the scheduler has not got it yet",
+                    "try again in a moment");
+}
+
 /// What is to be cancelled of one batch.
-std::vector<std::string> jobs_to_cancel(const BatchFiles& files,
-                                        const spec::BatchPlan& plan,
+std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
+                                        const std::vector<std::string>& jobs,
                                         const std::set<std::string>& going_on,
                                         const std::set<std::string>& wanted,
                                         const launch::Scheduler& scheduler) {
-  const auto jobs = files.read_jobs();
-  if (!jobs) {
-    throw base::Error(base::ErrorKind::launch,
-                      files.directory().string() + ": the scheduler has not got it yet",
-                      "try again in a moment");
-  }
   const bool all = std::all_of(
       going_on.begin(), going_on.end(), [&](const std::string& id) { return wanted.contains(id); });
-  if (all) return jobs->jobs;
+  if (all) return jobs;
   std::vector<std::string> ids;
   std::set<std::size_t> tasks;
   for (const std::string& run : wanted)
@@ -45,7 +57,7 @@ std::vector<std::string> jobs_to_cancel(const BatchFiles& files,
                         "run " + neighbour + " shares its job with one that is to end",
                         "end both, or the whole study");
     }
-    for (const std::string& job : jobs->jobs)
+    for (const std::string& job : jobs)
       ids.push_back(plan.is_array() ? scheduler.task_id(job, task) : job);
   }
   return ids;
@@ -65,23 +77,20 @@ std::set<std::string> going_on_in(const BatchFiles& files, const spec::BatchPlan
 }
 
 /// A run that never began is over when its job is: nobody else would say so.
-void close_not_begun(const std::set<std::string>& wanted,
-                     const BatchFiles& files,
-                     const spec::BatchPlan& plan,
-                     base::Clock& clock) {
+void close_not_begun(const EndingRuns& ending, base::Clock& clock) {
   std::set<std::string> begun;
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(files.started(), code)) {
+  for (const auto& entry : fs::directory_iterator(ending.files.started(), code)) {
     const std::string name = entry.path().filename().string();
     begun.insert(name.substr(0, name.rfind('.')));
   }
-  const fs::path runs = plan.runs_directory;
-  for (const std::string& id : wanted) {
+  const fs::path runs = ending.plan.runs_directory;
+  for (const std::string& id : ending.runs) {
     if (begun.contains(id)) continue;
     const RunFiles run(runs / id);
     if (spec::is_final(run.read_status().state)) continue;
-    close_run(run, spec::RunState::interrupted, "it was cancelled before it began", clock);
-    files.tell_ended(id);
+    close_run(run, spec::RunState::interrupted, ending.why, clock);
+    ending.files.tell_ended(id);
   }
 }
 
@@ -93,45 +102,43 @@ void cancel_here(const std::vector<fs::path>& directories) {
   }
 }
 
-/// The runs of one batch that are to end.
-struct Cancelling {
-  BatchFiles files;
-  spec::BatchPlan plan{};
-  launch::Scheduler& scheduler;
-  std::vector<std::string> jobs{};
-  const std::set<std::string>& wanted;
-};
-
-Cancelling cancelling(const BatchFiles& files,
-                      const std::set<std::string>& wanted,
-                      const SchedulerOf& scheduler_of) {
+EndingRuns ending_of(const BatchFiles& files,
+                     const std::set<std::string>& wanted,
+                     const SchedulerOf& scheduler_of,
+                     const std::stop_token& stop) {
   spec::BatchPlan plan = files.read_plan();
   launch::Scheduler& scheduler = scheduler_of(plan.site);
-  auto jobs = jobs_to_cancel(files, plan, going_on_in(files, plan), wanted, scheduler);
-  return {files, std::move(plan), scheduler, std::move(jobs), wanted};
+  auto jobs = jobs_to_cancel(
+      plan, jobs_of(files, plan, scheduler, stop), going_on_in(files, plan), wanted, scheduler);
+  return {files,
+          std::move(plan),
+          scheduler,
+          std::move(jobs),
+          wanted,
+          "it was cancelled before it began"};
 }
 
-void cancel_batch(const Cancelling& batch, base::Clock& clock, const std::stop_token& stop) {
+}  // namespace
+
+void end_runs(const EndingRuns& ending, base::Clock& clock, const std::stop_token& stop) {
   std::vector<std::string> told;
-  for (const std::string& run : batch.wanted) {
-    if (batch.files.is_cancelled(run)) continue;
-    batch.files.tell_cancelled(run);
+  for (const std::string& run : ending.runs) {
+    if (ending.files.is_cancelled(run)) continue;
+    ending.files.tell_cancelled(run);
     told.push_back(run);
   }
   try {
-    batch.scheduler.cancel(batch.jobs, stop);
+    ending.scheduler.cancel(ending.jobs, stop);
   } catch (const base::Error& error) {
     // Who was interrupted has asked already, perhaps.
     if (error.kind() == base::ErrorKind::interrupted) throw;
     // They go on: the SIGTERM that they get one day may well be for want of time.
     for (const std::string& run : told)
-      batch.files.forget_cancelled(run);
+      ending.files.forget_cancelled(run);
     throw;
   }
-  close_not_begun(batch.wanted, batch.files, batch.plan, clock);
+  close_not_begun(ending, clock);
 }
-
-}  // namespace
 
 void cancel_runs(const std::vector<WatchedRun>& runs,
                  const SchedulerOf& scheduler_of,
@@ -159,14 +166,14 @@ void cancel_runs(const std::vector<WatchedRun>& runs,
       if (!problem) problem = std::current_exception();
     }
   };
-  std::vector<Cancelling> all;
+  std::vector<EndingRuns> all;
   for (const auto& [directory, wanted] : batches)
     try_each([&, &directory = directory, &wanted = wanted] {
-      all.push_back(cancelling(BatchFiles(directory), wanted, scheduler_of));
+      all.push_back(ending_of(BatchFiles(directory), wanted, scheduler_of, stop));
     });
   try_each([&] { cancel_here(here); });
-  for (const Cancelling& one : all)
-    try_each([&] { cancel_batch(one, clock, stop); });
+  for (const EndingRuns& one : all)
+    try_each([&] { end_runs(one, clock, stop); });
   if (problem) std::rethrow_exception(problem);
 }
 

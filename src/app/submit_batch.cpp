@@ -65,28 +65,29 @@ std::string comment_of(const spec::BatchPlan& plan, std::size_t step) {
   return plan.steps.size() == 1 ? word : word + "-" + std::to_string(step);
 }
 
+std::string never_handed_in(const spec::BatchPlan& plan, std::size_t known) {
+  const std::size_t all = plan.steps.size();
+  if (known + 1 == all) return "step " + std::to_string(all) + " was never handed in";
+  return "steps " + std::to_string(known + 1) + " to " + std::to_string(all) +
+         " were never handed in";
+}
+
 spec::BatchJobs submit_batch(const BatchFiles& files,
                              const spec::BatchPlan& plan,
                              launch::Scheduler& scheduler,
                              const std::filesystem::path& program,
-                             bool look_first,
                              base::Clock& clock,
                              const std::stop_token& stop) {
-  spec::BatchJobs jobs = files.read_jobs().value_or(spec::BatchJobs{});
-  while (jobs.jobs.size() < plan.steps.size()) {
-    const std::size_t step = jobs.jobs.size() + 1;
-    std::optional<std::string> id;
-    if (look_first) id = scheduler.find(comment_of(plan, step), stop);
-    if (!id) {
-      launch::BatchJob job = job_of(files, plan, step, scheduler, program);
-      if (jobs.jobs.empty()) {
-        wait_for_earlier(files, plan, job);
-      } else {
-        job.after = jobs.jobs.back();
-      }
-      id = scheduler.submit(job, stop);
+  files.tell_submitter();
+  spec::BatchJobs jobs;
+  for (std::size_t step = 1; step <= plan.steps.size(); ++step) {
+    launch::BatchJob job = job_of(files, plan, step, scheduler, program);
+    if (jobs.jobs.empty()) {
+      wait_for_earlier(files, plan, job);
+    } else {
+      job.after = jobs.jobs.back();
     }
-    jobs.jobs.push_back(*id);
+    jobs.jobs.push_back(scheduler.submit(job, stop));
     jobs.submitted = base::format_rfc3339(clock.now());
     files.write_jobs(jobs);
   }

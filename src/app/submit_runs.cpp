@@ -2,6 +2,7 @@
 #include "determinism.hpp"
 
 #include <sabath/app/batch_steps.hpp>
+#include <sabath/app/cancel_runs.hpp>
 #include <sabath/app/close_run.hpp>
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/run_files.hpp>
@@ -41,25 +42,49 @@ void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Cl
   }
 }
 
+/// Of several steps the first may be accepted: without the others they are good for nothing.
+void end_accepted(const BatchFiles& files,
+                  const spec::BatchPlan& plan,
+                  const spec::BatchJobs& jobs,
+                  const std::string& why,
+                  const SubmitTools& tools) {
+  try {
+    end_runs({files, plan, tools.scheduler, jobs.jobs, {plan.runs.begin(), plan.runs.end()}, why},
+             tools.clock,
+             {});
+  } catch (const base::Error&) {
+    return;  // whoever looks next sees that steps are missing, and tries it again
+  }
+}
+
+/// What the scheduler refuses is closed. `then` says how its user goes on.
 void hand_in(const BatchFiles& files,
              const spec::BatchPlan& plan,
              const SubmitTools& tools,
+             const std::string& then,
              const std::stop_token& stop) {
   files.write_plan(plan);
-  const auto close = [&](const base::Error& error) {
-    // Of several steps the first may be accepted: what it does ends without the others.
-    if (files.read_jobs()) return;
-    close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+  const auto refuse = [&](const base::Error& error) {
+    const auto jobs = files.read_jobs();
+    if (!jobs) {
+      close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+      return;
+    }
+    const std::string why = never_handed_in(plan, jobs->jobs.size()) + ": " + error.what();
+    end_accepted(files, plan, *jobs, why, tools);
+    throw launch::Refusal(error.kind(),
+                          plan.batch_id + ": " + why + "; what was handed in before is ended",
+                          error.hint() + (error.hint().empty() ? "" : "; ") + then);
   };
   try {
-    submit_batch(files, plan, tools.scheduler, tools.program, false, tools.clock, stop);
+    submit_batch(files, plan, tools.scheduler, tools.program, tools.clock, stop);
   } catch (const launch::Refusal& error) {
-    close(error);
+    refuse(error);
     throw;
   } catch (const base::Error& error) {
     // Any other may have come after the scheduler accepted it: then whoever looks next finds the
     // job.
-    if (error.kind() == base::ErrorKind::usage) close(error);
+    if (error.kind() == base::ErrorKind::usage) refuse(error);
     throw;
   }
 }
@@ -96,18 +121,6 @@ std::vector<spec::BatchStep> packed_steps(const std::vector<spec::PlannedStage>&
       step.resources.time = std::min(*step.resources.time * pack, base::longest_duration);
   }
   return steps;
-}
-
-/// Batches whose submission somebody began and did not end.
-void finish_earlier(const StudyFiles& files,
-                    const SubmitTools& tools,
-                    const std::stop_token& stop) {
-  for (const BatchFiles& batch : batches_in(files.directory())) {
-    const spec::BatchPlan plan = batch.read_plan();
-    const auto jobs = batch.read_jobs();
-    if (jobs && jobs->jobs.size() < plan.steps.size())
-      submit_batch(batch, plan, tools.scheduler, tools.program, true, tools.clock, stop);
-  }
 }
 
 }  // namespace
@@ -178,7 +191,7 @@ std::string submit_run(const PreparedRecipe& prepared,
     plan.site.variables[name] = value;
   plan.runs = {planned.run_id};
   plan.steps = packed_steps(planned.stages, 1, tools.site, tools.scheduler.description());
-  hand_in(files, plan, tools, stop);
+  hand_in(files, plan, tools, "'sabath run' makes a new one", stop);
   return planned.run_id;
 }
 
@@ -191,7 +204,6 @@ std::vector<std::string> submit_points(const StudyFiles& files,
                                        const std::stop_token& stop) {
   const int pack = study.pack.value_or(1);
   jobs_for(prepared.request, study.points, pack, tools.site, tools.scheduler.description());
-  finish_earlier(files, tools, stop);
   const std::size_t most = runs_in_one_array(tools.site, tools.scheduler, pack, stop);
   BatchTurns turns(tools.scheduler.description(),
                    tools.site,
@@ -239,7 +251,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
     plan.steps = packed_steps(
         stages, runs_in_one_job(last - first, pack), tools.site, tools.scheduler.description());
     files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
-    hand_in(batch, plan, tools, stop);
+    hand_in(batch, plan, tools, "'sabath run --resume " + study.study_id + "' goes on", stop);
     ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());
   }
   return ids;

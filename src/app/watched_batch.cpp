@@ -1,6 +1,7 @@
 #include "watched_batch.hpp"
 
 #include <sabath/app/batch_bundle.hpp>
+#include <sabath/app/cancel_runs.hpp>
 #include <sabath/app/close_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_in_flight.hpp>
@@ -109,19 +110,15 @@ bool RunWatch::Batch::look(const std::stop_token& stop) {
     before.push_back(seen.run->state);
   if (std::all_of(before.begin(), before.end(), spec::is_final)) return false;
   take_news();
-  if (!jobs_ || jobs_->jobs.size() < plan_.steps.size()) jobs_ = files_.read_jobs();
-  if (jobs_ || ask_about_submission(stop)) {
-    std::vector<std::string> tasks;
-    for (Seen& seen : runs_) {
-      if (spec::is_final(seen.run->state)) continue;
-      for (const std::string& task : tasks_of(seen))
-        tasks.push_back(task);
-    }
-    const auto views = desk_.views(tasks, stop);
-    for (Seen& seen : runs_) {
-      if (!spec::is_final(seen.run->state)) resolve(seen, views);
-    }
+  bool is_over = true;
+  for (Seen& seen : runs_) {
+    if (spec::is_final(seen.run->state)) continue;
+    seen.run->waits_for.clear();
+    seen.run->is_stuck = false;
+    const bool has_ended = seen.ended && take_outcome(seen, false);
+    is_over = is_over && has_ended;
   }
+  if (!is_over) ask(stop);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (before[i] != runs_[i].run->state) return true;
   }
@@ -131,6 +128,25 @@ bool RunWatch::Batch::look(const std::stop_token& stop) {
 void RunWatch::Batch::tell(const std::string& problem) {
   for (Seen& seen : runs_) {
     if (!spec::is_final(seen.run->state)) seen.run->detail = problem;
+  }
+}
+
+/// What the scheduler says of the runs whose files say nothing of an end.
+void RunWatch::Batch::ask(const std::stop_token& stop) {
+  if (lacks_jobs() && never_handed_in_.empty()) {
+    jobs_ = files_.read_jobs();
+    if (lacks_jobs()) ask_about_submission(stop);
+  }
+  if (!jobs_) return;
+  std::vector<std::string> tasks;
+  for (Seen& seen : runs_) {
+    if (spec::is_final(seen.run->state)) continue;
+    for (const std::string& task : tasks_of(seen))
+      tasks.push_back(task);
+  }
+  const auto views = desk_.views(tasks, stop);
+  for (Seen& seen : runs_) {
+    if (!spec::is_final(seen.run->state)) resolve(seen, views);
   }
 }
 
@@ -154,33 +170,88 @@ void RunWatch::Batch::take_news() {
   }
 }
 
-/// Nobody has written down that the scheduler accepted it. True when it had all the same.
-bool RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
-  if (asked_ && clock_.steady() - *asked_ < between_searches) return false;
-  asked_ = clock_.steady();
-  const RunFiles first(runs_.front().run->directory);
-  const auto submitter = base::ProcessIdentity::parse(first.read_status().process);
-  const auto liveness = submitter ? base::liveness_of(*submitter) : base::Liveness::unknown;
-  const auto created = base::parse_rfc3339(plan_.created).value_or(base::WallTime{});
-  const bool lately = clock_.now() - created < long_submission;
-  if (liveness == base::Liveness::running || (liveness == base::Liveness::unknown && lately)) {
-    for (Seen& seen : runs_) {
-      if (!spec::is_final(seen.run->state)) seen.run->detail = "is being handed to the scheduler";
-    }
-    return false;
+/// Does whoever hands it to the scheduler still do that, as far as anybody can tell?
+bool RunWatch::Batch::is_being_handed_in() const {
+  auto submitter = files_.submitter();
+  if (!submitter) {
+    const RunFiles first(runs_.front().run->directory);
+    submitter = base::ProcessIdentity::parse(first.read_status().process);
   }
-  const SchedulerDesk::Search search = desk_.find(comment_of(plan_, 1), stop);
-  if (!search.was_made) return false;
-  if (search.job) {
-    jobs_ = spec::BatchJobs{{*search.job}, base::format_rfc3339(clock_.now())};
-    files_.write_jobs(*jobs_);
-    return true;
+  const auto liveness = submitter ? base::liveness_of(*submitter) : base::Liveness::unknown;
+  if (liveness != base::Liveness::unknown) return liveness == base::Liveness::running;
+  const bool has_begun = std::any_of(
+      runs_.begin(), runs_.end(), [](const Seen& seen) { return seen.attempt > 0 || seen.ended; });
+  if (has_begun && !jobs_) return false;  // the scheduler has it
+  const auto last = base::parse_rfc3339(jobs_ ? jobs_->submitted : plan_.created);
+  return clock_.now() - last.value_or(base::WallTime{}) < long_submission;
+}
+
+void RunWatch::Batch::tell_handing_in() {
+  for (Seen& seen : runs_) {
+    if (spec::is_final(seen.run->state)) continue;
+    seen.run->state = seen.attempt > 0 ? RunState::running : RunState::planned;
+    seen.run->detail = seen.attempt > 0 ? "" : "is being handed to the scheduler";
+  }
+}
+
+/// Nobody has written down that the scheduler accepted it, or all of it: it may have all the same.
+void RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
+  if (asked_ && clock_.steady() - *asked_ < between_searches) return;
+  asked_ = clock_.steady();
+  if (is_being_handed_in()) {
+    if (!jobs_) tell_handing_in();
+    return;
+  }
+  while (lacks_jobs()) {
+    spec::BatchJobs jobs = jobs_.value_or(spec::BatchJobs{});
+    const SchedulerDesk::Search search = desk_.find(comment_of(plan_, jobs.jobs.size() + 1), stop);
+    if (!search.was_made) return;
+    const auto job = search.job || jobs_ ? search.job : job_on_node();
+    if (!job) return give_up(stop);
+    jobs.jobs.push_back(*job);
+    jobs.submitted = base::format_rfc3339(clock_.now());
+    files_.write_jobs(jobs);
+    jobs_ = std::move(jobs);
+  }
+}
+
+/// Of a batch that is a single job, what its run says of it: a scheduler forgets jobs that are
+/// over, and not each can be searched.
+std::optional<std::string> RunWatch::Batch::job_on_node() const {
+  if (plan_.steps.size() > 1 || plan_.is_array()) return std::nullopt;
+  for (const Seen& seen : runs_) {
+    const auto job = RunFiles(seen.run->directory).read_status().job;
+    if (job) return job->id;
+  }
+  return std::nullopt;
+}
+
+/// The scheduler has not got all of it, and gets no more.
+void RunWatch::Batch::give_up(const std::stop_token& stop) {
+  if (jobs_) {
+    const std::string why = never_handed_in(plan_, jobs_->jobs.size());
+    end_runs({files_,
+              plan_,
+              desk_.scheduler(),
+              jobs_->jobs,
+              {plan_.runs.begin(), plan_.runs.end()},
+              why + ": who handed it in was ended before that"},
+             clock_,
+             stop);
+    never_handed_in_ = why;
+    desk_.forget();
+    return;
   }
   for (Seen& seen : runs_) {
-    if (!spec::is_final(seen.run->state) && !take_outcome(seen, true))
+    if (spec::is_final(seen.run->state) || take_outcome(seen, true)) continue;
+    if (seen.attempt == 0) {
       close(seen, RunState::interrupted, "it was ended before the scheduler had it");
+    } else {
+      seen.run->state = RunState::unknown;
+      seen.run->detail =
+          "the scheduler knows no job of it (any more), and the run's files say nothing of an end";
+    }
   }
-  return false;
 }
 
 /// One for each step that was submitted.
@@ -204,9 +275,6 @@ std::string RunWatch::Batch::bring_back(const Seen& seen) const {
 
 void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>& views) {
   WatchedRun& run = *seen.run;
-  run.waits_for.clear();
-  run.is_stuck = false;
-  if (seen.ended && take_outcome(seen, false)) return;
   // The step that it is at: the first that is known and not done. A scheduler forgets the jobs of
   // steps that are over.
   std::optional<TaskView> at;
@@ -227,6 +295,8 @@ void RunWatch::Batch::resolve(Seen& seen, const std::map<std::string, TaskView>&
     run.detail = seen.attempt > 0 ? "" : "starts on its node";
     return;
   }
+  const bool may_go_on = phase == JobPhase::done || phase == JobPhase::unknown;
+  if (lacks_jobs() && may_go_on) return tell_next_lacks(seen, *at);
   const std::string problem = bring_back(seen);
   if (take_outcome(seen, phase != JobPhase::unknown)) return;
   run.detail = at->view.text() + "; " + problem;
@@ -255,6 +325,16 @@ void RunWatch::Batch::tell_waiting(Seen& seen, const TaskView& at) {
                      ? known->second
                      : (stuck_[text] = is_stuck(desk_.scheduler().description(), text));
   if (run.is_stuck || text != at.view.state) run.waits_for = text;
+}
+
+/// What was handed in of it is over, and that is not all of it.
+void RunWatch::Batch::tell_next_lacks(Seen& seen, const TaskView& at) const {
+  if (take_outcome(seen, !never_handed_in_.empty())) return;
+  seen.run->state = RunState::planned;
+  seen.run->detail =
+      never_handed_in_.empty() ? "waits for its next job to be handed in" : never_handed_in_;
+  if (!never_handed_in_.empty() && is_patience_over(at.since))
+    close(seen, RunState::interrupted, never_handed_in_);
 }
 
 bool is_stuck(const spec::SchedulerDescription& scheduler, const std::string& text) {
@@ -302,14 +382,15 @@ void RunWatch::Batch::tell_unclear(Seen& seen, const TaskView& at) const {
 }
 
 /// What its own files say of its end; false while they say nothing. An attempt that was interrupted
-/// is the end of the run only once its job does not come back; a run that was ended before its
-/// first attempt is not begun any more, whatever becomes of its job.
+/// is the end of the run only once its job does not come back, as one that was cancelled does not;
+/// a run that was ended before its first attempt is not begun any more, whatever becomes of its
+/// job.
 bool RunWatch::Batch::take_outcome(Seen& seen, bool job_is_over) const {
   const RunFiles files(seen.run->directory);
   std::error_code code;
   spec::RunStatus status;
   try {
-    if (job_is_over) close_interrupted(files);
+    if (job_is_over || files_.is_cancelled(seen.run->run_id)) close_interrupted(files);
     status = files.read_status();
     if (std::filesystem::exists(files.record(), code)) {
       const auto record = files.read_record();

@@ -45,12 +45,19 @@ class RunWatch::Batch {
         tasks{};  ///< of the steps that are handed in, as the scheduler says it
   };
 
+  void ask(const std::stop_token& stop);
   void take_news();
-  bool ask_about_submission(const std::stop_token& stop);
+  bool lacks_jobs() const { return !jobs_ || jobs_->jobs.size() < plan_.steps.size(); }
+  bool is_being_handed_in() const;
+  void tell_handing_in();
+  void ask_about_submission(const std::stop_token& stop);
+  void give_up(const std::stop_token& stop);
+  std::optional<std::string> job_on_node() const;
   const std::vector<std::string>& tasks_of(Seen& seen) const;
   std::string bring_back(const Seen& seen) const;
   void resolve(Seen& seen, const std::map<std::string, TaskView>& views);
   void tell_waiting(Seen& seen, const TaskView& at);
+  void tell_next_lacks(Seen& seen, const TaskView& at) const;
   bool was_asked_since(const Seen& seen, const TaskView& at) const;
   std::string why_ended(const Seen& seen, const launch::JobView& view, std::size_t step) const;
   void tell_unclear(Seen& seen, const TaskView& at) const;
@@ -64,7 +71,8 @@ class RunWatch::Batch {
   SchedulerDesk& desk_;
   base::Clock& clock_;
   std::optional<spec::BatchJobs> jobs_{};
-  std::optional<base::SteadyTime> asked_{};  ///< when its job was looked for
+  std::optional<base::SteadyTime> asked_{};  ///< when a job was looked for that nobody wrote down
+  std::string never_handed_in_{};            ///< what of it; empty: nothing that is known of
   ChangingFolder started_;
   ChangingFolder ended_;
   std::map<std::string, bool> stuck_{};  ///< by what people read of a job

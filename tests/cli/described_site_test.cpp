@@ -2,15 +2,21 @@
 #include "support/program.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/unique_fd.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
+
+#include <sys/inotify.h>
+#include <unistd.h>
 
 using namespace sabath::test;
 using Catch::Contains;
@@ -72,6 +78,33 @@ struct DescribedSite {
   }
 
   Sabath sabath{};
+};
+
+/// Counts how often a file of a folder is replaced.
+class Replacements {
+ public:
+  explicit Replacements(const fs::path& folder)
+      : queue_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    fs::create_directories(folder);
+    REQUIRE(::inotify_add_watch(queue_.get(), folder.c_str(), IN_MOVED_TO) >= 0);
+  }
+
+  /// Since this was made, or asked last.
+  std::size_t count() const {
+    std::size_t events = 0;
+    std::array<char, 65536> buffer{};
+    for (ssize_t got = 0; (got = ::read(queue_.get(), buffer.data(), buffer.size())) > 0;) {
+      for (ssize_t at = 0; at < got; ++events) {
+        inotify_event event{};
+        std::memcpy(&event, buffer.data() + at, sizeof event);
+        at += static_cast<ssize_t>(sizeof event + event.len);
+      }
+    }
+    return events;
+  }
+
+ private:
+  sabath::base::UniqueFd queue_;
 };
 
 }  // namespace
@@ -161,39 +194,6 @@ TEST_CASE("described site: a job of doctor's that nobody knows any more is told 
                  !Contains("its log ends") && !Contains("()"));
 }
 
-TEST_CASE("described site: a job is asked for the time of all its runs, and a dry run says so") {
-  json description = described();
-  description["submit"]["options"].push_back("-t {time_s}");
-  const DescribedSite user(json(), description);
-  const std::vector<std::string> command{
-      "run", user.recipe(R"({"time": "10m"})"), "--on", "here", "--seeds", "1..3", "--pack", "8"};
-  auto dry = command;
-  dry.push_back("--dry-run");
-  const Answer shown = user.sabath(dry);
-  INFO(shown.errors);
-  REQUIRE(shown.status == 0);
-  auto detached = command;
-  detached.push_back("--detach");
-  REQUIRE(user.sabath(detached).status == 0);
-  const fs::path study = *fs::directory_iterator(user.sabath.home() / "studies");
-  const std::string script = text_of(study / "jobs/1/job-1.sh");
-  constexpr std::string_view option = "#OURS -t ";
-  REQUIRE(script.find(option) != std::string::npos);
-  const std::chrono::seconds asked(std::stoi(script.substr(script.find(option) + option.size())));
-  CHECK(asked >= std::chrono::minutes(30));
-  CHECK(asked < std::chrono::minutes(40));
-  CHECK_THAT(shown.output, Contains(sabath::base::format_duration(asked) + "\n"));
-}
-
-TEST_CASE("described site: variables of the shell are told to be left behind and not repeated") {
-  const bool is_said = GENERATE(false, true);
-  DescribedSite user(is_said ? json{{"variables", {{"OMP_NUM_THREADS", "2"}}}} : json());
-  user.sabath.environment()["OMP_NUM_THREADS"] = "3";
-  const Answer answer = user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"});
-  INFO(answer.errors);
-  REQUIRE(answer.status == 0);
-  const std::string said = answer.errors.substr(0, answer.errors.find(" not reach jobs"));
-  CHECK((said.find("OMP_NUM_THREADS") == std::string::npos) == is_said);
 TEST_CASE("described site: doctor finds that nothing can be handed in, and why") {
   const DescribedSite user;
   SECTION("its tool is not there") {
@@ -228,6 +228,39 @@ TEST_CASE("described site: doctor looks at the folders that the site names for i
                  Contains("bad   node: staging.folder: /proc/none"));
 }
 
+TEST_CASE("described site: a job is asked for the time of all its runs, and a dry run says so") {
+  json description = described();
+  description["submit"]["options"].push_back("-t {time_s}");
+  const DescribedSite user(json(), description);
+  const std::vector<std::string> command{
+      "run", user.recipe(R"({"time": "10m"})"), "--on", "here", "--seeds", "1..3", "--pack", "8"};
+  auto dry = command;
+  dry.push_back("--dry-run");
+  const Answer shown = user.sabath(dry);
+  INFO(shown.errors);
+  REQUIRE(shown.status == 0);
+  auto detached = command;
+  detached.push_back("--detach");
+  REQUIRE(user.sabath(detached).status == 0);
+  const fs::path study = *fs::directory_iterator(user.sabath.home() / "studies");
+  const std::string script = text_of(study / "jobs/1/job-1.sh");
+  constexpr std::string_view option = "#OURS -t ";
+  REQUIRE(script.find(option) != std::string::npos);
+  const std::chrono::seconds asked(std::stoi(script.substr(script.find(option) + option.size())));
+  CHECK(asked >= std::chrono::minutes(30));
+  CHECK(asked < std::chrono::minutes(40));
+  CHECK_THAT(shown.output, Contains(sabath::base::format_duration(asked) + "\n"));
+}
+
+TEST_CASE("described site: variables of the shell are told to be left behind and not repeated") {
+  const bool is_said = GENERATE(false, true);
+  DescribedSite user(is_said ? json{{"variables", {{"OMP_NUM_THREADS", "2"}}}} : json());
+  user.sabath.environment()["OMP_NUM_THREADS"] = "3";
+  const Answer answer = user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  const std::string said = answer.errors.substr(0, answer.errors.find(" not reach jobs"));
+  CHECK((said.find("OMP_NUM_THREADS") == std::string::npos) == is_said);
   const json plan = json::parse(text_of(user.sabath.run_directories().back() / "plan.json"));
   CHECK_THAT(plan["reproduce"].get<std::string>(), Catch::StartsWith("sabath run "));
 }
@@ -297,15 +330,80 @@ TEST_CASE("described site: who waits is told why, and what does not pass by itse
   }
 }
 
+TEST_CASE("described site: what a scheduler refuses of several steps is ended and told") {
+  json description = described();
+  description["submit"]["options"].push_back("-w {after}");
+  const DescribedSite user(json(), description);
+  user.tool("osub",
+            "echo >> \"$OURS_STATE/jobs\"\n"
+            "if test $(wc -l < \"$OURS_STATE/jobs\") = 2; then echo 'two is too many' >&2; exit 1; "
+            "fi\necho job 1");
+  user.tool("oend", "echo \"$@\" >> \"$OURS_STATE/ended\"");
+  const std::string recipe = user.sabath.recipe("steps", R"({"schema": 1, "name": "steps",
+    "environment": {"layers": []},
+    "stages": [
+      {"name": "one", "resources": {"cpus": 1}, "run": {"shell": "true"}},
+      {"name": "two", "needs": ["one"], "resources": {"cpus": 2}, "run": {"shell": "true"}},
+      {"name": "three", "needs": ["two"], "resources": {"cpus": 1}, "run": {"shell": "true"}}]})");
+  const bool is_study = GENERATE(false, true);
+  std::vector<std::string> command{"run", recipe, "--on", "here"};
+  if (is_study) command.insert(command.end(), {"--seeds", "1..2"});
+  const Answer answer = user.sabath(command);
+  INFO(answer.errors);
+  CHECK(answer.status == 14);
+  const fs::path run = user.sabath.run_directories().front();
+  CHECK_THAT(answer.errors,
+             Contains("steps 2 to 3 were never handed in: ours: osub: two is too many") &&
+                 Contains(is_study ? "'sabath run --resume steps-study-"
+                                   : run.filename().string() + ": steps 2"));
+  CHECK(text_of(user.sabath.folder() / "ended") == "1\n");
+  const json status = json::parse(text_of(run / "status.json"));
+  CHECK(status["state"] == "interrupted");
+  CHECK_THAT(status["message"].get<std::string>(), Contains("two is too many"));
+  CHECK_THAT(user.sabath({"status"}).output, Contains("nothing is under way"));
+}
+
+TEST_CASE("described site: status counts whole studies, and shows who waits for ever") {
+  const DescribedSite user;
+  user.say("W Priority");
+  REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--seeds", "1..12", "--detach"})
+              .status == 0);
+  // "0 RUN": the first, and so job 1.
+  const std::string runs =
+      text_of(fs::directory_iterator(user.sabath.home() / "studies")->path() / "runs");
+  const std::string over = runs.substr(2, runs.find('\n') - 2);
+  REQUIRE(user.sabath({"cancel", over}).status == 0);
+  user.tool("ostat",
+            "for id; do if test $id = 4; then echo \"$id W Held\"; else echo \"$id W Priority\"; "
+            "fi; done");
+  Answer answer;
+  REQUIRE(eventually([&] {
+    answer = user.sabath({"status"});
+    return answer.output.find("(Held)") != std::string::npos;
+  }));
+  INFO(answer.output);
+  CHECK_THAT(answer.output,
+             Contains("12 runs: 1 interrupted, 11 planned (waits: waits its turn (Priority))"));
+  const auto shown = answer.output.find(
+      "waits its turn (Held), which as a rule does not pass by "
+      "itself");
+  CHECK(shown != std::string::npos);
+  CHECK(answer.output.find(over) != std::string::npos);
+}
+
 TEST_CASE("described site: of a large study that is cancelled the runs are counted") {
   const DescribedSite user;
   REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--seeds", "1..25", "--detach"})
               .status == 0);
   const std::string study =
       fs::directory_iterator(user.sabath.home() / "studies")->path().filename().string();
+  const Replacements memos(user.sabath.home() / "state/schedulers");
   const Answer answer = user.sabath({"cancel", study});
   INFO(answer.errors);
   REQUIRE(answer.status == 0);
+  const std::size_t written = memos.count();
+  CHECK(written >= 1);
+  CHECK(written < 10);  // not for each run
   CHECK_THAT(answer.errors, Contains("25 runs: 25 interrupted"));
   CHECK_THAT(answer.errors, !Contains("run tiny-"));
   CHECK_THAT(answer.output, Contains("25 runs: 25 interrupted") && Contains("... and 5 more"));

@@ -10,20 +10,6 @@ using Catch::Contains;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-namespace {
-
-/// A program in front of the real one on PATH, as a shell script.
-void put_before(SiteUser& user, const std::string& program, const std::string& script) {
-  const fs::path folder = user.sabath.folder() / "before";
-  fs::create_directories(folder);
-  write_text(folder / program, "#!/bin/bash\n" + script);
-  fs::permissions(folder / program, fs::perms::owner_all);
-  std::string& path = user.sabath.environment()["PATH"];
-  if (path.find(folder.string()) == std::string::npos) path = folder.string() + ":" + path;
-}
-
-}  // namespace
-
 TEST_CASE("site: a run waits and answers as it does here") {
   SiteUser user;
   const std::string recipe = user.sabath.shell_recipe(

@@ -67,4 +67,14 @@ class SiteUser : public UserOf<SlurmCluster> {
       : UserOf(std::move(slurm), "slurm", std::move(site)) {}
 };
 
+/// A program in front of the real one on PATH, as a shell script.
+inline void put_before(SiteUser& user, const std::string& program, const std::string& script) {
+  const std::filesystem::path folder = user.sabath.folder() / "before";
+  std::filesystem::create_directories(folder);
+  write_text(folder / program, "#!/bin/bash\n" + script);
+  std::filesystem::permissions(folder / program, std::filesystem::perms::owner_all);
+  std::string& path = user.sabath.environment()["PATH"];
+  if (path.find(folder.string()) == std::string::npos) path = folder.string() + ":" + path;
+}
+
 }  // namespace sabath::test

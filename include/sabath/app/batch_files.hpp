@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/process_identity.hpp>
 #include <sabath/spec/batch.hpp>
 
 #include <cstddef>
@@ -15,11 +16,12 @@ namespace sabath::app {
 
 /// The files of one batch: jobs/<n>/ in the folder of a run or of a study (docs/formats/batch.md).
 ///   batch.json        what it is, written before anything is submitted
+///   submitter         the process that hands it in
 ///   submitted.json    the scheduler's ids, written after each submission
 ///   job-<step>.sh     the job scripts
 ///   started/ ended/   a file without content for each run's attempt and each run, made by the
 ///   nodes
-///   cancelled/        one for each run that a person has cancelled
+///   cancelled/        one for each run whose job was to be ended
 class BatchFiles {
  public:
   explicit BatchFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -38,13 +40,16 @@ class BatchFiles {
   /// Nothing before the first submission was accepted.
   std::optional<spec::BatchJobs> read_jobs() const;
   void write_jobs(const spec::BatchJobs& jobs) const;
+  /// That this process hands it in. Throws Error{storage}.
+  void tell_submitter() const;
+  /// Nothing before somebody begins, and of batches of earlier versions.
+  std::optional<base::ProcessIdentity> submitter() const;
 
   /// Says that a run begins its attempt, or has ended. A failure is none of the run's: it is only
   /// noticed later.
   void tell_started(std::string_view run_id, int attempt) const noexcept;
   void tell_ended(std::string_view run_id) const noexcept;
-  /// Says that a person wants the run's end, before the scheduler is asked for it. Throws
-  /// Error{storage}.
+  /// Says that the run is to end, before the scheduler is asked for it. Throws Error{storage}.
   void tell_cancelled(std::string_view run_id) const;
   void forget_cancelled(std::string_view run_id) const noexcept;
   bool is_cancelled(std::string_view run_id) const noexcept;

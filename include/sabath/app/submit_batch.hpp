@@ -13,14 +13,16 @@ namespace sabath::app {
 /// By what the scheduler's job of a step (from 1) is found again.
 std::string comment_of(const spec::BatchPlan& plan, std::size_t step);
 
-/// Hands to the scheduler what of a batch it has not got: a step that was accepted before anybody
-/// could write that down is found by its comment (`look_first`) and not submitted twice. `program`
-/// is this sabath, for sites that name none. Throws as launch::Scheduler::submit.
+/// Of a batch of which the scheduler has got the first `known` jobs and gets no more: "steps 2 to 3
+/// were never handed in".
+std::string never_handed_in(const spec::BatchPlan& plan, std::size_t known);
+
+/// Hands a batch to the scheduler. `program` is this sabath, for sites that name none. Throws as
+/// launch::Scheduler::submit; what was accepted before that is written down.
 spec::BatchJobs submit_batch(const BatchFiles& files,
                              const spec::BatchPlan& plan,
                              launch::Scheduler& scheduler,
                              const std::filesystem::path& program,
-                             bool look_first,
                              base::Clock& clock,
                              const std::stop_token& stop);
 

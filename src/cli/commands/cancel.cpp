@@ -8,13 +8,28 @@
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
+#include <set>
 
 namespace sabath::cli {
 namespace {
 
 /// A run that waits ends at once; one that runs writes its record first.
 constexpr std::chrono::seconds moment{5};
+
+/// What schedulers said of them before is out of date.
+void forget_what_was_said(const std::vector<app::WatchedRun>& runs, Workspace& workspace) {
+  std::set<std::filesystem::path> batches;
+  for (const app::WatchedRun& run : runs) {
+    if (!spec::is_final(run.state) && !run.batch.empty()) batches.insert(run.batch);
+  }
+  std::set<std::string> sites;
+  for (const auto& batch : batches) {
+    const spec::Site site = app::BatchFiles(batch).read_plan().site;
+    if (sites.insert(site.name).second) workspace.desk(site).forget();
+  }
+}
 
 int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   const auto seen = watch(runs_to_watch(what, workspace), workspace);
@@ -26,10 +41,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
     if (error.kind() == base::ErrorKind::interrupted) throw;
     problem = error;  // what else was asked for has been ended, and is told first
   }
-  for (const app::WatchedRun& run : seen->runs()) {
-    if (!spec::is_final(run.state) && !run.batch.empty())
-      workspace.desk(app::BatchFiles(run.batch).read_plan().site).forget();
-  }
+  forget_what_was_said(seen->runs(), workspace);
   wait_for(*seen, moment, workspace);
   keep_seen(*seen, workspace);
   workspace.answer(workspace.options().json ? watch_json(seen->runs())

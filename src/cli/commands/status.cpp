@@ -15,7 +15,9 @@ struct StatusOptions {
 };
 
 int run_status(const StatusOptions& options, Workspace& workspace) {
-  const auto seen = watch(runs_to_watch(options.what, workspace), workspace);
+  auto runs = runs_to_watch(options.what, workspace);
+  if (options.what.empty()) runs = with_whole_studies(std::move(runs), workspace);
+  const auto seen = watch(std::move(runs), workspace);
   seen->look(workspace.stop());
   keep_seen(*seen, workspace);
   if (workspace.options().json) {

@@ -54,10 +54,15 @@ std::vector<catalog::RunRow> newest_of_points(const app::StudyFiles& files,
   return rows;
 }
 
+std::vector<catalog::RunRow> rows_of_study(const app::StudyFiles& files, Workspace& workspace) {
+  const std::string id = files.directory().filename().string();
+  return newest_of_points(files,
+                          workspace.catalog().select("study=" + id, workspace.clock().now()));
+}
+
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
-  const base::WallTime now = workspace.clock().now();
   if (!names_a_study(word, workspace)) {
-    auto rows = workspace.catalog().select(word, now);
+    auto rows = workspace.catalog().select(word, workspace.clock().now());
     if (rows.empty()) {
       throw base::Error(base::ErrorKind::not_found,
                         "selection '" + base::printable(word) + "': no run matches",
@@ -65,9 +70,7 @@ std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspa
     }
     return rows;
   }
-  const auto files = app::find_study(workspace.folders().studies(), word);
-  return newest_of_points(
-      files, workspace.catalog().select("study=" + files.directory().filename().string(), now));
+  return rows_of_study(app::find_study(workspace.folders().studies(), word), workspace);
 }
 
 /// Ctrl-C is not to wait for the next look.
@@ -110,33 +113,47 @@ std::size_t count(const std::vector<app::WatchedRun>& runs, RunState state) {
       runs.begin(), runs.end(), [&](const app::WatchedRun& run) { return run.state == state; }));
 }
 
+std::string detail_of(const app::WatchedRun& run) {
+  const std::string text = base::printable(run.detail);
+  return run.is_stuck ? text + ", which as a rule does not pass by itself" : text;
+}
+
 /// What most of those that are planned wait for.
 std::string usual_reason(const std::vector<app::WatchedRun>& runs) {
   std::map<std::string, std::size_t> reasons;
   for (const app::WatchedRun& run : runs) {
-    if (run.state == RunState::planned && !run.detail.empty()) ++reasons[run.detail];
+    if (run.state == RunState::planned && !run.detail.empty()) ++reasons[detail_of(run)];
   }
   const auto most =
       std::max_element(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
         return a.second < b.second;
       });
-  return most == reasons.end() ? "" : " (" + base::printable(most->first) + ")";
+  return most == reasons.end() ? "" : most->first;
 }
 
 std::string rows_text(const std::vector<app::WatchedRun>& runs, bool every) {
   base::TextTable table({{"run", Align::left}, {"state", Align::left}, {"", Align::left}});
   std::size_t rows = 0;
   std::size_t left = 0;
-  for (const app::WatchedRun& run : runs) {
-    const bool alone = runs.size() == 1;
-    const bool odd = run.state != RunState::ok && run.state != RunState::planned;
-    if (!every && !odd && !alone) continue;
+  const auto add = [&](const app::WatchedRun& run) {
     if (!every && rows >= most_rows) {
       ++left;
-      continue;
+      return;
     }
     ++rows;
-    table.add({run.run_id, std::string(spec::to_string(run.state)), base::printable(run.detail)});
+    table.add({run.run_id, std::string(spec::to_string(run.state)), detail_of(run)});
+  };
+  const std::string usual = usual_reason(runs);
+  const auto stands_out = [&](const app::WatchedRun& run) {
+    return !every && run.is_stuck && detail_of(run) != usual;
+  };
+  for (const app::WatchedRun& run : runs) {
+    if (stands_out(run)) add(run);
+  }
+  for (const app::WatchedRun& run : runs) {
+    const bool odd = run.state != RunState::ok && run.state != RunState::planned;
+    const bool is_shown = every || odd || runs.size() == 1;
+    if (is_shown && !stands_out(run)) add(run);
   }
   if (table.empty()) return "";
   return table.text() + (left > 0 ? "... and " + std::to_string(left) + " more\n" : "");
@@ -158,6 +175,23 @@ std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words
   if (words.empty()) {
     for (const RunState state : {RunState::planned, RunState::running, RunState::unknown})
       add(workspace.catalog().in_state(state));
+  }
+  return runs;
+}
+
+std::vector<app::WatchedRun> with_whole_studies(std::vector<app::WatchedRun> runs,
+                                                Workspace& workspace) {
+  std::set<std::string> known;
+  std::set<std::string> studies;
+  for (const app::WatchedRun& run : runs) {
+    known.insert(run.run_id);
+    if (!run.study.empty()) studies.insert(run.study);
+  }
+  for (const std::string& study : studies) {
+    const app::StudyFiles files(workspace.folders().studies() / study);
+    for (const catalog::RunRow& row : rows_of_study(files, workspace)) {
+      if (known.insert(row.id).second) runs.push_back(watched(row));
+    }
   }
   return runs;
 }
@@ -286,7 +320,8 @@ std::string counts_line(const std::vector<app::WatchedRun>& runs) {
     const std::size_t number = count(runs, state);
     if (number == 0) continue;
     text += separator + std::to_string(number) + " " + std::string(spec::to_string(state));
-    if (state == RunState::planned) text += usual_reason(runs);
+    const std::string reason = state == RunState::planned ? usual_reason(runs) : "";
+    if (!reason.empty()) text += " (" + reason + ")";
     separator = ", ";
   }
   return text;

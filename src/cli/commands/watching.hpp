@@ -19,6 +19,10 @@ namespace sabath::cli {
 std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
                                            Workspace& workspace);
 
+/// And those too that are over, of each study that one of `runs` is of.
+std::vector<app::WatchedRun> with_whole_studies(std::vector<app::WatchedRun> runs,
+                                                Workspace& workspace);
+
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace);
 
 app::SchedulerOf scheduler_of(Workspace& workspace);
@@ -50,8 +54,8 @@ inline bool is_over(spec::JobPhase phase) {
 
 /// "20 runs: 3 ok, 4 running, 13 planned (waits: PENDING (Resources))".
 std::string counts_line(const std::vector<app::WatchedRun>& runs);
-/// The counts of each study and of the runs without one, and the runs that somebody should look at;
-/// all runs with `every`.
+/// The counts of each study and of the runs without one, and the runs that somebody should look at,
+/// those first that wait for what as a rule does not pass by itself; all runs with `every`.
 std::string watch_text(const std::vector<app::WatchedRun>& runs, bool every);
 std::string watch_json(const std::vector<app::WatchedRun>& runs);
 

@@ -116,12 +116,12 @@ inline spec::SchedulerDescription queue_description() {
 /// Runs of one batch, handed in as job 12 unless the test says otherwise.
 class WatchedBatch {
  public:
-  explicit WatchedBatch(std::size_t count, bool submitted = true) {
+  explicit WatchedBatch(std::size_t count, bool submitted = true, std::size_t steps = 1) {
     plan_.batch_id = "supercell-study-20261122-080000-abcdef.1";
     plan_.site.name = "test";
     plan_.site.scheduler = "queue";
     plan_.site.grace = std::chrono::seconds(20);
-    plan_.steps = {spec::BatchStep{{"train"}, {}}};
+    plan_.steps.assign(steps, spec::BatchStep{{"train"}, {}});
     plan_.runs_directory = runs().string();
     plan_.created = base::format_rfc3339(clock.now());
     std::filesystem::create_directories(runs());
