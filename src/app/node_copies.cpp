@@ -2,6 +2,7 @@
 
 #include "node_staging.hpp"
 #include "parallel_prefix.hpp"
+#include "rank_files.hpp"
 #include "stage_key.hpp"
 
 #include <sabath/app/execute_copies.hpp>
@@ -231,6 +232,8 @@ std::vector<base::Command> starters_of(const std::vector<spec::PlannedStage>& st
       const ParallelPrefix prefix = prefix_for(
           *stage.parallel, site_prefix, stage.resources, plan.place.has_value(), variables);
       variables.insert(prefix.defaults.begin(), prefix.defaults.end());
+      for (const auto& [name, value] : rank_variables(prefix, 1))
+        variables[name] = value;
       starter.argv = prefix.argv;
       starter.environment = std::move(variables);
       const bool is_known = std::any_of(starters.begin(), starters.end(), [&](const auto& known) {
@@ -249,6 +252,7 @@ std::vector<std::string> execute_copies(const std::string& what,
                                         base::ProcessRunner& processes,
                                         base::Clock& clock,
                                         const std::stop_token& stop) {
+  forget_others_name();
   auto wanted = read_wanted_copies(file);
   if (!wanted || (what != "make" && what != "remove"))
     throw Error(ErrorKind::usage, "exec --copies: wants 'make' or 'remove', and a run's own file");

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include <sys/socket.h>
@@ -71,6 +72,18 @@ base::Environment rank_variables(const ParallelPrefix& prefix, int tasks) {
   const std::string master = prefix.argv.empty() ? "127.0.0.1" : host_name();
   variables[master_variable] = master + ":" + std::to_string(free_port());
   return variables;
+}
+
+void forget_others_name() {
+  const base::Environment variables = base::current_environment();
+  const auto value_of = [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  };
+  const auto executor = base::ProcessIdentity::parse(value_of(executor_variable));
+  const bool is_elsewhere = executor && executor->host != base::ProcessIdentity::current().host;
+  if (is_elsewhere && probe::node_name() == value_of(executor_node_variable))
+    ::unsetenv("SLURMD_NODENAME");
 }
 
 KeptVariables::KeptVariables(const fs::path& stage_folder, const base::Environment& variables)

@@ -217,6 +217,14 @@ TEST_CASE("site: whatever starts ranks brings copies to just the nodes that it r
   SECTION("a site's own words") {
     user.change("prefix", "mpirun -np {tasks}");
   }
+  SECTION("one that hands its own node's variables to all, as MPICH's does") {
+    const fs::path starter = user.sabath.folder() / "starter";
+    write_text(starter,
+               "#!/bin/sh\nexec srun --nodes=2 --ntasks=4 env SLURMD_NODENAME=$SLURMD_NODENAME "
+               "\"$@\"\n");
+    fs::permissions(starter, fs::perms::owner_all);
+    user.change("prefix", starter.string());
+  }
   SECTION("one for each node, which starts the ranks") {
     stage["parallel"] = "torchrun";
   }
@@ -232,7 +240,9 @@ TEST_CASE("site: whatever starts ranks brings copies to just the nodes that it r
     INFO(node);
     REQUIRE(words.size() == 1);
     CHECK_THAT(*words.begin(), Contains(user.own() + ending));
+    CHECK(fs::exists(run / "attempts/1" / ("host-" + node + ".json")));
   }
+  CHECK(user.record(run)["hosts"].size() == 2);
   CHECK(user.leaves_nothing());
 }
 
