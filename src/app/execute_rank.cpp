@@ -87,6 +87,7 @@ class Rank {
     if (folder_.empty()) folder_ = files_.attempt(files_.read_status().attempt) / stage;
     for (const auto& [name, value] : kept_variables(folder_))
       variables_[name] = value;
+    forget_others_name();
     node_ = probe::node_name();
     use_copies();
   }
