@@ -196,6 +196,17 @@ TEST_CASE("ranks: an end by a signal and an exit status reach whoever started th
         "stage go: srun, which started the ranks, exited with status 5");
 }
 
+TEST_CASE("ranks: of ranks that sabath starts none is said to have failed that was ended") {
+  Sabath sabath;
+  Running running = sabath.start({"run", recipe(sabath, "echo up; exec sleep 60", "torchrun", 2)});
+  REQUIRE(eventually([&] {
+    return sabath.count_runs() == 1 && text_of(stage_folder(sabath) / "stdout.log") == "up\nup\n";
+  }));
+  running.signal(SIGINT);
+  CHECK(running.wait().status == 130);
+  CHECK(text_of(stage_folder(sabath) / "stderr.log").empty());
+}
+
 TEST_CASE("ranks: a stop reaches all of them") {
   Sabath sabath;
   put_srun(sabath);
