@@ -138,15 +138,12 @@ CollectedStages collect_stages(const std::vector<collect::StageFiles>& stages,
   collect::DerivedMetrics derived(declared, summarizer);
   for (const collect::StageFiles& files : stages) {
     collect::Extraction& extraction = result.stages[files.stage];
-    std::vector<std::string> left_out;
+    // Between attempts times stand still, or go on without the stage: nothing follows from them.
     if (!files.earlier.empty()) {
-      left_out = add_earlier(files, declared, summarizer);
-      derived.goes_on(files.stage);
+      extraction = extract_joined(files, declared, summarizer);
+      continue;
     }
     extraction = collect::extract_all(files, declared, derived);
-    if (!files.earlier.empty()) extraction.reported.orders.clear();  // of a part of it
-    auto& notes = extraction.collected.notes;
-    notes.insert(notes.end(), left_out.begin(), left_out.end());
     if (extraction.start_s) derived.start(files.stage, *extraction.start_s);
     for (const auto& [metric, is_samples] : extraction.counts_samples) {
       if (is_samples) derived.count_samples(files.stage, metric);

@@ -67,6 +67,13 @@ std::string code_of(const RunRecord& record) {
   return base::redact(text);
 }
 
+/// What stages spent in the attempts that they went on from nobody knows.
+bool goes_on(const RunRecord& record) {
+  return std::any_of(record.stages.begin(), record.stages.end(), [](const auto& stage) {
+    return stage.earlier_attempts.has_value();
+  });
+}
+
 void fill_run(ReportRun& run, const RunRecord& record) {
   run.recipe = record.recipe_name;
   run.state = std::string(spec::to_string(record.state));
@@ -90,10 +97,10 @@ void fill_run(ReportRun& run, const RunRecord& record) {
         if (!name.starts_with("import.")) run.parameters[name] = value;
       }
     }
-  } else {
+  } else if (!goes_on(record)) {
     run.wall_s = record.wall_s;
   }
-  set_energy(run, record);
+  if (!goes_on(record)) set_energy(run, record);
   run.reproduce = record.reproduce;
   run.complete = record.state == spec::RunState::ok || record.state == spec::RunState::imported;
 }

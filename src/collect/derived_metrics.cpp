@@ -27,7 +27,6 @@ struct Stream {
   std::int64_t epoch_before = base::no_step;
   std::uint64_t epoch_points = 0;  ///< of the last point's epoch, and the most that one has had
   std::uint64_t most_epoch_points = 0;
-  bool goes_on = false;  ///< from an earlier attempt
 };
 
 struct Series {
@@ -127,11 +126,6 @@ struct DerivedMetrics::State {
   std::string finish(const Series& one) {
     const Stream& stream = streams[one.stream];
     const std::string metric = "metric '" + one.target->name + "'";
-    if (stream.goes_on) {
-      return metric +
-             ": the stage went on from an earlier attempt: how long it took to the target "
-             "is not known";
-    }
     if (!one.is_reached) return metric + " did not reach its target";
     const double start_s = std::isnan(stream.told_start_s) ? stream.start_s : stream.told_start_s;
     const double seconds = one.reached.time_s - start_s;
@@ -171,10 +165,6 @@ base::SeriesId DerivedMetrics::open(std::string_view stream, std::string_view me
 
 void DerivedMetrics::start(std::string_view stream, double time_s) {
   state_->streams[state_->stream_of(stream)].told_start_s = time_s;
-}
-
-void DerivedMetrics::goes_on(std::string_view stream) {
-  state_->streams[state_->stream_of(stream)].goes_on = true;
 }
 
 void DerivedMetrics::count_samples(std::string_view stream, std::string_view metric) {

@@ -70,7 +70,8 @@ std::vector<SourceFile> source_files(const StageFiles& files, const std::string&
       find_matching(folder, file, found);
     std::sort(found.begin(), found.end());
   } else if (found.empty()) {
-    found.push_back(is_file(files.outputs / file) ? files.outputs / file : work / file);
+    const bool is_output = !files.outputs.empty() && is_file(files.outputs / file);
+    found.push_back(is_output ? files.outputs / file : work / file);
   }
   std::erase_if(found, [](const fs::path& path) { return !is_file(path); });
   std::vector<SourceFile> result;

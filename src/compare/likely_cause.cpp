@@ -150,6 +150,15 @@ std::string seed_text(const Cascade& cascade, bool from_start) {
                     : "what the seed decides, such as the order of the data, is the likely cause";
 }
 
+/// Stage -> attempts that it went on from.
+std::map<std::string, int> attempts_joined(const spec::RunRecord& record) {
+  std::map<std::string, int> joined;
+  for (const spec::StageRecord& stage : record.stages) {
+    if (stage.earlier_attempts) joined.emplace(stage.name, *stage.earlier_attempts);
+  }
+  return joined;
+}
+
 /// Why less, or something else, was to be expected of one of them; empty: nothing of the kind.
 std::string known_reason(const std::vector<Group>& groups,
                          const spec::RunRecord& a,
@@ -159,6 +168,17 @@ std::string known_reason(const std::vector<Group>& groups,
     return fmt::format("{} is not complete ({}), which is cause enough",
                        run == &a ? "A" : "B",
                        spec::to_string(run->state));
+  }
+  const auto of_a = attempts_joined(a);
+  const auto of_b = attempts_joined(b);
+  if (of_a != of_b) {
+    const auto& more = of_a.empty() ? of_b : of_a;
+    return fmt::format(
+        "{} went on from a checkpoint in stage {}, which {} did not in the same way: "
+        "what the code keeps in it, or does once more, is the likely cause",
+        of_a.empty() ? "B" : "A",
+        more.begin()->first,
+        of_a.empty() ? "A" : "B");
   }
   for (const Group& group : groups) {
     const auto is_perturbation = [](const auto& item) { return item.starts_with("perturb_"); };

@@ -177,17 +177,19 @@ std::string reused_stages(const Side& a, const Side& b) {
   return fmt::format("without stages that were reused: {}", fmt::join(names, ", "));
 }
 
-/// Of stages that went on from an earlier attempt only the last one's time is known.
-std::string continued_stages(const Side& a, const Side& b) {
+/// Of stages that went on from an earlier attempt only what the last one spent is known.
+void leave_out_parts(const Side& a, const Side& b, PerformanceRow& row) {
   std::set<std::string> names;
   for (const auto* side : {&a, &b}) {
     for (const spec::StageRecord& stage : side->record.stages) {
       if (stage.earlier_attempts) names.insert(stage.name);
     }
   }
-  if (names.empty()) return {};
-  return fmt::format("the last attempt alone of what went on from others: {}",
-                     fmt::join(names, ", "));
+  if (names.empty()) return;
+  row.ratio = std::nullopt;
+  row.reason += fmt::format("{}the last attempt alone of what went on from others: {}",
+                            row.reason.empty() ? "" : "; ",
+                            fmt::join(names, ", "));
 }
 
 PerformanceRow total_time(const Side& a, const Side& b) {
@@ -195,11 +197,7 @@ PerformanceRow total_time(const Side& a, const Side& b) {
       row_of(total_time_name, "s", spec::Better::lower, {a.record.wall_s}, {b.record.wall_s});
   row.kind = PerformanceKind::whole_run;
   row.reason = reused_stages(a, b);
-  const std::string continued = continued_stages(a, b);
-  if (!continued.empty()) {
-    row.reason += (row.reason.empty() ? "" : "; ") + continued;
-    row.ratio = std::nullopt;
-  }
+  leave_out_parts(a, b, row);
   return row;
 }
 
@@ -211,6 +209,7 @@ void add_energy(const Side& a, const Side& b, std::vector<PerformanceRow>& rows)
   rows.back().kind = PerformanceKind::whole_run;
   if (of_a.empty() || of_b.empty())
     rows.back().reason = fmt::format("only in {}", of_a.empty() ? "B" : "A");
+  leave_out_parts(a, b, rows.back());
 }
 
 /// Of "stage/metric".

@@ -111,8 +111,7 @@ std::string remark_on(const spec::StageRecord& stage) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (stage.tries) add("try " + std::to_string(stage.tries->size() + 1));
-  if (stage.earlier_attempts)
-    add("went on from attempt " + std::to_string(*stage.earlier_attempts));
+  if (stage.earlier_attempts) add(fmt::format("joins {} attempts", *stage.earlier_attempts + 1));
   if (stage.variant) add("variant " + *stage.variant);
   if (stage.cpus) add(fmt::format("CPUs {}", fmt::join(*stage.cpus, ",")));
   if (stage.gpus) add(fmt::format("GPUs {}", fmt::join(*stage.gpus, ",")));

@@ -24,8 +24,6 @@ class DerivedMetrics final : public base::SeriesSink {
   void add(base::SeriesId series, const base::SeriesPoint& point) override;
   /// The run of `stream` began then, as the code itself told; else it is the first time of a point.
   void start(std::string_view stream, double time_s);
-  /// The run of `stream` began in an earlier attempt: how long it took to a target is not known.
-  void goes_on(std::string_view stream);
   /// The steps of this series are numbers of samples: it has samples per second, and no steps.
   void count_samples(std::string_view stream, std::string_view metric);
   /// Once all points were added: gives the rest to `next`, and says what a person should know.
