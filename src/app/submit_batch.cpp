@@ -80,7 +80,14 @@ spec::BatchJobs submit_batch(const BatchFiles& files,
                              const std::stop_token& stop) {
   files.tell_submitter();
   spec::BatchJobs jobs;
+  const auto is_cancelled = [&] {
+    return std::all_of(plan.runs.begin(), plan.runs.end(), [&](const std::string& run) {
+      return files.is_cancelled(run);
+    });
+  };
   for (std::size_t step = 1; step <= plan.steps.size(); ++step) {
+    if (step > 1 && is_cancelled())
+      throw launch::Refusal(base::ErrorKind::interrupted, "it was cancelled meanwhile");
     launch::BatchJob job = job_of(files, plan, step, scheduler, program);
     if (jobs.jobs.empty()) {
       wait_for_earlier(files, plan, job);
@@ -91,6 +98,8 @@ spec::BatchJobs submit_batch(const BatchFiles& files,
     jobs.submitted = base::format_rfc3339(clock.now());
     files.write_jobs(jobs);
   }
+  // Who cancelled it did not know of the last.
+  if (plan.steps.size() > 1 && is_cancelled()) scheduler.cancel(jobs.jobs, stop);
   return jobs;
 }
 

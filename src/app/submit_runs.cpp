@@ -42,19 +42,22 @@ void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Cl
   }
 }
 
-/// Of several steps the first may be accepted: without the others they are good for nothing.
-void end_accepted(const BatchFiles& files,
-                  const spec::BatchPlan& plan,
-                  const spec::BatchJobs& jobs,
-                  const std::string& why,
-                  const SubmitTools& tools) {
+/// Of several steps the first may be accepted: without the others they are good for nothing. Says
+/// what became of them.
+std::string end_accepted(const BatchFiles& files,
+                         const spec::BatchPlan& plan,
+                         const spec::BatchJobs& jobs,
+                         const std::string& why,
+                         const SubmitTools& tools) {
   try {
     end_runs({files, plan, tools.scheduler, jobs.jobs, {plan.runs.begin(), plan.runs.end()}, why},
              tools.clock,
              {});
-  } catch (const base::Error&) {
-    return;  // whoever looks next sees that steps are missing, and tries it again
+  } catch (const base::Error& error) {
+    // Whoever looks next sees that steps are missing, and tries it again.
+    return "what was handed in before could not be ended: " + std::string(error.what());
   }
+  return "what was handed in before is ended";
 }
 
 /// What the scheduler refuses is closed. `then` says how its user goes on.
@@ -71,9 +74,9 @@ void hand_in(const BatchFiles& files,
       return;
     }
     const std::string why = never_handed_in(plan, jobs->jobs.size()) + ": " + error.what();
-    end_accepted(files, plan, *jobs, why, tools);
+    const std::string outcome = end_accepted(files, plan, *jobs, why, tools);
     throw launch::Refusal(error.kind(),
-                          plan.batch_id + ": " + why + "; what was handed in before is ended",
+                          plan.batch_id + ": " + why + "; " + outcome,
                           error.hint() + (error.hint().empty() ? "" : "; ") + then);
   };
   try {

@@ -171,19 +171,22 @@ void RunWatch::Batch::take_news() {
 }
 
 /// Does whoever hands it to the scheduler still do that, as far as anybody can tell?
-bool RunWatch::Batch::is_being_handed_in() const {
+RunWatch::Batch::HandingIn RunWatch::Batch::handing_in() const {
   auto submitter = files_.submitter();
   if (!submitter) {
     const RunFiles first(runs_.front().run->directory);
     submitter = base::ProcessIdentity::parse(first.read_status().process);
   }
   const auto liveness = submitter ? base::liveness_of(*submitter) : base::Liveness::unknown;
-  if (liveness != base::Liveness::unknown) return liveness == base::Liveness::running;
-  const bool has_begun = std::any_of(
-      runs_.begin(), runs_.end(), [](const Seen& seen) { return seen.attempt > 0 || seen.ended; });
-  if (has_begun && !jobs_) return false;  // the scheduler has it
+  if (liveness == base::Liveness::running) return HandingIn::goes_on;
   const auto last = base::parse_rfc3339(jobs_ ? jobs_->submitted : plan_.created);
-  return clock_.now() - last.value_or(base::WallTime{}) < long_submission;
+  const bool lately = clock_.now() - last.value_or(base::WallTime{}) < long_submission;
+  return liveness == base::Liveness::unknown && lately ? HandingIn::may_go_on : HandingIn::is_over;
+}
+
+bool RunWatch::Batch::has_begun() const {
+  return std::any_of(
+      runs_.begin(), runs_.end(), [](const Seen& seen) { return seen.attempt > 0 || seen.ended; });
 }
 
 void RunWatch::Batch::tell_handing_in() {
@@ -198,7 +201,10 @@ void RunWatch::Batch::tell_handing_in() {
 void RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
   if (asked_ && clock_.steady() - *asked_ < between_searches) return;
   asked_ = clock_.steady();
-  if (is_being_handed_in()) {
+  const HandingIn state = handing_in();
+  // Once a run has begun the scheduler has its job; of later steps that says nothing.
+  const bool is_looked_for = !jobs_ && has_begun();
+  if (state == HandingIn::goes_on || (state == HandingIn::may_go_on && !is_looked_for)) {
     if (!jobs_) tell_handing_in();
     return;
   }
@@ -207,10 +213,18 @@ void RunWatch::Batch::ask_about_submission(const std::stop_token& stop) {
     const SchedulerDesk::Search search = desk_.find(comment_of(plan_, jobs.jobs.size() + 1), stop);
     if (!search.was_made) return;
     const auto job = search.job || jobs_ ? search.job : job_on_node();
-    if (!job) return give_up(stop);
+    if (!job) {
+      if (state == HandingIn::may_go_on) return jobs_ ? void() : tell_handing_in();
+      // Whoever handed it in may have written it down and ended since it was read.
+      const auto written = files_.read_jobs();
+      if (!written || written->jobs.size() <= jobs.jobs.size()) return give_up(stop);
+      jobs_ = written;
+      continue;
+    }
     jobs.jobs.push_back(*job);
     jobs.submitted = base::format_rfc3339(clock_.now());
-    files_.write_jobs(jobs);
+    // Of several steps it may know more by now, and writes that.
+    if (state == HandingIn::is_over || plan_.steps.size() == 1) files_.write_jobs(jobs);
     jobs_ = std::move(jobs);
   }
 }
@@ -229,23 +243,29 @@ std::optional<std::string> RunWatch::Batch::job_on_node() const {
 /// The scheduler has not got all of it, and gets no more.
 void RunWatch::Batch::give_up(const std::stop_token& stop) {
   if (jobs_) {
-    const std::string why = never_handed_in(plan_, jobs_->jobs.size());
+    never_handed_in_ = never_handed_in(plan_, jobs_->jobs.size());
+    const bool was_ended = std::all_of(plan_.runs.begin(), plan_.runs.end(), [&](const auto& run) {
+      return files_.is_cancelled(run);
+    });
+    if (was_ended) return;
     end_runs({files_,
               plan_,
               desk_.scheduler(),
               jobs_->jobs,
               {plan_.runs.begin(), plan_.runs.end()},
-              why + ": who handed it in was ended before that"},
+              never_handed_in_ + ": who handed it in was ended before that"},
              clock_,
              stop);
-    never_handed_in_ = why;
     desk_.forget();
     return;
   }
   for (Seen& seen : runs_) {
     if (spec::is_final(seen.run->state) || take_outcome(seen, true)) continue;
     if (seen.attempt == 0) {
-      close(seen, RunState::interrupted, "it was ended before the scheduler had it");
+      close(seen,
+            RunState::interrupted,
+            has_begun() ? "it did not begin, and the scheduler knows no job of it"
+                        : "it was ended before the scheduler had it");
     } else {
       seen.run->state = RunState::unknown;
       seen.run->detail =

@@ -48,7 +48,9 @@ class RunWatch::Batch {
   void ask(const std::stop_token& stop);
   void take_news();
   bool lacks_jobs() const { return !jobs_ || jobs_->jobs.size() < plan_.steps.size(); }
-  bool is_being_handed_in() const;
+  enum class HandingIn { goes_on, may_go_on, is_over };
+  HandingIn handing_in() const;
+  bool has_begun() const;
   void tell_handing_in();
   void ask_about_submission(const std::stop_token& stop);
   void give_up(const std::stop_token& stop);

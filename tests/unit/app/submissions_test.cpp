@@ -90,13 +90,38 @@ TEST_CASE("submission: a run that has ended is over although nobody knows its jo
   CHECK(batch.queue.searches == 0);
 }
 
-TEST_CASE("submission: of an array that began and is gone nobody says that it was never there") {
+TEST_CASE("submission: an array that began and is not found has patience, and then is not there") {
   Batch batch(2, false);
   begin(batch, 0, "99_1");
   app::RunWatch watch = batch.watch();
   watch.look({});
+  CHECK(watch.runs()[0].state == RunState::running);
+  CHECK(watch.runs()[1].state == RunState::planned);
+  CHECK(watch.runs()[1].detail == "is being handed to the scheduler");
+  batch.clock.move(std::chrono::minutes(16));
+  watch.look({});
   CHECK(watch.runs()[0].state == RunState::unknown);
   CHECK(watch.runs()[1].state == RunState::interrupted);
+  CHECK_THAT(watch.runs()[1].detail, Contains("it did not begin"));
+}
+
+TEST_CASE("submission: what another machine still hands in is not ended by who looks on") {
+  Batch batch(1, false, 3);
+  std::ofstream(batch.files->directory() / "submitter") << process_elsewhere() << "\n";
+  begin(batch, 0, "12");
+  batch.queue.found = std::string("12|") + ThreeSteps::word + "-1\n";
+  batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
+  app::RunWatch watch = batch.watch();
+  for (int i = 0; i < 10; ++i) {
+    watch.look({});
+    batch.clock.move(seconds(11));
+  }
+  CHECK(watch.going_on() == 1);
+  CHECK(batch.queue.ended.empty());
+  CHECK_FALSE(batch.files->read_jobs());  // the submitter writes it, and may know of more
+  batch.clock.move(std::chrono::minutes(16));
+  watch.look({});
+  CHECK(batch.queue.ended == Jobs{"12"});
 }
 
 TEST_CASE("submission: a job that nobody wrote down is cancelled") {
