@@ -23,6 +23,7 @@ BAR_STATUS_MS = 100
 BAR_HARVEST_S = 1
 BAR_OVERHEAD_MS = 100
 BAR_QUESTIONS = 12
+BAR_CANCEL_S = 2  # as for handing them in
 INSIDE = "SABATH_BENCH_CLUSTER"
 
 
@@ -154,6 +155,12 @@ def harvest(user, count):
         sys.exit(f"batch_bench: the runs are {states}")
 
 
+def cancel(user, count):
+    user.run("run", str(user.folder / "nothing"), "--on", "waits", "--seeds", f"1..{count}", "--detach", "--quiet")
+    wall, _ = user.run("cancel", user.study())
+    row(f"`cancel` of {count} waiting runs", wall, BAR_CANCEL_S, " s", 2)
+
+
 def main():
     sabath = str(pathlib.Path(sys.argv[1]).resolve())
     count = int(sys.argv[2]) if len(sys.argv) > 2 else RUNS
@@ -169,6 +176,7 @@ def main():
         execute(user, count)
         harvest(user, count)
         overhead(user)
+        cancel(user, count)
     if MISSED:
         sys.exit("batch_bench: missed: " + "; ".join(MISSED))
 
