@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -72,6 +73,13 @@ struct DescribedSite {
   void say(const std::string& state) const {
     tool("ostat", state.empty() ? "" : "for id; do echo \"$id " + state + "\"; done");
   }
+  /// Nobody answers what is asked of the queue; `oend` writes down whom it ended.
+  void go_deaf() const {
+    tool("ostat", "echo 'cannot contact the queue' >&2; exit 1");
+    note_ends();
+  }
+  void note_ends() const { tool("oend", "echo \"$@\" >> \"$OURS_STATE/ended\""); }
+  std::string ended() const { return text_of(sabath.folder() / "ended"); }
   bool was_asked() const { return fs::exists(sabath.folder() / "jobs"); }
   std::string recipe(const std::string& resources) const {
     return sabath.shell_recipe("tiny", "true", "{}", R"({"resources": )" + resources + "}");
@@ -192,6 +200,78 @@ TEST_CASE("described site: a job of doctor's that nobody knows any more is told 
   CHECK_THAT(answer.output,
              Contains("ended (the scheduler does not know it) without a word") &&
                  !Contains("its log ends") && !Contains("()"));
+}
+
+TEST_CASE("described site: who ends the waiting for doctor's job ends the job, not the site") {
+  DescribedSite user;
+  user.tool("ostat", "echo >> \"$OURS_STATE/polled\"; for id; do echo \"$id W\"; done");
+  user.note_ends();
+  Running doctor = user.sabath.start({"doctor", "--site", "here"});
+  REQUIRE(eventually([&] { return fs::exists(user.sabath.folder() / "polled"); }));
+  doctor.signal(SIGINT);
+  const Answer answer = doctor.wait();
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 130);
+  CHECK_THAT(answer.errors, Contains("job 1") && Contains("it was cancelled"));
+  CHECK_THAT(answer.output + answer.errors, !Contains("--timeout"));
+  CHECK(user.ended() == "1\n");
+}
+
+TEST_CASE("described site: doctor ends its job where nobody says how it stands") {
+  const DescribedSite user;
+  user.go_deaf();
+  const Answer answer = user.sabath({"doctor", "--site", "here", "--timeout", "2s"});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output,
+             Contains("did not end in time: ours: ostat: cannot contact the queue") &&
+                 Contains("it was cancelled"));
+  CHECK(user.ended() == "1\n");
+}
+
+TEST_CASE("described site: doctor says of a job that cannot be cancelled which one is left") {
+  const DescribedSite user;
+  user.tool("oend", "echo 'no permission' >&2; exit 1");
+  const Answer answer = user.sabath({"doctor", "--site", "here", "--timeout", "2s"});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.output,
+             Contains("ok    submission") && Contains("did not end in time: waits its turn") &&
+                 Contains("job 1 could not be cancelled") && Contains("no permission"));
+}
+
+TEST_CASE("described site: who ends the waiting for a job that builds ends it, deaf queue or not") {
+  DescribedSite user(json{{"build_in_job", true}});
+  user.go_deaf();
+  Running run = user.sabath.start({"run", user.recipe("{}"), "--on", "here"});
+  REQUIRE(eventually([&] {
+    return text_of(user.sabath.folder() / "started-1.err").find("cannot contact") !=
+           std::string::npos;
+  }));
+  run.signal(SIGTERM);
+  const Answer answer = run.wait();
+  INFO(answer.errors);
+  CHECK(answer.status == 130);
+  CHECK_THAT(answer.errors, Contains("job 1 of 'here': nothing is ready; it was cancelled"));
+  CHECK(user.ended() == "1\n");
+}
+
+TEST_CASE("described site: what was cancelled is told though another scheduler is known no more") {
+  const DescribedSite user;
+  const fs::path config = user.sabath.folder() / "config";
+  write_text(config / "schedulers/gone.json", described().dump());
+  write_text(config / "sites/there.json", R"({"schema": 1, "scheduler": "gone"})");
+  const std::string recipe = user.recipe("{}");
+  for (const char* site : {"here", "there"})
+    REQUIRE(user.sabath({"run", recipe, "--on", site, "--detach"}).status == 0);
+  fs::remove(config / "schedulers/gone.json");
+  const Answer answer = user.sabath({"cancel", "state=planned"});
+  INFO(answer.output << answer.errors);
+  CHECK(answer.status != 0);
+  CHECK_THAT(answer.errors, Contains("gone"));
+  CHECK_THAT(answer.output,
+             Contains(user.sabath.run_directories().front().filename().string()) &&
+                 Contains("interrupted"));
 }
 
 TEST_CASE("described site: doctor finds that nothing can be handed in, and why") {

@@ -69,6 +69,33 @@ std::string log_in_words(const std::filesystem::path& file) {
   return log.empty() ? log : "; its log ends: " + log;
 }
 
+/// Throws Error{interrupted} where the user ended the waiting: that is no fault of the site.
+Check why_no_answer(const Probe& probe,
+                    const AwaitedJob& awaited,
+                    const spec::Site& site,
+                    Workspace& workspace) {
+  const launch::JobView& view = awaited.view;
+  const std::string how = view.is_unheard ? view.reason : view.text();
+  const std::string fate =
+      awaited.has_ended ? "it has ended" : cancel_job(probe.job, site, workspace);
+  if (workspace.stop().stop_requested())
+    throw base::Error(base::ErrorKind::interrupted,
+                      "interrupted while job " + probe.job + " was waited for; " + fate);
+  const std::string log = log_in_words(probe.log());
+  if (awaited.has_ended) {
+    return {"job",
+            "bad",
+            "ended (" + how + ") without a word" + log,
+            "does the node see " + probe.folder.string() +
+                " and the program? "
+                "\"program\", \"setup\" and \"variables\" of the site help"};
+  }
+  return {"job",
+          "bad",
+          "did not end in time: " + how + log,
+          "a longer --timeout, or another partition; " + fate};
+}
+
 }  // namespace
 
 std::vector<Check> check_site(const std::string& name,
@@ -89,23 +116,10 @@ std::vector<Check> check_site(const std::string& name,
     return checks;
   }
   checks.push_back({"submission", "ok", "job " + probe.job + " was accepted", {}});
-  const launch::JobView view =
-      await_file({probe.report()}, probe.job, site, limit, true, workspace);
+  const AwaitedJob awaited = await_file({probe.report()}, probe.job, site, limit, true, workspace);
   const auto report = base::read_file_if_exists(probe.report());
   if (!report) {
-    if (!is_over(view.phase)) scheduler.cancel({probe.job}, {});
-    const std::string how = view.text();
-    const std::string log = log_in_words(probe.log());
-    checks.push_back({"job",
-                      "bad",
-                      (is_over(view.phase) ? "ended (" + how + ") without a word"
-                                           : "did not end in time: " + how) +
-                          log,
-                      is_over(view.phase)
-                          ? "does the node see " + probe.folder.string() +
-                                " and the program? "
-                                "\"program\", \"setup\" and \"variables\" of the site help"
-                          : "a longer --timeout, or another partition; it was cancelled"});
+    checks.push_back(why_no_answer(probe, awaited, site, workspace));
     return checks;
   }
   checks.push_back({"job",

@@ -45,19 +45,18 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
   workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
   const auto failed = app::unprepared(file);
-  const launch::JobView view = await_file({file, failed}, id, site, longest_wait, false, workspace);
+  const AwaitedJob awaited = await_file({file, failed}, id, site, longest_wait, false, workspace);
   const std::string place = "job " + id + " of '" + site.name + "': ";
   std::error_code code;
   if (std::filesystem::exists(file, code)) return app::read_prepared(file, request);
   if (std::filesystem::exists(failed, code)) throw app::read_unprepared(file, place);
-  if (!is_over(view.phase)) {
-    workspace.desk(site).scheduler().cancel({id}, {});
-    throw base::Error(base::ErrorKind::interrupted, place + "was ended, nothing is ready");
-  }
-  throw base::Error(
-      base::ErrorKind::environment,
-      place + "ended (" + view.state + ") and nothing is ready: " + app::last_words(job.log),
-      "'sabath doctor --site " + site.name + "' checks what its nodes see");
+  const std::string fate = awaited.has_ended ? "it has ended" : cancel_job(id, site, workspace);
+  if (!awaited.has_ended || workspace.stop().stop_requested())
+    throw base::Error(base::ErrorKind::interrupted, place + "nothing is ready; " + fate);
+  throw base::Error(base::ErrorKind::environment,
+                    place + "ended (" + awaited.view.state +
+                        ") and nothing is ready: " + app::last_words(job.log),
+                    "'sabath doctor --site " + site.name + "' checks what its nodes see");
 }
 
 }  // namespace

@@ -98,6 +98,12 @@ std::optional<launch::JobView> view_of(const std::string& job,
   }
 }
 
+bool is_over(const launch::JobView& view) {
+  // What cannot be asked about, or says what nobody has described, may still go on.
+  if (view.phase == spec::JobPhase::unknown) return !view.is_unheard && view.state.empty();
+  return view.phase != spec::JobPhase::pending && view.phase != spec::JobPhase::running;
+}
+
 std::vector<RunState> in_order() {
   return {RunState::ok,
           RunState::failed,
@@ -271,12 +277,12 @@ WaitEnd wait_for(app::RunWatch& watch,
   }
 }
 
-launch::JobView await_file(const std::vector<std::filesystem::path>& files,
-                           const std::string& job,
-                           const spec::Site& site,
-                           std::chrono::nanoseconds limit,
-                           bool leaves_stuck,
-                           Workspace& workspace) {
+AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
+                      const std::string& job,
+                      const spec::Site& site,
+                      std::chrono::nanoseconds limit,
+                      bool leaves_stuck,
+                      Workspace& workspace) {
   const spec::SchedulerDescription& scheduler = workspace.desk(site).scheduler().description();
   const base::SteadyTime begin = workspace.clock().steady();
   launch::JobView view{spec::JobPhase::pending, "", ""};
@@ -296,13 +302,8 @@ launch::JobView await_file(const std::vector<std::filesystem::path>& files,
     if (!asked || now - *asked > between_looks) {
       asked = now;
       view = view_of(job, site, workspace).value_or(view);
-      // What cannot be asked about, or says what nobody has described, may still go on.
-      const bool is_unclear =
-          view.phase == spec::JobPhase::unknown && (view.is_unheard || !view.state.empty());
-      const bool is_end = is_over(view.phase)
-                              ? !is_unclear
-                              : leaves_stuck && view.phase == spec::JobPhase::pending &&
-                                    app::is_stuck(scheduler, view.text());
+      const bool is_end = is_over(view) || (leaves_stuck && view.phase == spec::JobPhase::pending &&
+                                            app::is_stuck(scheduler, view.text()));
       if (!is_end) ended.reset();
       if (is_end && !ended) ended = now;
       tell(false);
@@ -310,7 +311,17 @@ launch::JobView await_file(const std::vector<std::filesystem::path>& files,
     workspace.clock().sleep_for(std::chrono::milliseconds(100));
   }
   tell(true);
-  return view;
+  const bool has_ended = is_over(view);
+  return {std::move(view), has_ended};
+}
+
+std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace) {
+  try {
+    workspace.desk(site).scheduler().cancel({job}, {});
+    return "it was cancelled";
+  } catch (const base::Error& error) {
+    return "job " + job + " could not be cancelled: " + error.what();
+  }
 }
 
 std::string counts_line(const std::vector<app::WatchedRun>& runs) {

@@ -39,18 +39,24 @@ WaitEnd wait_for(app::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
                  Workspace& workspace);
 
-/// Waits for one of the files that a single job makes; says how the job stood last. Gives up when
-/// the job is over without any, or with `leaves_stuck` waits for what does not pass by itself,
-/// after the site's grace, and when the time or the user ends it.
-launch::JobView await_file(const std::vector<std::filesystem::path>& files,
-                           const std::string& job,
-                           const spec::Site& site,
-                           std::chrono::nanoseconds limit,
-                           bool leaves_stuck,
-                           Workspace& workspace);
-inline bool is_over(spec::JobPhase phase) {
-  return phase != spec::JobPhase::pending && phase != spec::JobPhase::running;
-}
+/// How a job stood last.
+struct AwaitedJob {
+  launch::JobView view{};
+  /// False for one that nobody could be asked about, too: it may still go on.
+  bool has_ended = false;
+};
+
+/// Waits for one of the files that a single job makes. Gives up when the job is over without any,
+/// or with `leaves_stuck` waits for what does not pass by itself, after the site's grace, and when
+/// the time or the user ends it.
+AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
+                      const std::string& job,
+                      const spec::Site& site,
+                      std::chrono::nanoseconds limit,
+                      bool leaves_stuck,
+                      Workspace& workspace);
+/// Cancels a job that may still go on, and says what became of that, for the end of a sentence.
+std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace);
 
 /// "20 runs: 3 ok, 4 running, 13 planned (waits: PENDING (Resources))".
 std::string counts_line(const std::vector<app::WatchedRun>& runs);
