@@ -6,6 +6,7 @@
 #include "record_files.hpp"
 #include "run_host.hpp"
 
+#include <sabath/app/execute_copies.hpp>
 #include <sabath/app/execute_rank.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/clock.hpp>

@@ -252,7 +252,6 @@ std::vector<std::string> execute_copies(const std::string& what,
                                         base::ProcessRunner& processes,
                                         base::Clock& clock,
                                         const std::stop_token& stop) {
-  forget_others_name();
   auto wanted = read_wanted_copies(file);
   if (!wanted || (what != "make" && what != "remove"))
     throw Error(ErrorKind::usage, "exec --copies: wants 'make' or 'remove', and a run's own file");

@@ -2,6 +2,7 @@
 
 #include "usage_sums.hpp"
 
+#include <sabath/app/execute_copies.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>

@@ -23,10 +23,6 @@ inline constexpr const char* stage_folder_variable = "SABATH_METRICS_DIR";
 /// Variables for the ranks of a stage of so many tasks.
 base::Environment rank_variables(const ParallelPrefix& prefix, int tasks);
 
-/// Some starters hand the variables of `exec`'s node to ranks elsewhere: from here on this process
-/// has no name of a node that it is not on. For one with a single thread.
-void forget_others_name();
-
 /// Keeps the variables of a stage where its ranks find them, for this user alone and as long as
 /// this lives: secrets may be among them.
 class KeptVariables {

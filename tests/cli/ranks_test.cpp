@@ -221,3 +221,19 @@ TEST_CASE("ranks: a stop reaches all of them") {
   CHECK(lines_of(text_of(stage_folder(sabath) / "stdout.log")) ==
         std::set<std::string>{"up", "term 0", "term 1"});
 }
+
+TEST_CASE("cli: copies on a node are this node's though it was handed another's name") {
+  Sabath sabath;
+  // In place of ATTEMPT/.copies.json, for nothing that is to be copied.
+  const fs::path file = sabath.folder() / "run/attempts/1/.copies.json";
+  fs::create_directories(file.parent_path());
+  write_text(file, R"({"folder": "/tmp", "holder": "run", "items": []})");
+  sabath.environment()["SLURMD_NODENAME"] = "first";
+  sabath.environment()["SABATH_EXECUTOR_NODE"] = "first";
+  const bool is_elsewhere = GENERATE(false, true);
+  if (is_elsewhere) sabath.environment()["SABATH_EXECUTOR"] = "elsewhere.boot.1.1.1";
+  const Answer answer = sabath({"exec", "--copies", "make", file.string()});
+  INFO(answer.errors);
+  REQUIRE(answer.status == 0);
+  CHECK(fs::exists(file.parent_path() / ".copied-first") != is_elsewhere);
+}

@@ -153,6 +153,7 @@ void setup_exec(CLI::App& app, Action& action) {
   command->add_option("command", options->command, "")->group("");
   command->callback([&action, options] {
     if (options->rank) return be_rank(*options);
+    if (!options->copies.empty()) app::forget_others_name();  // before there is any thread
     action = [options](Workspace& workspace) {
       return options->copies.empty() ? run_exec(*options, workspace)
                                      : copy_here(*options, workspace);
