@@ -1,12 +1,13 @@
 #include "failed_rank.hpp"
 
+#include "stage_retry.hpp"
+
 #include <sabath/base/regex.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include <sys/wait.h>
 
@@ -34,16 +35,6 @@ std::string group_of(const base::Regex& regex, const char* name) {
     if (const auto text = regex.group(number)) return std::string(*text);
   }
   return {};
-}
-
-std::string end_of(const fs::path& log) {
-  std::ifstream stream(log, std::ios::binary | std::ios::ate);
-  if (!stream) return {};
-  const auto size = static_cast<std::size_t>(stream.tellg());
-  std::string text(std::min(size, last_bytes), '\0');
-  stream.seekg(static_cast<std::streamoff>(size - text.size()));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  return text;
 }
 
 }  // namespace
@@ -78,7 +69,8 @@ std::string how_it_ended(const spec::PlannedStage& stage,
       prefix->argv.empty() ? "" : fs::path(prefix->argv.front()).filename().string();
   const bool by_itself =
       process.end == base::ProcessEnd::exited || process.end == base::ProcessEnd::signaled;
-  const std::string rank = by_itself ? failed_rank(end_of(folder / "stderr.log")) : std::string();
+  const std::string rank =
+      by_itself ? failed_rank(end_of(folder / "stderr.log", last_bytes)) : std::string();
   if (starter.empty())
     return rank.empty() ? "the ranks of " + stage.argv.front() + ": " + process.describe() : rank;
   if (rank.empty()) return starter + ", which started the ranks, " + process.describe();

@@ -25,21 +25,11 @@ bool contains(const std::vector<T>& items, const T& wanted) {
   return std::find(items.begin(), items.end(), wanted) != items.end();
 }
 
-std::string end_of(const fs::path& log) {
-  std::ifstream stream(log, std::ios::binary | std::ios::ate);
-  if (!stream) return {};
-  const auto size = static_cast<std::size_t>(stream.tellg());
-  std::string text(std::min(size, searched_bytes), '\0');
-  stream.seekg(static_cast<std::streamoff>(size - text.size()));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  return text;
-}
-
 std::optional<std::string> named_in_logs(const std::vector<std::string>& patterns,
                                          const fs::path& folder) {
   if (patterns.empty()) return std::nullopt;
   for (const char* log : {"stderr.log", "stdout.log"}) {
-    const std::string text = end_of(folder / log);
+    const std::string text = end_of(folder / log, searched_bytes);
     for (const std::string& pattern : patterns) {
       if (base::Regex(pattern).search(text) == base::Regex::Outcome::found)
         return "'" + pattern + "' is in its " + log;
@@ -49,6 +39,16 @@ std::optional<std::string> named_in_logs(const std::vector<std::string>& pattern
 }
 
 }  // namespace
+
+std::string end_of(const fs::path& log, std::size_t most_bytes) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(stream.tellg());
+  std::string text(std::min(size, most_bytes), '\0');
+  stream.seekg(static_cast<std::streamoff>(size - text.size()));
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  return text;
+}
 
 std::optional<std::string> why_again(const spec::Retry& retry,
                                      const base::ProcessResult& process,

@@ -4,12 +4,16 @@
 #include <sabath/spec/recipe.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 namespace sabath::app {
+
+/// At most so many bytes of the end of a log; empty where it cannot be read.
+std::string end_of(const std::filesystem::path& log, std::size_t most_bytes);
 
 /// What of `retry` names the way in which a command ended, in words; nothing: none does. `folder`
 /// has its logs.
