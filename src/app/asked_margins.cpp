@@ -98,17 +98,15 @@ struct Entries {
 
 Entries entries_for(const std::vector<catalog::RunRow>& runs, const spec::Baseline& baseline) {
   Entries entries;
-  std::size_t fewest = 0;
   for (const JudgedGroup& group : judged_runs(runs).groups) {
     const spec::BaselineEntry* entry = accepted_for(baseline, group.key);
     const auto known = std::find(entries.holding.begin(), entries.holding.end(), entry);
     if (entry != nullptr && known == entries.holding.end()) entries.holding.push_back(entry);
-    for (const spec::BaselineEntry& other : baseline.entries) {
-      if (!other.accepted) continue;
-      const auto differences = key_differences(group.key, other.holds_for);
-      if (!entries.why_none.empty() && differences.size() >= fewest) continue;
-      fewest = differences.size();
-      entries.why_none = fmt::format("{}", fmt::join(differences, "; "));
+    const NearestEntry nearest = nearest_entry(baseline, group.key);
+    if (nearest.entry != nullptr && entries.why_none.empty()) {
+      entries.why_none = fmt::format("nearest is the {}: {}",
+                                     entry_text(*nearest.entry),
+                                     fmt::join(nearest.differences, "; "));
     }
   }
   if (entries.why_none.empty())

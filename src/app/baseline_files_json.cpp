@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <compare>
 #include <fstream>
 #include <set>
 
@@ -65,6 +67,57 @@ std::string parameters_text(const BaselineKey& runs, const BaselineKey& baseline
   return text;
 }
 
+/// How far apart two values are: 0 for equal ones, 1 for texts that differ, and for numbers their
+/// distance by the larger one.
+double value_distance(const spec::ParameterValue* a, const spec::ParameterValue* b) {
+  if (a == nullptr || b == nullptr) return 1;
+  if (*a == *b) return 0;
+  const auto number = [](const spec::ParameterValue& value) -> std::optional<double> {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    return std::nullopt;
+  };
+  const auto x = number(*a);
+  const auto y = number(*b);
+  if (!x || !y) return 1;
+  const double largest = std::max(std::abs(*x), std::abs(*y));
+  return largest > 0 ? std::abs(*x - *y) / largest : 0;
+}
+
+/// Smaller is nearer; compared as a tuple.
+struct KeyDistance {
+  bool other_definition = false;
+  int differences = 0;
+  double parameters = 0;
+
+  auto operator<=>(const KeyDistance&) const = default;
+};
+
+KeyDistance distance_of(const BaselineKey& a, const BaselineKey& b) {
+  KeyDistance distance;
+  const auto differs = [](const std::string& of_runs, const std::string& of_baseline) {
+    return of_runs != of_baseline && of_baseline != spec::any_of_all ? 1 : 0;
+  };
+  distance.other_definition = a.recipe_definition != b.recipe_definition;
+  distance.differences = differs(a.task, b.task) + differs(a.site, b.site) +
+                         differs(a.device, b.device) + (a.data != b.data ? 1 : 0);
+  std::set<std::string> names;
+  for (const BaselineKey* key : {&a, &b}) {
+    for (const auto& [name, value] : key->parameters)
+      names.insert(name);
+  }
+  const auto value_in = [](const BaselineKey& key, const std::string& name) {
+    const auto found = key.parameters.find(name);
+    return found == key.parameters.end() ? nullptr : &found->second;
+  };
+  for (const std::string& name : names) {
+    const double apart = value_distance(value_in(a, name), value_in(b, name));
+    distance.differences += apart > 0 ? 1 : 0;
+    distance.parameters += apart;
+  }
+  return distance;
+}
+
 }  // namespace
 
 spec::Baseline read_baseline(const std::filesystem::path& file) {
@@ -109,6 +162,36 @@ const BaselineEntry* accepted_for(const spec::Baseline& baseline, const Baseline
     if (is_better) best = &entry;
   }
   return best;
+}
+
+BaselineKey completed(BaselineKey key, const BaselineEntry& entry) {
+  if (key.data.hex.empty()) key.data = entry.holds_for.data;
+  if (key.device.empty()) key.device = entry.holds_for.device;
+  return key;
+}
+
+NearestEntry nearest_entry(const spec::Baseline& baseline, const BaselineKey& key) {
+  NearestEntry nearest;
+  KeyDistance least;
+  for (const BaselineEntry& entry : baseline.entries) {
+    if (!entry.accepted) continue;
+    const KeyDistance distance = distance_of(completed(key, entry), entry.holds_for);
+    if (nearest.entry != nullptr && !(distance < least)) continue;
+    nearest.entry = &entry;
+    least = distance;
+  }
+  if (nearest.entry != nullptr)
+    nearest.differences = key_differences(completed(key, *nearest.entry), nearest.entry->holds_for);
+  return nearest;
+}
+
+std::string entry_text(const BaselineEntry& entry) {
+  std::string text =
+      fmt::format("entry of {} run{}", entry.runs.size(), entry.runs.size() == 1 ? "" : "s");
+  if (!entry.runs.empty()) text += " such as " + entry.runs.back().run_id;
+  if (entry.accepted)
+    text += fmt::format(", accepted by {} on {:.10}", entry.accepted->by, entry.accepted->at);
+  return text;
 }
 
 std::vector<std::size_t> accept_baseline(spec::Baseline& baseline,

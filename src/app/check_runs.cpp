@@ -20,45 +20,37 @@ using spec::CheckCase;
 using spec::CheckGroup;
 using spec::Verdict;
 
-/// What nobody knows before there is a run is taken to be as the entry has it.
-spec::BaselineKey completed(spec::BaselineKey key, const BaselineEntry& entry) {
-  if (key.data.hex.empty()) key.data = entry.holds_for.data;
-  if (key.device.empty()) key.device = entry.holds_for.device;
-  return key;
-}
-
 /// Where the entry that is nearest to these runs differs, or what else there is instead of one.
 CheckCase no_entry(const spec::Baseline& baseline,
                    const std::string& recipe,
                    const spec::BaselineKey& key) {
   CheckCase one;
   one.name = "baseline";
-  std::vector<std::string> nearest;
-  bool is_proposed = false;
-  for (const BaselineEntry& entry : baseline.entries) {
-    auto differences = key_differences(completed(key, entry), entry.holds_for);
-    if (!entry.accepted) {
-      is_proposed = is_proposed || differences.empty();
-    } else if (nearest.empty() || differences.size() < nearest.size()) {
-      nearest = std::move(differences);
-    }
-  }
+  const NearestEntry nearest = nearest_entry(baseline, key);
+  const bool is_proposed =
+      std::any_of(baseline.entries.begin(), baseline.entries.end(), [&](const auto& entry) {
+        return !entry.accepted && key_differences(completed(key, entry), entry.holds_for).empty();
+      });
   if (is_proposed) {
     one.reason =
         "what the baseline has for these runs is proposed and nobody accepted it; "
         "'sabath baseline accept FILE' does";
-  } else if (nearest.empty()) {
+  } else if (nearest.entry == nullptr) {
     one.reason =
         "the baseline has no accepted entry; 'sabath baseline accept FILE' accepts what is "
         "proposed";
   } else {
     one.verdict = Verdict::not_comparable;
-    if (baseline.recipe != recipe)
-      nearest = {fmt::format("the recipe is '{}', of the baseline '{}'", recipe, baseline.recipe)};
+    const std::string what =
+        baseline.recipe != recipe
+            ? fmt::format("the recipe is '{}', of the baseline '{}'", recipe, baseline.recipe)
+            : fmt::format("from its nearest {}, they differ: {}",
+                          entry_text(*nearest.entry),
+                          fmt::join(nearest.differences, "; "));
     one.reason = fmt::format(
         "the baseline is not of such runs: {}; 'sabath baseline propose SELECTION -o FILE' adds an "
         "entry for them",
-        fmt::join(nearest, "; "));
+        what);
   }
   return one;
 }
@@ -182,6 +174,50 @@ struct Judged {
   compare::BaselineVerdict verdict{};
 };
 
+/// The pair of the first result that fails, where the baseline's run may be at hand.
+void note_explain(const BaselineEntry& entry,
+                  const JudgedGroup& group,
+                  const std::vector<Judged>& judged,
+                  CheckGroup& checked) {
+  const compare::BaselineVerdict* failed = nullptr;
+  for (std::size_t i = 0; i < judged.size() && failed == nullptr; ++i) {
+    const CheckCase& one = checked.cases[i];
+    if (one.kind == CaseKind::result && one.counts_as() == Verdict::fail)
+      failed = &judged[i].verdict;
+  }
+  if (failed == nullptr || entry.runs.empty()) return;
+  const auto run = std::find_if(group.runs.begin(), group.runs.end(), [&](const JudgedRun& one) {
+    return one.run.run_id == failed->failed_run;
+  });
+  if (run == group.runs.end()) return;
+  // Without a value that it was held against: a run of the same seed, else the newest.
+  const spec::BaselineRun* reference = &entry.runs.back();
+  for (const spec::BaselineRun& one : entry.runs) {
+    if (one.seed == run->run.seed) reference = &one;
+  }
+  if (failed->failed_value) reference = &entry.runs[*failed->failed_value];
+  if (reference->run_id == run->run.run_id) return;
+  checked.notes.push_back(fmt::format("why: sabath explain {} {}, where the baseline's run is",
+                                      reference->run_id,
+                                      run->run.run_id));
+}
+
+/// Runs that are held against themselves agree, which says nothing.
+void note_own_runs(const BaselineEntry& entry, const JudgedGroup& group, CheckGroup& checked) {
+  const auto own = std::count_if(group.runs.begin(), group.runs.end(), [&](const JudgedRun& run) {
+    return std::any_of(entry.runs.begin(), entry.runs.end(), [&](const auto& known) {
+      return known.run_id == run.run.run_id;
+    });
+  });
+  if (own == 0) return;
+  checked.notes.push_back(
+      fmt::format("{} of {} run{}: the baseline was made of {}, so that agreement proves nothing",
+                  own,
+                  group.runs.size(),
+                  group.runs.size() == 1 ? "" : "s",
+                  own == 1 ? "it" : "these"));
+}
+
 /// Of the metrics that are asked for; each for itself.
 std::vector<Judged> judge_each(const BaselineEntry& entry,
                                const JudgedGroup& group,
@@ -215,6 +251,7 @@ void judge_against(const BaselineEntry& entry,
                    const CheckRequest& request,
                    CheckGroup& checked) {
   checked.against = against_text(entry);
+  note_own_runs(entry, group, checked);
   note_facets(entry, group, checked);
   std::vector<Judged> judged = judge_each(entry, group, request, checked);
   std::vector<compare::BaselineVerdict*> verdicts;
@@ -230,20 +267,10 @@ void judge_against(const BaselineEntry& entry,
     one.reason = std::move(found.verdict.reason);
     expect(request, group.key, one);
   }
+  note_explain(entry, group, judged, checked);
   if (request.performance && entry.holds_for.device == spec::any_of_all)
     checked.notes.emplace_back("times are not judged: the baseline holds for any device");
   add_unknown_metrics(entry, group, request, checked);
-}
-
-/// What finds the cause, where the baseline's runs are at hand.
-void note_explain(const BaselineEntry& entry, const JudgedGroup& group, CheckGroup& checked) {
-  const bool fails = std::any_of(checked.cases.begin(), checked.cases.end(), [](const auto& one) {
-    return one.kind == CaseKind::result && one.counts_as() == Verdict::fail;
-  });
-  if (!fails || entry.runs.empty() || group.runs.empty()) return;
-  checked.notes.push_back(fmt::format("why: sabath explain {} {}, where the baseline's run is",
-                                      entry.runs.back().run_id,
-                                      group.runs.front().run.run_id));
 }
 
 CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
@@ -259,7 +286,6 @@ CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
       checked.notes.emplace_back("times are not judged: there is no baseline");
   } else if (const BaselineEntry* entry = accepted_for(*request.baseline, group.key)) {
     judge_against(*entry, group, request, checked);
-    note_explain(*entry, group, checked);
   } else {
     checked.against = "nothing: the baseline has no entry for them";
     checked.cases.push_back(no_entry(*request.baseline, group.recipe, group.key));

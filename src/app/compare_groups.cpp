@@ -72,6 +72,27 @@ void shorten_digests(compare::NamedFactor& factor) {
   }
 }
 
+/// Among the keys of these runs, and the items of the last one's record.
+std::string nearest_key(const std::string& key,
+                        const std::vector<RunRow>& runs,
+                        const catalog::Catalog& catalog) {
+  constexpr std::string_view of_parameter = "param.";
+  std::vector<std::string> known = catalog.keys_of(runs);
+  if (key.starts_with(of_parameter)) {
+    for (std::string& name : known)
+      name.insert(0, of_parameter);
+  }
+  const auto record =
+      runs.empty() ? std::nullopt : read_current_summary(RunFiles(runs.back().directory));
+  if (record) {
+    for (const spec::Facet& facet : record->facets) {
+      for (const auto& [item, value] : facet.items)
+        known.push_back(facet.name == "launch" ? item : facet.name + "." + item);
+    }
+  }
+  return base::nearest(key, known);
+}
+
 bool has_tasks(const std::vector<RunRow>& runs) {
   const Values tasks = tasks_of(runs);
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return !task.empty(); });
@@ -92,7 +113,7 @@ std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
   if (key == "task" && has_tasks(runs)) return tasks_of(runs);
   if (auto values = catalog.values_of(runs, key)) return *std::move(values);
   if (auto values = values_in_records(runs, key)) return *std::move(values);
-  const std::string guess = base::nearest(key, catalog.keys_of(runs));
+  const std::string guess = nearest_key(key, runs, catalog);
   throw Error(ErrorKind::usage,
               "--by " + base::printable(key) + ": none of the runs has that",
               guess.empty() ? "'sabath help compare' lists what runs can be grouped by"
@@ -105,6 +126,12 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   spec::GroupComparison told;
   told.by = request.by;
   const std::vector<RunRow> runs = complete_runs(all, request, catalog, told);
+  // A key that no run has is an error before anything else is said.
+  std::vector<compare::NamedFactor> factors;
+  for (const std::string& key : request.by) {
+    factors.push_back(factor_of(key, levels_of(runs.empty() ? all : runs, key, catalog)));
+    shorten_digests(factors.back());
+  }
   if (runs.empty()) {
     told.reason = "no run is complete and to be judged";
     return told;
@@ -114,10 +141,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   const auto terms = comparable(runs, allowed, catalog, told);
   if (!terms) return told;
   compare::GroupsToCompare groups = groups_of(runs, *terms, request, catalog, told);
-  for (const std::string& key : request.by) {
-    groups.factors.push_back(factor_of(key, levels_of(runs, key, catalog)));
-    shorten_digests(groups.factors.back());
-  }
+  groups.factors = std::move(factors);
   spec::GroupComparison comparison = compare::compare_groups(groups);
   complete(comparison, told, *terms);
   if (groups.require) compare_whole_runs(runs, request, *groups.require, comparison);

@@ -105,6 +105,32 @@ void add_parameter(Condition& condition, const std::string& name, std::string_vi
       is_whole ? spec::to_string(spec::ParameterValue(static_cast<std::int64_t>(number))) : real);
 }
 
+/// The operator of a term that has another one than '='. The '~' of "@last~1" is none.
+std::string_view other_operator(std::string_view term) {
+  const auto first = term.find_first_of("=<>!~");
+  if (first == std::string_view::npos || first == 0) return {};
+  const auto past = term.find_first_not_of("=<>!~", first);
+  const std::string_view typed = term.substr(first, past - first);
+  return typed == "=" || typed == "~" ? std::string_view() : typed;
+}
+
+void refuse_operator(std::string_view term, std::string_view whole) {
+  const std::string_view typed = other_operator(term);
+  if (typed.empty()) return;
+  const std::string key = base::printable(term.substr(0, term.find(typed)));
+  refuse(whole,
+         "the operator '" + base::printable(typed) + "' is not supported",
+         "'=' is the only one: " + key + "=VALUE, where '*' stands for any text");
+}
+
+/// A whole number of zero or more, in which '*' may stand for digits.
+void check_seed(std::string_view value, std::string_view whole) {
+  if (!value.empty() && value.find_first_not_of("0123456789*") == std::string_view::npos) return;
+  refuse(whole,
+         "'" + base::printable(value) + "' is not a seed",
+         "a seed is a whole number of zero or more, such as seed=1");
+}
+
 std::string since_text(std::string_view value, std::string_view whole, base::WallTime now) {
   if (const auto age = base::parse_duration(value)) {
     // No run is older than the epoch, and nanoseconds do not reach far beyond it.
@@ -122,10 +148,22 @@ std::string since_text(std::string_view value, std::string_view whole, base::Wal
   return base::format_rfc3339(*time);
 }
 
+[[noreturn]] void refuse_state(std::string_view value, std::string_view whole) {
+  const std::vector<std::string> states{
+      "planned", "running", "ok", "failed", "interrupted", "lost", "unknown", "imported"};
+  const std::string guess = base::nearest(value, states);
+  refuse(whole,
+         "'" + base::printable(value) + "' is not a state",
+         guess.empty()
+             ? "states are planned, running, ok, failed, interrupted, lost, unknown and imported"
+             : "did you mean '" + guess + "'?");
+}
+
 void add_term(Condition& condition,
               std::string_view term,
               std::string_view whole,
               base::WallTime now) {
+  refuse_operator(term, whole);
   const auto sign = term.find('=');
   if (sign == std::string_view::npos || sign == 0) {
     refuse(whole, "'" + base::printable(term) + "' is not KEY=VALUE");
@@ -133,17 +171,14 @@ void add_term(Condition& condition,
   const std::string key(term.substr(0, sign));
   const std::string_view value = term.substr(sign + 1);
   if (!condition.sql.empty()) condition.sql += " and ";
+  if (key == "seed") check_seed(value, whole);
   if (key == "since") {
     condition.sql += "run.created >= ?";
     condition.texts.push_back(since_text(value, whole, now));
     return;
   }
   if (key == "status" || key == "state") {
-    if (!spec::parse_run_state(value)) {
-      refuse(whole,
-             "'" + base::printable(value) + "' is not a state",
-             "states are planned, running, ok, failed, interrupted, lost, unknown and imported");
-    }
+    if (!spec::parse_run_state(value)) refuse_state(value, whole);
     condition.sql += "run.state = ?";
     condition.texts.emplace_back(value);
     return;
@@ -167,12 +202,17 @@ void add_term(Condition& condition,
 Selection parse_selection(std::string_view text, base::WallTime now) {
   if (text.empty()) refuse(text, "is empty", "name a run, @last, or terms such as recipe=NAME");
   Selection selection;
+  refuse_operator(text.substr(0, text.find(',')), text);
   if (text.find('=') != std::string_view::npos) {
     selection.terms.emplace();
     std::string_view rest = text;
     while (true) {
       const auto comma = rest.find(',');
-      add_term(*selection.terms, rest.substr(0, comma), text, now);
+      const std::string_view term = rest.substr(0, comma);
+      add_term(*selection.terms, term, text, now);
+      const auto sign = term.find('=');
+      selection.names.push_back(
+          {std::string(term.substr(0, sign)), std::string(term.substr(sign + 1))});
       if (comma == std::string_view::npos) return selection;
       rest.remove_prefix(comma + 1);
     }
@@ -185,6 +225,17 @@ Selection parse_selection(std::string_view text, base::WallTime now) {
     selection.references = {parse_reference(text, text)};
   }
   return selection;
+}
+
+std::vector<SelectionTerm> terms_of(std::string_view selection, base::WallTime now) {
+  return parse_selection(selection, now).names;
+}
+
+std::vector<std::string> selection_keys() {
+  std::vector<std::string> keys{"since", "status", "state"};
+  for (const Column& column : columns)
+    keys.emplace_back(column.key);
+  return keys;
 }
 
 }  // namespace sabath::catalog

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
+#include <sabath/catalog/selection_terms.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,7 @@ struct Condition {
 struct Selection {
   std::vector<RunReference> references{};  ///< one, or two for "A..B"
   std::optional<Condition> terms{};
+  std::vector<SelectionTerm> names{};  ///< the same terms as they were typed
 };
 
 /// Reads "@last~1", "A..B", "recipe=x,tag=ci,since=7d" or an id. Throws Error{usage}. Syntax:

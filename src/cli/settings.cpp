@@ -43,6 +43,28 @@ std::optional<fs::path> folder_from(const base::Environment& environment,
   return utf8_place("HOME", fs::absolute(home) / below_home / "sabath");
 }
 
+/// What --catalog names. Throws Error{usage} where it is not a folder.
+fs::path catalog_folder(const std::string& typed) {
+  fs::path folder = fs::absolute(typed).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // "folder/"
+  std::error_code code;
+  if (fs::is_directory(folder, code)) return folder;
+  std::vector<std::string> neighbours;
+  for (const auto& entry : fs::directory_iterator(folder.parent_path(), code)) {
+    std::error_code unreadable;
+    if (entry.is_directory(unreadable)) neighbours.push_back(entry.path().filename().string());
+  }
+  const std::string guess = base::nearest(folder.filename().string(), neighbours);
+  fs::path shown(typed);
+  if (!shown.has_filename()) shown = shown.parent_path();
+  throw base::Error(
+      base::ErrorKind::usage,
+      "--catalog " + base::printable(typed) + ": is not a folder",
+      guess.empty()
+          ? "name a folder with assets and recipes"
+          : "did you mean '" + base::printable(shown.replace_filename(guess).string()) + "'?");
+}
+
 }  // namespace
 
 spec::Configuration read_configuration(const fs::path& folder) {
@@ -135,7 +157,7 @@ app::Folders read_folders(const base::Environment& environment,
       folder_from(environment, "SABATH_CONFIG", "XDG_CONFIG_HOME", ".config").value_or("");
   const fs::path shipped = shipped_folder(program);
   for (const std::string& catalog : catalogs)
-    folders.catalogs.push_back(fs::absolute(catalog).lexically_normal());
+    folders.catalogs.push_back(catalog_folder(catalog));
   folders.assets = folders.recipes = folders.catalogs;
   folders.assets.push_back(folders.home / "assets");
   folders.assets.push_back(shipped / "catalog");

@@ -1,6 +1,7 @@
 #include "workspace.hpp"
 
 #include "log.hpp"
+#include "selected_runs.hpp"
 
 #include <sabath/app/index_runs.hpp>
 #include <sabath/app/package_files.hpp>
@@ -343,12 +344,7 @@ app::RecipeRunner& Workspace::runner() {
 }
 
 catalog::RunRow Workspace::one_run(const std::string& selection) {
-  const std::vector<catalog::RunRow> rows = catalog().select(selection, clock_.now());
-  if (rows.empty()) {
-    throw Error(ErrorKind::not_found,
-                "selection '" + base::printable(selection) + "': no run matches",
-                "'sabath list runs' shows what there is");
-  }
+  const std::vector<catalog::RunRow> rows = selected_runs(selection, *this);
   if (rows.size() > 1) {
     throw Error(ErrorKind::usage,
                 "selection '" + base::printable(selection) + "': matches " +

@@ -110,6 +110,8 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
                                    allowed_text(required, tolerance),
                                    required.from,
                                    to_string(required.rung));
+      verdict.failed_run = run.run;
+      verdict.failed_value = i;
       return verdict;
     }
     if (!has_reference && without == nullptr) without = &run;
@@ -139,6 +141,7 @@ BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Val
                                  run.value,
                                  bounds.low,
                                  bounds.high);
+    verdict.failed_run = run.run;
     return verdict;
   }
   verdict.verdict = Verdict::pass;
@@ -232,6 +235,8 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
             "finite",
             fmt::format("{} has {}, all values of the baseline are finite", run.run, run.value),
             {},
+            {},
+            run.run,
             {}};
   }
   if (!terms.asked && reference.bounds && reference.bounds->rule == spec::reviewed)
@@ -250,6 +255,19 @@ BaselineVerdict judge_present(const BaselineMetric& reference,
   if (const auto required = required_rung(reference, terms))
     return judge_rung(reference, runs, terms, *required);
   return judge_statistics(reference, runs, terms);
+}
+
+/// Of a test over all runs the run whose value lies furthest from the baseline's mean.
+void name_failed_run(const BaselineMetric& reference,
+                     const std::vector<Value>& runs,
+                     BaselineVerdict& verdict) {
+  if (verdict.verdict != Verdict::fail || !verdict.failed_run.empty()) return;
+  const auto distance = [&](const Value& run) { return std::abs(run.value - reference.mean); };
+  const auto furthest =
+      std::max_element(runs.begin(), runs.end(), [&](const Value& a, const Value& b) {
+        return distance(a) < distance(b);
+      });
+  verdict.failed_run = furthest->run;
 }
 
 /// A run without a value is no agreement.
@@ -329,7 +347,9 @@ BaselineVerdict judge_result(const BaselineMetric& reference,
   if (values.empty()) return {Verdict::inconclusive, "", "no run has a value", {}, {}};
   if (reference.values.empty())
     return {Verdict::inconclusive, "", "the baseline has no value", {}, {}};
-  return with_missing(judge_present(reference, values, terms), values.size(), runs.values.size());
+  BaselineVerdict verdict = judge_present(reference, values, terms);
+  name_failed_run(reference, values, verdict);
+  return with_missing(std::move(verdict), values.size(), runs.values.size());
 }
 
 BaselineVerdict judge_performance(const BaselineMetric& reference,

@@ -38,4 +38,20 @@ std::vector<std::size_t> accept_baseline(spec::Baseline& baseline,
 std::vector<std::string> key_differences(const spec::BaselineKey& of_runs,
                                          const spec::BaselineKey& of_baseline);
 
+/// The accepted entry that differs least from `key`, and in what. Fewest things count: the recipe's
+/// definition before all others, then each parameter, data, task, site and device as one; of equal
+/// numbers of these the entry whose parameters are closer. What `key` leaves empty (data and device
+/// before there is a run) is taken to be as the entry has it.
+struct NearestEntry {
+  const spec::BaselineEntry* entry = nullptr;  ///< null: none is accepted
+  std::vector<std::string> differences{};      ///< as key_differences
+};
+NearestEntry nearest_entry(const spec::Baseline& baseline, const spec::BaselineKey& key);
+
+/// `key` with what it leaves empty as the entry has it.
+spec::BaselineKey completed(spec::BaselineKey key, const spec::BaselineEntry& entry);
+
+/// "entry of 5 runs such as ID, accepted by NAME on DATE".
+std::string entry_text(const spec::BaselineEntry& entry);
+
 }  // namespace sabath::app

@@ -59,6 +59,9 @@ struct BaselineVerdict {
   std::string reason{};
   std::optional<std::uint64_t> runs_needed{};
   std::optional<Chance> chance{};  ///< where a test that can err decided
+  // of a FAIL of a result:
+  std::string failed_run{};                   ///< which of the runs; of a test the furthest
+  std::optional<std::size_t> failed_value{};  ///< the baseline's value that it was held against
 };
 
 /// RESULT of one metric:

@@ -1,6 +1,7 @@
 #include "check.hpp"
 #include "check_answers.hpp"
 #include "exit_status.hpp"
+#include "selected_runs.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/baseline_files.hpp>
@@ -14,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace sabath::cli {
@@ -47,13 +49,34 @@ std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
                      metric->n);
 }
 
+/// The parameters in which the proposed entries are not all the same; of one entry none.
+std::string parameters_text(const app::Proposal& proposal, const spec::BaselineEntry& entry) {
+  std::string text;
+  for (const auto& [name, value] : entry.holds_for.parameters) {
+    const bool is_same = std::all_of(
+        proposal.proposed.begin(), proposal.proposed.end(), [&, key = name, own = value](auto i) {
+          const auto& others = proposal.baseline.entries[i].holds_for.parameters;
+          const auto other = others.find(key);
+          return other != others.end() && other->second == own;
+        });
+    if (!is_same) text += ", " + printable(name) + "=" + printable(spec::to_string(value));
+  }
+  return text;
+}
+
 std::string changes_text(const app::Proposal& proposal) {
   using base::Align;
   base::TextTable table({{"metric", Align::left},
                          {"accepted", Align::left},
                          {"proposed", Align::left},
                          {"", Align::left}});
+  std::optional<std::size_t> entry;
   for (const app::ProposedChange& change : proposal.changes) {
+    const std::string parameters =
+        parameters_text(proposal, proposal.baseline.entries[change.entry]);
+    if (entry != change.entry && !parameters.empty())
+      table.add({parameters.substr(2) + ":", "", "", ""});
+    entry = change.entry;
     const std::string verdict = !change.before  ? "new"
                                 : !change.after ? "gone"
                                                 : std::string(to_string(*change.verdict));
@@ -65,19 +88,41 @@ std::string changes_text(const app::Proposal& proposal) {
   return table.text();
 }
 
+/// Each note once: "(3 entries)" where several have it.
+std::string entry_notes(const app::Proposal& proposal) {
+  std::vector<std::pair<std::string, std::size_t>> notes;
+  for (const std::size_t i : proposal.proposed) {
+    for (const std::string& note : proposal.baseline.entries[i].notes) {
+      const auto known = std::find_if(
+          notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; });
+      if (known == notes.end()) {
+        notes.emplace_back(note, 1);
+      } else {
+        ++known->second;
+      }
+    }
+  }
+  std::string text;
+  for (const auto& [note, entries] : notes) {
+    text += "  note: " + printable(note);
+    text += entries > 1 ? fmt::format(" ({} entries)\n", entries) : "\n";
+  }
+  return text;
+}
+
 std::string proposal_text(const app::Proposal& proposal, const std::string& file) {
   std::string text;
   for (const std::string& note : proposal.notes)
     text += "note: " + printable(note) + "\n";
   for (const std::size_t i : proposal.proposed) {
     const spec::BaselineEntry& entry = proposal.baseline.entries[i];
-    text += fmt::format("proposed from {} run(s), for {}, {}\n",
+    text += fmt::format("proposed from {} run(s), for {}, {}{}\n",
                         entry.runs.size(),
                         printable(entry.holds_for.site),
-                        printable(entry.holds_for.device));
-    for (const std::string& note : entry.notes)
-      text += "  note: " + printable(note) + "\n";
+                        printable(entry.holds_for.device),
+                        parameters_text(proposal, entry));
   }
+  text += entry_notes(proposal);
   return text + "\n" + changes_text(proposal) + "\nin " + printable(file) +
          "; once it was reviewed: sabath baseline accept " + printable(file) + "\n";
 }
@@ -90,12 +135,7 @@ spec::Baseline present(const std::string& file) {
 
 int run_propose(const ProposeOptions& options, Workspace& workspace) {
   spec::Baseline before = present(options.file);  // what cannot be read is not written over
-  const auto rows = workspace.catalog().select(options.request.selection, workspace.clock().now());
-  if (rows.empty()) {
-    throw Error(ErrorKind::not_found,
-                "selection '" + printable(options.request.selection) + "': no run matches",
-                "'sabath list runs' shows what there is");
-  }
+  const auto rows = selected_runs(options.request.selection, workspace);
   const app::Proposal proposal = app::propose_baseline(rows, options.request, std::move(before));
   app::write_baseline(options.file, proposal.baseline);
   workspace.answer(workspace.options().json ? json_answer(proposal)

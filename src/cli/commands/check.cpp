@@ -3,6 +3,7 @@
 #include "check_answers.hpp"
 #include "exit_status.hpp"
 #include "run.hpp"
+#include "selected_runs.hpp"
 
 #include <sabath/app/baseline_files.hpp>
 #include <sabath/app/check_runs.hpp>
@@ -133,7 +134,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
     over = make_runs(options, asked, request, selection, workspace);
   }
   if (over) workspace.end_at_signal();
-  const auto rows = workspace.catalog().select(selection, workspace.clock().now());
+  const auto rows = runs_if_any(selection, workspace);
   const int status = answer_check(options, app::check_runs(rows, request), workspace);
   return over ? status : exit_interrupted;
 }

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "option_checks.hpp"
+#include "selected_runs.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/baseline_files.hpp>
@@ -75,14 +76,6 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
   return exit_status(comparison.result);
 }
 
-std::vector<catalog::RunRow> runs_of(const std::string& selection, Workspace& workspace) {
-  auto runs = workspace.catalog().select(selection, workspace.clock().now());
-  if (!runs.empty()) return runs;
-  throw Error(ErrorKind::not_found,
-              "selection '" + base::printable(selection) + "': no run matches",
-              "'sabath list runs' shows what there is");
-}
-
 std::optional<compare::ReferenceSide> reference_of(const CompareOptions& options) {
   if (options.reference.empty()) return std::nullopt;
   return options.reference == "a" ? compare::ReferenceSide::a : compare::ReferenceSide::b;
@@ -132,22 +125,17 @@ app::GroupsRequest groups_request(const CompareOptions& options) {
   return request;
 }
 
-/// A misspelt word would allow nothing, and say nothing of that.
-void check_across(const CompareOptions& options,
-                  const std::vector<catalog::RunRow>& runs,
-                  Workspace& workspace) {
-  const catalog::Catalog& catalog = workspace.catalog();
-  for (const std::string& what : options.across) {
-    std::vector<std::string> known{"recipe", "data", "parameters", "task", "batch"};
-    if (std::find(known.begin(), known.end(), what) != known.end()) continue;
-    if (catalog.values_of(runs, what)) continue;
-    for (const std::string& key : catalog.keys_of(runs))
-      known.push_back(key);
-    const std::string guess = base::nearest(what, known);
-    throw Error(ErrorKind::usage,
-                "--across " + base::printable(what) + ": none of the runs has that",
-                guess.empty() ? "recipe, data, parameters, or the name of a parameter"
-                              : "did you mean '" + guess + "'?");
+/// Before anything is read of the runs: what they are not comparable for would hide a wrong name.
+void check_names(const CompareOptions& options,
+                 const std::vector<catalog::RunRow>& runs,
+                 Workspace& workspace) {
+  const app::KnownNames names = known_names(workspace);
+  names.check_across("--across", options.across, runs, workspace.catalog());
+  app::GroupsRequest asked;
+  for (const std::string& text : options.margins)
+    read_margin(text, asked);
+  for (const auto& [metric, margin] : asked.margins) {
+    if (!metric.empty()) names.check_metric("--margin", metric);
   }
 }
 
@@ -179,8 +167,8 @@ int compare_selection(const CompareOptions& options, Workspace& workspace) {
                 "such as 'sabath compare recipe=NAME --by host'");
   }
   refuse_options_of_sides(options);
-  const auto runs = runs_of(options.a, workspace);
-  check_across(options, runs, workspace);
+  const auto runs = selected_runs(options.a, workspace);
+  check_names(options, runs, workspace);
   return answer(
       app::compare_groups(runs, groups_request(options), workspace.catalog()), options, workspace);
 }
@@ -247,7 +235,7 @@ int compare_two(const CompareOptions& options,
   how.reference = reference_of(options);
   std::vector<std::filesystem::path> reruns;
   if (!options.envelope.empty()) {
-    for (const catalog::RunRow& run : runs_of(options.envelope, workspace)) {
+    for (const catalog::RunRow& run : selected_runs(options.envelope, workspace)) {
       if (run.id != a.id && run.id != b.id) reruns.emplace_back(run.directory);
     }
     if (reruns.empty()) throw Error(ErrorKind::usage, "--envelope: there is no run beside A and B");
@@ -271,11 +259,11 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
                 "a run's recipe says in 'compare' of which format its outputs are");
   }
   if (!options.by.empty() || options.b.empty()) return compare_selection(options, workspace);
-  const auto a = runs_of(options.a, workspace);
-  const auto b = runs_of(options.b, workspace);
+  const auto a = selected_runs(options.a, workspace);
+  const auto b = selected_runs(options.b, workspace);
   auto all = a;
   all.insert(all.end(), b.begin(), b.end());
-  check_across(options, all, workspace);
+  check_names(options, all, workspace);
   if (a.size() == 1 && b.size() == 1 && options.rcp.empty())
     return compare_two(options, a.front(), b.front(), workspace);
   return compare_sides(options, a, b, workspace);

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "option_checks.hpp"
+#include "selected_runs.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/run_study.hpp>
@@ -57,6 +58,8 @@ std::string runs_table(const std::vector<catalog::RunRow>& rows) {
 int list_runs(const ListOptions& options, Workspace& workspace) {
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
+  if (!options.selection.empty())
+    known_names(workspace).check_selection(options.selection, workspace.clock().now());
   auto rows = workspace.catalog().runs(
       limit == 0 ? 0 : limit + 1, options.selection, workspace.clock().now());
   const bool more = limit != 0 && rows.size() > limit;

@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "selected_runs.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/report_runs.hpp>
@@ -59,7 +60,7 @@ std::vector<catalog::RunRow> selected_runs(const ReportOptions& options, Workspa
   std::vector<catalog::RunRow> runs;
   std::set<std::string> seen;
   for (const std::string& selection : options.selections) {
-    for (catalog::RunRow& run : workspace.catalog().select(selection, workspace.clock().now())) {
+    for (catalog::RunRow& run : runs_if_any(selection, workspace)) {
       if (seen.insert(run.id).second) runs.push_back(std::move(run));
     }
   }
@@ -95,6 +96,7 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   const report::ReportFormat& format = format_of(options.file);
   check_place(options.file);
   const std::vector<catalog::RunRow> runs = selected_runs(options, workspace);
+  known_names(workspace).check_across("--across", options.across, runs, workspace.catalog());
   app::ReportRequest request;
   for (const std::string& selection : options.selections)
     request.selection += (request.selection.empty() ? "" : " ") + selection;

@@ -1,6 +1,7 @@
 #include "watching.hpp"
 
 #include "exit_status.hpp"
+#include "selected_runs.hpp"
 #include "wait_reasons.hpp"
 
 #include <sabath/app/run_accounting.hpp>
@@ -61,15 +62,7 @@ std::vector<catalog::RunRow> rows_of_study(const app::StudyFiles& files, Workspa
 }
 
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
-  if (!names_a_study(word, workspace)) {
-    auto rows = workspace.catalog().select(word, workspace.clock().now());
-    if (rows.empty()) {
-      throw base::Error(base::ErrorKind::not_found,
-                        "selection '" + base::printable(word) + "': no run matches",
-                        "'sabath list runs' and 'sabath list studies' show what there is");
-    }
-    return rows;
-  }
+  if (!names_a_study(word, workspace)) return selected_runs(word, workspace);
   return rows_of_study(app::find_study(workspace.folders().studies(), word), workspace);
 }
 

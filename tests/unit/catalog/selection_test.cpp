@@ -2,6 +2,8 @@
 #include "support/fake_clock.hpp"
 #include "unit/catalog/catalog_home.hpp"
 
+#include <sabath/catalog/selection_terms.hpp>
+
 using namespace sabath;
 using base::ErrorKind;
 using catalog::Catalog;
@@ -249,4 +251,41 @@ TEST_CASE("selection: one that cannot be read says what is wrong with it") {
 
 TEST_CASE("selection: an unknown state is refused with those that there are") {
   CHECK(contains(Selections().error("status=done").hint(), "planned, running, ok, failed"));
+}
+
+TEST_CASE("selection: an operator other than '=' is refused, and '=' is named") {
+  const Selections runs;
+  for (const char* text :
+       {"lr!=0.001", "lr>=1", "lr<=1", "lr==1", "lr<1", "lr>1", "lr=~a", "lr<>1"}) {
+    INFO(text);
+    for (const std::string& whole : {std::string(text), "recipe=tiny," + std::string(text)}) {
+      const base::Error error = runs.error(whole);
+      CHECK(error.kind() == ErrorKind::usage);
+      CHECK(contains(error.what(), "is not supported"));
+      CHECK(contains(error.hint(), "lr=VALUE"));
+    }
+  }
+  CHECK(contains(runs.error("lr!=0.001").what(), "the operator '!='"));
+  // No operators: the value has an '=' of its own, and the '~' of @last.
+  CHECK(runs.ids("tag=a=b").empty());
+  CHECK(runs.ids("@last~1..@last").size() == 2);
+}
+
+TEST_CASE("selection: a seed is a number, and a state one of those that there are") {
+  const Selections runs;
+  const base::Error seed = runs.error("seed=abc");
+  CHECK(seed.kind() == ErrorKind::usage);
+  CHECK(contains(seed.what(), "'abc' is not a seed"));
+  CHECK(runs.error("seed=-1").kind() == ErrorKind::usage);
+  CHECK(runs.error("seed=").kind() == ErrorKind::usage);
+  CHECK(runs.ids("seed=12345678*").empty());
+  CHECK(contains(runs.error("status=faild").hint(), "did you mean 'failed'?"));
+}
+
+TEST_CASE("selection: its terms are read as they were typed") {
+  const auto terms = catalog::terms_of("recipe=tiny,tag=a=b", {});
+  REQUIRE(terms.size() == 2);
+  CHECK(terms[0].key == "recipe");
+  CHECK(terms[1].value == "a=b");
+  CHECK(catalog::terms_of("@last~2", {}).empty());
 }

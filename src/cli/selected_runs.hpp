@@ -1,0 +1,21 @@
+#pragma once
+
+#include "workspace.hpp"
+
+#include <sabath/app/known_names.hpp>
+
+#include <string>
+#include <vector>
+
+namespace sabath::cli {
+
+app::KnownNames known_names(Workspace& workspace);
+
+/// The runs of a selection that a user typed, oldest first. Throws as app::KnownNames and
+/// catalog::Catalog::select.
+std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace& workspace);
+
+/// The same of at least one run. Throws Error{not_found} where no run matches.
+std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace);
+
+}  // namespace sabath::cli
