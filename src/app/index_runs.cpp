@@ -6,7 +6,9 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/parallel.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -49,13 +51,35 @@ std::string batch_of(const fs::path& directory, const spec::RunRecord& record) {
   }
 }
 
+/// A run has the name of its folder: a document with another id would take another run's place. A
+/// study's id is the name of a folder too, so that it must not lead elsewhere.
+void check_ids(const fs::path& file, const std::string& run_id, const std::string& study_id) {
+  const std::string hint = "restore the file, or remove the folder";
+  const std::string name = file.parent_path().filename().string();
+  if (run_id != name) {
+    throw Error(base::ErrorKind::integrity,
+                file.string() + ":/run_id: is '" + base::printable(run_id) +
+                    "', but the folder is '" + name + "'",
+                hint);
+  }
+  if (!study_id.empty() && !base::is_safe_name(study_id)) {
+    throw Error(base::ErrorKind::integrity,
+                file.string() + ":/study_id: invalid id '" + base::printable(study_id) + "'",
+                hint);
+  }
+}
+
 FoundRun read_run(const fs::path& directory) {
   const RunFiles files(directory);
   FoundRun run;
   std::error_code code;
   // The record of an attempt is not the run's: its job may come back.
-  if (fs::exists(files.record(), code) && (run.record = read_current_summary(files))) return run;
+  if (fs::exists(files.record(), code) && (run.record = read_current_summary(files))) {
+    check_ids(files.record(), run.record->run_id, run.record->study_id);
+    return run;
+  }
   run.plan = files.read_plan();
+  check_ids(files.plan(), run.plan.run_id, run.plan.study_id);
   run.status = files.read_status();
   if (run.plan.batch && run.status.state == spec::RunState::interrupted &&
       files.read_record().has_value()) {
@@ -308,7 +332,14 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
       if (!catalog->is_filled()) fill(*catalog, runs, observer, stop);
       transaction.commit();
     }
-    index_inbox(*catalog, runs, clock, observer);
+    try {
+      index_inbox(*catalog, runs, clock, observer);
+    } catch (const Error& error) {
+      // A full disk, or a home of somebody else: what the catalog has can be read all the same.
+      if (error.kind() != base::ErrorKind::storage) throw;
+      observer.warn(std::string(error.what()) + ": the newest runs may be missing here",
+                    error.hint());
+    }
     return catalog;
   };
   const std::uint64_t before = file_at(file);

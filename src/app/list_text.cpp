@@ -3,6 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/utf8.hpp>
 
 #include <array>
 #include <set>
@@ -95,7 +96,7 @@ std::string name_at_end(const std::string& url) {
   const std::string_view path = path_part(url);
   const std::string name = decoded(path.substr(path.rfind('/') + 1));
   const bool fit = base::is_safe_relative_path(name) && name.find('/') == std::string::npos &&
-                   base::printable(name) == name && name != ".";
+                   base::is_utf8_without_controls(name) && name != ".";
   return fit ? name : "download";
 }
 
@@ -138,7 +139,7 @@ std::vector<spec::AssetFile> parse_list(std::string_view text,
     if (line.empty() || line.front() == '#') continue;
     spec::AssetFile file = file_of(line, base);
     const bool safe =
-        base::is_safe_relative_path(file.path) && base::printable(file.path) == file.path;
+        base::is_safe_relative_path(file.path) && base::is_utf8_without_controls(file.path);
     if (!safe) {
       note(number, "'" + base::printable(line) + "' is neither a URL nor a relative path");
     } else if (!paths.insert(file.path).second) {

@@ -7,6 +7,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/utf8.hpp>
 #include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ Files listed_by(fetch::Fetcher& fetcher,
   }
   Files files;
   for (const fetch::ListedFile& file : fetcher.list(url, limit, tools.observer, tools.stop)) {
-    if (!base::is_safe_relative_path(file.path) || base::printable(file.path) != file.path) {
+    if (!base::is_safe_relative_path(file.path) || !base::is_utf8_without_controls(file.path)) {
       throw Error(ErrorKind::integrity,
                   fetch::displayed_url(url) + ": lists '" + base::printable(file.path) +
                       "', which is no relative path");

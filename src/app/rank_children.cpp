@@ -56,6 +56,7 @@ class Image {
   /// shell's.
   void exec() const {
     ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
+    ::signal(SIGXFSZ, SIG_DFL);
     ::execvpe(file_.c_str(), argument_pointers_.data(), setting_pointers_.data());
   }
 

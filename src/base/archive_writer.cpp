@@ -6,6 +6,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
+#include <sabath/base/utf8.hpp>
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -61,7 +62,7 @@ class Writer {
     const auto folders =
         static_cast<std::size_t>(std::count(file.path.begin(), file.path.end(), '/'));
     const char* problem = nullptr;
-    if (printable(file.path) != file.path || printable(file.link_target) != file.link_target)
+    if (!is_utf8_without_controls(file.path) || !is_utf8_without_controls(file.link_target))
       problem = "a name that is not printable UTF-8";
     if (file.path.size() > limits.path_length || folders >= limits.depth)
       problem = "too long or too deep a path";

@@ -4,6 +4,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/base/utf8.hpp>
 
 #include <algorithm>
 #include <array>
@@ -89,7 +90,7 @@ void Extraction::put(const StatedEntry& stated, const std::function<ByteView()>&
 std::string Extraction::safe_path(const StatedEntry& stated, const std::string& path) const {
   if (path.starts_with('/')) refuse(stated, "the path is absolute");
   // Paths go into manifests, which are JSON.
-  if (printable(path) != path) refuse(stated, "the path is not printable UTF-8");
+  if (!is_utf8_without_controls(path)) refuse(stated, "the path is not printable UTF-8");
   if (path.size() > limits_.path_length) {
     refuse(stated, "the path is longer than " + std::to_string(limits_.path_length) + " bytes");
   }
@@ -169,7 +170,7 @@ void Extraction::put_symbolic_link(const StatedEntry& stated, const std::string&
   if (!link_stays_beneath(target, path)) {
     refuse(stated, "it is a link to '" + target + "', which may lead out of the folder");
   }
-  if (printable(target) != target) refuse(stated, "its target is not printable UTF-8");
+  if (!is_utf8_without_controls(target)) refuse(stated, "its target is not printable UTF-8");
   const Place place = place_of(stated, path);
   if (::symlinkat(target.c_str(), place.folder, place.name.c_str()) != 0) fail(stated, errno);
   ArchiveEntry entry;

@@ -1,5 +1,4 @@
 #include <sabath/base/text_table.hpp>
-#include <sabath/base/utf8.hpp>
 
 #include <fmt/format.h>
 
@@ -9,24 +8,6 @@
 
 namespace sabath::base {
 namespace {
-
-/// Length of the valid UTF-8 sequence at the front of `text`, or 0.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  std::size_t length = 0;
-  if (byte(0) < 0x80) return 1;
-  if (byte(0) >= 0xC2 && byte(0) <= 0xDF) length = 2;
-  if (byte(0) >= 0xE0 && byte(0) <= 0xEF) length = 3;
-  if (byte(0) >= 0xF0 && byte(0) <= 0xF4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-  }
-  const bool overlong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = byte(0) == 0xED && byte(1) > 0x9F;
-  const bool beyond = byte(0) == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || beyond ? 0 : length;
-}
 
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -55,15 +36,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
@@ -107,30 +79,6 @@ std::string TextTable::text() const {
   for (const auto& row : rows_)
     append_row(row);
   return text;
-}
-
-std::string printable(std::string_view text, bool keep_newlines) {
-  std::string safe;
-  safe.reserve(text.size());
-  while (!text.empty()) {
-    const auto byte = static_cast<unsigned char>(text.front());
-    const std::size_t length = sequence_length(text);
-    const bool kept_white = keep_newlines && (byte == '\n' || byte == '\t');
-    // U+0080..U+009F are control characters too: some terminals obey them.
-    const bool c1 = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-    const bool control = (byte < 0x20 || byte == 0x7F) && !kept_white;
-    if (length == 0 || control || c1) {
-      const std::size_t shown = std::max<std::size_t>(length, 1);
-      for (std::size_t i = 0; i < shown; ++i) {
-        safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
-      }
-      text.remove_prefix(shown);
-      continue;
-    }
-    safe += text.substr(0, length);
-    text.remove_prefix(length);
-  }
-  return safe;
 }
 
 std::string format_bytes(std::uint64_t size_bytes) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beyond this, one syncfs costs less than an fsync for each file.
+/// Beyond this, one syncfs costs less than an fsync for each file and folder.
 constexpr std::size_t few_files = 64;
 
 void add(base::Hasher& hasher, const std::string& path, const FileStatus& status) {
@@ -153,14 +153,19 @@ void make_writable(const fs::path& root) noexcept {
 }
 
 void make_durable(const fs::path& root, std::size_t files) {
-  if (files > few_files) {
-    base::sync_file_system(root);
-    return;
+  std::vector<fs::directory_entry> entries;
+  if (files <= few_files) {
+    // An archive of a few files may have thousands of folders.
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+      entries.push_back(entry);
+      if (entries.size() > few_files) break;
+    }
   }
-  for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {
-    const fs::file_status status = file.symlink_status();
-    if (fs::is_directory(status)) base::sync_directory(file.path());
-    if (fs::is_regular_file(status)) sync_file(file.path());
+  if (files > few_files || entries.size() > few_files) return base::sync_file_system(root);
+  for (const fs::directory_entry& entry : entries) {
+    const fs::file_status status = entry.symlink_status();
+    if (fs::is_directory(status)) base::sync_directory(entry.path());
+    if (fs::is_regular_file(status)) sync_file(entry.path());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
+#include <sabath/base/utf8.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -61,7 +62,8 @@ Tree tree_of(const base::Digest& digest,
 void check_names(const std::vector<ArchiveEntry>& entries) {
   for (const ArchiveEntry& entry : entries) {
     const std::string shown = base::printable(entry.path);
-    if (shown != entry.path || base::printable(entry.link_target) != entry.link_target) {
+    if (!base::is_utf8_without_controls(entry.path) ||
+        !base::is_utf8_without_controls(entry.link_target)) {
       throw Error(ErrorKind::integrity, shown + ": cannot be kept: its name is not plain UTF-8");
     }
     if (entry.path == tree_marker) {

@@ -105,8 +105,8 @@ RunRow resolve(Database& database, const RunReference& reference) {
   const std::string place = "run '" + base::printable(reference.prefix) + "': ";
   if (!rows.empty()) {
     throw Error(ErrorKind::usage,
-                place + "several runs begin so",
-                "such as " + rows[0].id + " and " + rows[1].id);
+                place + "the id is ambiguous",
+                "use more of it: " + rows[0].id + " or " + rows[1].id);
   }
   std::vector<std::string> ids;
   auto& recent =

@@ -1,5 +1,8 @@
 #include "display_width.hpp"
 
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+
 #include <locale.h>
 
 #include <algorithm>
@@ -97,6 +100,15 @@ std::string cut_long_words(std::string_view text) {
     text.remove_prefix(end);
   }
   return cut;
+}
+
+std::string message_text(std::string_view text) {
+  std::string indented;
+  for (const char c : base::printable(base::redact(text), true)) {
+    if (indented.ends_with('\n') && c != ' ' && c != '\n') indented += "  ";
+    indented += c;
+  }
+  return cut_long_words(indented);
 }
 
 }  // namespace sabath::cli

@@ -16,4 +16,8 @@ std::string cut_to_width(std::string_view text, std::size_t columns);
 /// What nobody reads to its end: words of more than 400 columns are cut to that.
 std::string cut_long_words(std::string_view text);
 
+/// A problem or a hint as stderr shows it: without secrets, safe to show, its further lines
+/// indented, so that text from outside begins no line.
+std::string message_text(std::string_view text);
+
 }  // namespace sabath::cli

@@ -11,7 +11,7 @@
 #include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/redact.hpp>
+#include <sabath/base/printable_json.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 
@@ -42,17 +42,14 @@ constexpr std::array<Setup, 27> commands{
     setup_help,    setup_exec,    setup_ask_library};
 
 void tell(const std::string& message, const std::string& hint) {
-  const auto shown = [](const std::string& text) {
-    return cut_long_words(base::printable(base::redact(text), true)) + "\n";
-  };
-  std::fputs(("sabath: error: " + shown(message)).c_str(), stderr);
-  if (!hint.empty()) std::fputs(("  hint: " + shown(hint)).c_str(), stderr);
+  std::fputs(("sabath: error: " + message_text(message) + "\n").c_str(), stderr);
+  if (!hint.empty()) std::fputs(("  hint: " + message_text(hint) + "\n").c_str(), stderr);
 }
 
 int tell_error(const base::Error& error, bool json) {
   log_event("error", base::printable(error.what()));
   if (json) {
-    std::fputs(json_error(error).c_str(), stderr);
+    std::fputs(base::printable_json(json_error(error)).c_str(), stderr);
   } else {
     tell(error.what(), error.hint());
   }
@@ -164,6 +161,8 @@ int parse_and_run(int argc, char** argv) {
 int run_program(int argc, char** argv) noexcept {
   // A reader that goes away (`sabath list | head`) is an error of a write, not a signal.
   ::signal(SIGPIPE, SIG_IGN);
+  // So is a file that may grow no further (`ulimit -f`).
+  ::signal(SIGXFSZ, SIG_IGN);
   fill_standard_descriptors();
   try {
     return parse_and_run(argc, argv);

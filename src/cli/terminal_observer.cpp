@@ -78,9 +78,8 @@ void TerminalObserver::note(std::string_view text) {
 void TerminalObserver::warn(std::string_view text, std::string_view hint) {
   const std::lock_guard lock(mutex_);
   log_event("warning", base::printable(text));
-  const std::string safe = base::redact(text);
-  write_line("sabath: warning: " + base::printable(safe, true));
-  if (!hint.empty()) write_line("  hint: " + base::printable(base::redact(hint), true));
+  write_line("sabath: warning: " + message_text(text));
+  if (!hint.empty()) write_line("  hint: " + message_text(hint));
 }
 
 TerminalObserver::Task& TerminalObserver::task_of(const base::Progress& progress,

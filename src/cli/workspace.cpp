@@ -7,6 +7,7 @@
 #include <sabath/app/package_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/printable_json.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/fetch/resolvers.hpp>
@@ -355,7 +356,7 @@ catalog::RunRow Workspace::one_run(const std::string& selection) {
 }
 
 bool Workspace::answer(std::string_view text) const {
-  return write_answer(text);
+  return write_answer(options_.json ? base::printable_json(text) : base::printable(text, true));
 }
 
 bool write_answer(std::string_view text) {

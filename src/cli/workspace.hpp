@@ -97,7 +97,9 @@ class Workspace {
   /// The one run that a selection names. Throws Error{usage} when it names several.
   catalog::RunRow one_run(const std::string& selection);
 
-  bool answer(std::string_view text) const;  ///< as write_answer
+  /// write_answer of text that is safe to show, or of JSON: what a stranger wrote into a record, a
+  /// log or a document acts on no terminal.
+  bool answer(std::string_view text) const;
   /// Throws Error{usage} where a command that has only text to answer with is asked for --json.
   void refuse_json(const std::string& hint = {}) const;
 
@@ -135,8 +137,8 @@ class Workspace {
   std::string variant_{};  ///< of the site in use; empty: the configured one
 };
 
-/// Writes to stdout. False: nobody reads it any more (`sabath list runs | head -3`), which is no
-/// error. Throws Error{storage} when it fails otherwise (a full disk).
+/// Writes bytes to stdout as they are. False: nobody reads it any more (`sabath list runs | head
+/// -3`), which is no error. Throws Error{storage} when it fails otherwise (a full disk).
 bool write_answer(std::string_view text);
 
 /// Can `name` only be a run: a selection or a whole id? Other words may be documents too.

@@ -229,14 +229,17 @@ void judge_rung(const GroupsToCompare& request,
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
   const bool good =
       is_bitwise ? metric.distinct == 1 : holds_rung(least, most, *request.require, tolerance);
-  set(metric,
-      good ? Verdict::pass : Verdict::fail,
-      fmt::format("of {} runs the values that lie furthest apart, {} and {}, {} {}",
-                  count,
-                  least,
-                  most,
-                  good ? "are equal:" : "are not equal:",
-                  spec::to_string(*request.require)));
+  std::string reason = fmt::format("the {} runs lie between {} and {}: {} {}",
+                                   count,
+                                   least,
+                                   most,
+                                   good ? "within" : "not within",
+                                   spec::to_string(*request.require));
+  if (is_bitwise) {
+    reason = good ? fmt::format("the {} runs are equal to the bit", count)
+                  : fmt::format("the {} runs differ, such as {} and {}", count, least, most);
+  }
+  set(metric, good ? Verdict::pass : Verdict::fail, std::move(reason));
 }
 
 /// Two groups of one metric, tested. There may be millions: the words for one are found when they

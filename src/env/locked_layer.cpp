@@ -43,11 +43,10 @@ spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base
         ErrorKind::environment, place + ": " + path.string() + " has no layer of that name", hint);
   }
   if (layer->request != request) {
-    throw Error(ErrorKind::environment,
-                place + ": the recipe asks for something else than when it was locked: " +
-                    path.string() + " is the answer to " + layer->request.hex.substr(0, 12) +
-                    ", the recipe asks for " + request.hex.substr(0, 12),
-                hint);
+    throw Error(
+        ErrorKind::environment,
+        place + ": the lock " + path.string() + " is out of date: the requirements have changed",
+        hint);
   }
   return *layer;
 }

@@ -2,8 +2,6 @@
 
 #include "source_url.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -33,6 +31,21 @@ void drop_bytes_of(const std::string& source, base::StagedFile& file) {
   }
 }
 
+/// As the standards write it.
+std::string_view published_name(base::DigestAlgorithm algorithm) {
+  switch (algorithm) {
+    case base::DigestAlgorithm::sha256:
+      return "SHA-256";
+    case base::DigestAlgorithm::sha512:
+      return "SHA-512";
+    case base::DigestAlgorithm::sha1:
+      return "SHA-1";
+    case base::DigestAlgorithm::md5:
+      return "MD5";
+  }
+  return "digest";
+}
+
 }  // namespace
 
 std::vector<std::string> Blame::trusted() const {
@@ -46,8 +59,7 @@ std::vector<std::string> Blame::trusted() const {
 
 void Blame::find_guilty(const std::string& source, base::Observer& observer) {
   wrong_.push_back(source);
-  observer.warn(source + ": gave wrong bytes: the file does not have its digest",
-                "the source should be mended or taken out of the document");
+  observer.warn(source + ": served corrupt data (digest mismatch)", "fix or remove this source");
 }
 
 std::vector<std::string> Blame::next(base::StagedFile& to, base::Observer& observer) {
@@ -88,25 +100,24 @@ void Blame::settle(base::Observer& observer) {
   suspects_.clear();
 }
 
-std::string Blame::problem(const std::string& url) const {
+std::string Blame::places(const std::string& url) const {
   std::string places;
   for (const std::string& source : wrong_)
     places += (places.empty() ? "" : ", ") + source;
-  return fmt::format("{}: the bytes that came do not have the digest that is expected",
-                     places.empty() ? displayed_url(url) : places);
+  return places.empty() ? displayed_url(url) : places;
 }
 
-std::string digest_difference(const std::vector<base::Digest>& expected,
-                              const std::vector<base::Digest>& actual) {
+std::string digest_mismatch(const std::vector<base::Digest>& expected,
+                            const std::vector<base::Digest>& actual) {
   std::string text;
   for (const base::Digest& wanted : expected) {
     for (const base::Digest& digest : actual) {
       if (digest.algorithm != wanted.algorithm || digest == wanted) continue;
-      text +=
-          (text.empty() ? ": expected " : "; expected ") + wanted.text() + ", got " + digest.text();
+      text += (text.empty() ? "" : "; ") + std::string(published_name(wanted.algorithm)) +
+              " mismatch: expected " + wanted.text() + ", got " + digest.text();
     }
   }
-  return text;
+  return text.empty() ? "digest mismatch" : text;
 }
 
 }  // namespace sabath::fetch

@@ -26,8 +26,8 @@ class Blame {
   void settle(base::Observer& observer);
   /// As messages show them.
   const std::vector<std::string>& wrong_sources() const { return wrong_; }
-  /// Of a file that cannot be had right. `url`: who gave the bytes, should nobody be found guilty.
-  std::string problem(const std::string& url) const;
+  /// The sources of wrong bytes, with commas between; `url` where none is found guilty.
+  std::string places(const std::string& url) const;
 
  private:
   void find_guilty(const std::string& source, base::Observer& observer);
@@ -39,8 +39,8 @@ class Blame {
   std::vector<std::string> wrong_{};
 };
 
-/// ": expected sha256:..., got sha256:...", of those that differ.
-std::string digest_difference(const std::vector<base::Digest>& expected,
-                              const std::vector<base::Digest>& actual);
+/// "SHA-256 mismatch: expected sha256:..., got sha256:...", of those that differ.
+std::string digest_mismatch(const std::vector<base::Digest>& expected,
+                            const std::vector<base::Digest>& actual);
 
 }  // namespace sabath::fetch

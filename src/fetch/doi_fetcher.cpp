@@ -18,6 +18,23 @@ struct DoiUrl {
   std::string path{};
 };
 
+/// A prefix "10." with digits and dots, a slash, and a suffix without the steps "." and ".." of
+/// paths, which a URL would take for its own. Source: DOI Handbook, 2.2.
+bool is_doi(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos || slash + 1 == text.size()) return false;
+  const std::string_view prefix = text.substr(0, slash);
+  if (!prefix.starts_with("10.") || prefix.size() == 3 ||
+      prefix.find_first_not_of("0123456789.") != std::string_view::npos)
+    return false;
+  for (std::string_view rest = text.substr(slash + 1); !rest.empty();) {
+    const std::string_view step = rest.substr(0, rest.find('/'));
+    if (step == "." || step == "..") return false;
+    rest.remove_prefix(std::min(rest.size(), step.size() + 1));
+  }
+  return true;
+}
+
 DoiUrl parse_doi_url(const std::string& url) {
   std::string rest = url.substr(url.find(':') + 1);
   while (rest.starts_with('/'))
@@ -28,10 +45,9 @@ DoiUrl parse_doi_url(const std::string& url) {
     rest.resize(hash);
   }
   doi.doi = rest;
-  const auto slash = rest.find('/');
-  if (!rest.starts_with("10.") || slash == std::string::npos || slash + 1 == rest.size()) {
+  if (!is_doi(rest)) {
     throw base::Error(base::ErrorKind::usage,
-                      url + ": malformed URL",
+                      "malformed DOI '" + rest + "'",
                       "doi:10.5281/zenodo.N, and doi:10.5281/zenodo.N#FILE for one file");
   }
   return doi;

@@ -167,7 +167,7 @@ Outcome Pursuit::run() {
     if (trusted.empty()) {
       outcome.ok = false;
       outcome.wrong_bytes = true;
-      outcome.problem = blame.problem(outcome.url) + digest_difference(request.digests, actual);
+      outcome.problem = blame.places(outcome.url) + ": " + digest_mismatch(request.digests, actual);
       outcome.hint = "the file has changed, or the document's digest is wrong";
       break;
     }

@@ -162,13 +162,12 @@ void ManyFiles::settle_end(Slot& slot, End end) {
 void ManyFiles::complete(Slot& slot) {
   Job& job = slot.job;
   if (job.to->matches() == base::DigestMatch::wrong) {
-    tools_.observer.warn(slot.displayed + ": gave wrong bytes: the file does not have its digest",
-                         "the source should be mended or taken out of the document");
+    tools_.observer.warn(slot.displayed + ": served corrupt data (digest mismatch)",
+                         "fix or remove this source");
     job.outcome.wrong_sources.push_back(slot.displayed);
-    const std::string difference = digest_difference(job.request.digests, job.to->digests());
+    std::string mismatch = digest_mismatch(job.request.digests, job.to->digests());
     job.to->restart();
-    fail(std::move(job),
-         {.problem = "the bytes that came do not have the digest that is expected" + difference});
+    fail(std::move(job), {.problem = std::move(mismatch)});
     return;
   }
   job.outcome.ok = true;
@@ -264,8 +263,7 @@ void ManyFiles::finish_leftovers() {
     if (is_wrong && job.was_wrong) {
       outcome.ok = false;
       outcome.wrong_bytes = true;
-      outcome.problem = "the bytes that came do not have the digest that is expected" +
-                        digest_difference(job.request.digests, job.to->digests());
+      outcome.problem = digest_mismatch(job.request.digests, job.to->digests());
     } else if (is_wrong) {
       job.was_wrong = true;
       job.to->restart();

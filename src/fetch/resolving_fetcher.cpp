@@ -53,8 +53,7 @@ Outcome ResolvingFetcher::fetch(const std::vector<std::string>& urls,
     // They are kept under the URL that this one leads to, by which nobody could be blamed later.
     outcome.ok = false;
     outcome.wrong_bytes = true;
-    outcome.problem = "the bytes that came do not have the digest that is expected" +
-                      digest_difference(request.digests, to.digests());
+    outcome.problem = digest_mismatch(request.digests, to.digests());
     to.restart();
   }
   return outcome;

@@ -17,34 +17,6 @@ std::size_t sequence_length(unsigned char first) {
   return first < 0xF0 ? 3 : 4;
 }
 
-/// Of valid UTF-8.
-std::uint32_t code_point(std::string_view sequence) {
-  constexpr unsigned masks[] = {0x7F, 0x1F, 0x0F, 0x07};
-  std::uint32_t code = static_cast<unsigned char>(sequence[0]) & masks[sequence.size() - 1];
-  for (const char c : sequence.substr(1))
-    code = (code << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
-  return code;
-}
-
-/// What is not seen, or makes what is seen another text than what is there: marks and overrides of
-/// direction, separators of lines, blanks without width, tags, and what XML does not have.
-bool is_deceptive(std::uint32_t code) {
-  constexpr std::uint32_t ranges[][2] = {{0x00AD, 0x00AD},
-                                         {0x061C, 0x061C},
-                                         {0x180E, 0x180E},
-                                         {0x200B, 0x200F},
-                                         {0x2028, 0x202E},
-                                         {0x2060, 0x206F},
-                                         {0xFEFF, 0xFEFF},
-                                         {0xFFF9, 0xFFFB},
-                                         {0xFFFE, 0xFFFF},
-                                         {0xE0000, 0xE0FFF}};
-  for (const auto& range : ranges) {
-    if (code >= range[0] && code <= range[1]) return true;
-  }
-  return (code & 0xFFFEU) == 0xFFFEU;
-}
-
 /// As people and programs write one: no formula, though it may begin with a sign.
 bool is_number(const std::string& text) {
   if (text.find_first_not_of("0123456789+-.eE") != std::string::npos) return false;
@@ -54,33 +26,17 @@ bool is_number(const std::string& text) {
   return error == std::errc{} && stop == end;
 }
 
-/// Calls `take` with each character of a text that is shown.
-template <class Take>
-void for_each_character(std::string_view text, const Take& take) {
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(static_cast<unsigned char>(text.front()));
-    take(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-}
-
 }  // namespace
 
 std::string plain_text(std::string_view text, std::size_t longest) {
-  // Of the longest text a character has at most four bytes, and what is behind it is not looked at.
+  // A character has at most four bytes: what is behind the longest text is not looked at.
   const std::string shown = base::printable(text.substr(0, longest * 4 + 4));
-  std::string plain;
-  std::size_t count = 0;
-  for_each_character(shown, [&](std::string_view character) {
-    if (++count > longest) return;
-    const std::uint32_t code = code_point(character);
-    if (is_deceptive(code)) {
-      plain += fmt::format("\\u{{{:04x}}}", code);
-    } else {
-      plain += character;
-    }
-  });
-  return count > longest ? plain + "…" : plain;
+  std::size_t end = 0;
+  for (std::size_t count = 0; end < shown.size(); ++count) {
+    if (count == longest) return shown.substr(0, end) + "…";
+    end += sequence_length(static_cast<unsigned char>(shown[end]));
+  }
+  return shown;
 }
 
 std::string markup_text(std::string_view text, std::size_t longest) {
@@ -137,18 +93,17 @@ std::string markdown_text(std::string_view text, std::size_t longest) {
 }
 
 std::string csv_text(std::string_view text) {
-  std::string safe = base::printable(text, true);
+  std::string safe = base::printable(text);
   if (is_number(safe)) return safe;
   // Programs that show tables skip what is blank, or drop quotes, before they look for a formula.
-  const std::size_t first = safe.find_first_not_of(" \t\r\n\"'\v\f");
+  const std::size_t first = safe.find_first_not_of(" \"'");
   const bool is_formula =
       first != std::string::npos &&
       (std::string_view("=+-@|").find(safe[first]) != std::string_view::npos ||
        safe.compare(first, 3, "\xEF\xBC\x9D") == 0 || safe.compare(first, 3, "\xEF\xBC\x8B") == 0 ||
        safe.compare(first, 3, "\xEF\xBC\x8D") == 0 || safe.compare(first, 3, "\xEF\xBC\xA0") == 0);
-  const bool begins_with_control = !safe.empty() && static_cast<unsigned char>(safe[0]) < 0x20;
-  if (is_formula || begins_with_control) safe.insert(0, "'");
-  if (safe.find_first_of(",\"\r\n;\t") == std::string::npos) return safe;
+  if (is_formula) safe.insert(0, "'");
+  if (safe.find_first_of(",\";") == std::string::npos) return safe;
   std::string quoted = "\"";
   for (const char c : safe) {
     if (c == '"') quoted += '"';

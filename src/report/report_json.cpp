@@ -2,6 +2,7 @@
 #include "formats.hpp"
 
 #include <sabath/base/json_reader.hpp>
+#include <sabath/base/printable_json.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -144,7 +145,7 @@ std::string write_json(const Report& report) {
   json["items"] = items_json(report);
   json["stages_of"] = report.stages_of;
   json["stages"] = stages_json(report);
-  return base::pretty_json(json);
+  return base::printable_json(base::pretty_json(json));
 }
 
 }  // namespace sabath::report

@@ -242,12 +242,9 @@ Section pair_section(const Report& report) {
   const spec::Comparison& pair = *report.pair;
   std::string text =
       fmt::format("A is {}, B is {}: a {}.", pair.a, pair.b, spec::to_string(pair.repetition));
-  if (pair.strongest)
-    text += fmt::format(" The strongest rung that holds is {}", spec::to_string(*pair.strongest));
-  text += fmt::format("{} required is {}, by {}.",
-                      pair.strongest ? ";" : " No rung holds;",
-                      spec::to_string(pair.required),
-                      pair.required_from);
+  text += pair.strongest ? fmt::format(" They agree: {}.", spec::to_string(*pair.strongest))
+                         : " A and B agree neither to the bit nor within ULP or tolerance.";
+  text += fmt::format(" Required: {}, by {}.", spec::to_string(pair.required), pair.required_from);
   section.blocks.emplace_back(text);
   if (pair.first_divergence) {
     section.blocks.emplace_back(

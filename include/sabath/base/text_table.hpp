@@ -33,8 +33,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Text from outside made safe for a terminal: control characters (escape sequences too) and
-/// invalid UTF-8 become visible \xNN; '\t' and '\n' too unless `keep_newlines`.
+/// Text from outside made safe to show: control characters and invalid UTF-8 become \xNN ('\t' and
+/// '\n' too unless `keep_newlines`), bidirectional marks and invisible characters \u{NNNN}.
 std::string printable(std::string_view text, bool keep_newlines = false);
 
 /// "1.5 GiB", "312 B".

@@ -91,6 +91,7 @@ void become(const std::vector<std::string>& command, const base::Environment& va
     return pointers;
   };
   ::signal(SIGPIPE, SIG_DFL);  // ignored signals outlive execve
+  ::signal(SIGXFSZ, SIG_DFL);
   std::vector<std::string> argv = command;
   std::vector<std::string> settings;
   for (const auto& [variable, value] : variables)

@@ -51,7 +51,7 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
     const bool over = !options.follow || seen->going_on() == 0;
     bool any = false;
     for (std::string text = logs.more(); !text.empty(); text = logs.more()) {
-      if (!workspace.answer(to_terminal ? base::printable(text, true) : text)) return exit_done;
+      if (!(to_terminal ? workspace.answer(text) : write_answer(text))) return exit_done;
       any = true;
     }
     if (over || workspace.stop().stop_requested()) break;

@@ -341,7 +341,8 @@ std::string watch_text(const std::vector<app::WatchedRun>& runs, bool every) {
       text += rows_text(members, true);
       continue;
     }
-    text += "study " + study + ": " + counts_line(members) + "\n" + rows_text(members, every);
+    text += "study " + base::printable(study) + ": " + counts_line(members) + "\n" +
+            rows_text(members, every);
   }
   return text;
 }

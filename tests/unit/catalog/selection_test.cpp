@@ -92,7 +92,7 @@ TEST_CASE("selection: a beginning that several have is refused with two of them"
   const Selections runs;
   const base::Error error = runs.error("tiny-2026");
   CHECK(error.kind() == ErrorKind::usage);
-  CHECK(contains(error.what(), "several runs begin so"));
+  CHECK(contains(error.what(), "the id is ambiguous"));
   CHECK(contains(error.hint(), id(1)));
   CHECK(contains(error.hint(), id(2)));
 }

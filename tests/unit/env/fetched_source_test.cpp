@@ -280,7 +280,7 @@ TEST_CASE("fetched source: a commit that was rewritten is told when it is to be 
   SECTION("the recipe asks for another branch since") {
     const auto error = error_of([&] { shop.build({{}, {shop.git_layer("r", "other")}}); });
     CHECK(error.kind() == base::ErrorKind::environment);
-    CHECK(contains(error.what(), "asks for something else than when it was locked"));
+    CHECK(contains(error.what(), "is out of date: the requirements have changed"));
   }
 }
 

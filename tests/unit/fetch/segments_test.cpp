@@ -126,7 +126,7 @@ TEST_CASE("mirrors: one whose bytes are wrong is named, and only its bytes are f
   CHECK(outcome.ok);
   CHECK((c.to.content == c.content));
   CHECK(outcome.wrong_sources == std::vector<std::string>{c.b.url("/x")});
-  CHECK(one_contains(c.observer.warnings, c.b.url("/x") + ": gave wrong bytes"));
+  CHECK(one_contains(c.observer.warnings, c.b.url("/x") + ": served corrupt data"));
   CHECK_FALSE(c.b.requests().empty());
   CHECK(outcome.transferred < 2 * c.content.size());
   CHECK(c.to.restarts == 0);

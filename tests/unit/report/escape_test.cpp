@@ -43,7 +43,7 @@ TEST_CASE("escape: Markdown has no markup, no HTML, no links, no cells") {
 TEST_CASE("escape: a field of CSV is no formula, and numbers are left alone") {
   CHECK(csv_text("plain") == "plain");
   CHECK(csv_text("a,\"b\"") == "\"a,\"\"b\"\"\"");
-  CHECK(csv_text("a\nb") == "\"a\nb\"");
+  CHECK(csv_text("a\nb") == "a\\x0ab");
   CHECK(csv_text("=1+1") == "'=1+1");
   CHECK(csv_text("  @SUM(A1)") == "'  @SUM(A1)");
   CHECK(csv_text("\"=1") == "\"'\"\"=1\"");
