@@ -96,9 +96,14 @@ struct Entries {
   std::string why_none{};
 };
 
-Entries entries_for(const std::vector<catalog::RunRow>& runs, const spec::Baseline& baseline) {
+Entries entries_for(const std::vector<catalog::RunRow>& runs,
+                    const spec::Baseline& baseline,
+                    const catalog::Catalog& catalog) {
+  NamedRuns all;  // who asks has left out what does not count
+  for (const catalog::RunRow& run : runs)
+    all.ids.insert(run.id);
   Entries entries;
-  for (const JudgedGroup& group : judged_runs(runs).groups) {
+  for (const JudgedGroup& group : judged_runs(runs, all, catalog).groups) {
     const spec::BaselineEntry* entry = accepted_for(baseline, group.key);
     const auto known = std::find(entries.holding.begin(), entries.holding.end(), entry);
     if (entry != nullptr && known == entries.holding.end()) entries.holding.push_back(entry);
@@ -136,9 +141,10 @@ std::optional<double> smallest_of(const std::vector<const spec::BaselineEntry*>&
 
 void set_from_baseline(const std::vector<catalog::RunRow>& runs,
                        const GroupsRequest& request,
+                       const catalog::Catalog& catalog,
                        std::vector<RunValues>& metrics,
                        std::vector<std::string>& notes) {
-  const Entries entries = entries_for(runs, *request.baseline);
+  const Entries entries = entries_for(runs, *request.baseline, catalog);
   if (entries.holding.empty()) {
     notes.push_back(fmt::format("{} gives no margin, it has no accepted entry for these runs: {}",
                                 request.baseline_file,
@@ -167,10 +173,11 @@ void set_from_baseline(const std::vector<catalog::RunRow>& runs,
 
 void set_asked_margins(const std::vector<catalog::RunRow>& runs,
                        const GroupsRequest& request,
+                       const catalog::Catalog& catalog,
                        std::vector<RunValues>& metrics,
                        std::vector<std::string>& notes) {
   if (!request.margins.empty()) set_requested(request, metrics);
-  if (request.baseline) set_from_baseline(runs, request, metrics, notes);
+  if (request.baseline) set_from_baseline(runs, request, catalog, metrics, notes);
 }
 
 }  // namespace sabath::app

@@ -11,6 +11,7 @@ namespace sabath::app {
 /// is to be that of several units.
 void set_asked_margins(const std::vector<catalog::RunRow>& runs,
                        const GroupsRequest& request,
+                       const catalog::Catalog& catalog,
                        std::vector<compare::RunValues>& metrics,
                        std::vector<std::string>& notes);
 

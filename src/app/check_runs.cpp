@@ -358,11 +358,13 @@ std::optional<spec::CheckReport> refuse_before_runs(const std::string& recipe,
 }
 
 spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
-                             const CheckRequest& request) {
+                             const CheckRequest& request,
+                             const catalog::Catalog& catalog) {
   spec::CheckReport report;
   report.what = request.what;
   report.baseline = request.file;
-  const JudgedRuns runs = judged_runs(rows);
+  const JudgedRuns runs = judged_runs(rows, request.named, catalog);
+  report.runs = runs.count;
   report.notes = runs.notes;
   for (const JudgedGroup& group : runs.groups)
     report.groups.push_back(check_group(group, request));

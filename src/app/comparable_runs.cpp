@@ -1,6 +1,5 @@
 #include "comparable_runs.hpp"
 
-#include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/compare/rules.hpp>
@@ -18,34 +17,6 @@ using base::Error;
 using base::ErrorKind;
 using catalog::RunRow;
 using Values = std::vector<std::string>;
-
-bool has_tag(const RunRow& run, std::string_view beginning) {
-  return std::any_of(run.tags.begin(), run.tags.end(), [&](const auto& tag) {
-    return tag.starts_with(beginning);
-  });
-}
-
-/// What each run has for the number of its perturbation; empty where it is asked for.
-Values perturbations_of(const std::vector<RunRow>& runs,
-                        const GroupsRequest& request,
-                        const catalog::Catalog& catalog) {
-  const std::string name = perturbation_parameter("1ulp");
-  for (const std::string& key : {name, "param." + name}) {
-    const bool is_by = std::find(request.by.begin(), request.by.end(), key) != request.by.end();
-    if (is_by || request.across.contains(key)) return Values(runs.size());
-  }
-  return catalog.values_of(runs, "param." + name).value_or(Values(runs.size()));
-}
-
-/// Why a run is not judged; empty: it is.
-std::string why_left_out(const RunRow& run, const std::string& perturbation, bool hybrids) {
-  if (has_tag(run, "asset:")) return "only made an asset";
-  if (run.state != spec::RunState::ok && run.state != spec::RunState::imported)
-    return std::string(spec::to_string(run.state));
-  if (!hybrids && has_tag(run, "hybrid-")) return "made by explain";
-  if (!perturbation.empty() && perturbation != "0") return "perturbed";
-  return {};
-}
 
 /// A recipe document, and a task, as some of the runs had them.
 struct Document {
@@ -254,21 +225,17 @@ std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
                                   const GroupsRequest& request,
                                   const catalog::Catalog& catalog,
                                   spec::GroupComparison& comparison) {
-  const Values perturbations = perturbations_of(runs, request, catalog);
-  std::map<std::string, std::uint64_t> left_out;
+  NamedRuns named = request.named;
+  named.add_keys(request.by);
+  named.add_keys({request.across.begin(), request.across.end()});
+  const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
   std::vector<RunRow> complete;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const RunRow& run = runs[i];
-    const std::string reason = why_left_out(run, perturbations[i], request.hybrids);
-    if (!reason.empty()) {
-      ++left_out[reason];
-    } else {
-      complete.push_back(run);
-      comparison.imported += run.state == spec::RunState::imported ? 1 : 0;
-    }
+    if (!reasons[i].empty()) continue;
+    complete.push_back(runs[i]);
+    comparison.imported += runs[i].state == spec::RunState::imported ? 1 : 0;
   }
-  for (const auto& [reason, count] : left_out)
-    comparison.left_out.push_back({reason, count});
+  comparison.left_out = spec::count_runs(reasons).left_out;
   comparison.runs = complete.size();
   return complete;
 }

@@ -24,7 +24,7 @@ struct CommonTerms {
   std::map<std::string, std::string> conflicts{};
 };
 
-/// The runs that can be judged; the others are told.
+/// The runs that count; the others are listed in `comparison` with the reason.
 std::vector<catalog::RunRow> complete_runs(const std::vector<catalog::RunRow>& runs,
                                            const GroupsRequest& request,
                                            const catalog::Catalog& catalog,

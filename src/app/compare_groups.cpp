@@ -5,7 +5,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/parallel.hpp>
 #include <sabath/base/text_table.hpp>
-#include <sabath/collect/number_text.hpp>
+#include <sabath/base/value_order.hpp>
 
 #include <algorithm>
 #include <map>
@@ -39,21 +39,12 @@ std::optional<Values> values_in_records(const std::vector<RunRow>& runs, const s
   return values;
 }
 
-/// Levels in the order of numbers, where all are, else of text.
+/// Levels in the order of their values.
 compare::NamedFactor factor_of(const std::string& name, const Values& values) {
   compare::NamedFactor factor;
   factor.names = values;
-  std::sort(factor.names.begin(), factor.names.end());
+  std::sort(factor.names.begin(), factor.names.end(), base::value_before);
   factor.names.erase(std::unique(factor.names.begin(), factor.names.end()), factor.names.end());
-  std::map<std::string, double> numbers;
-  for (const std::string& level : factor.names) {
-    if (const auto number = collect::number_of(level)) numbers[level] = *number;
-  }
-  if (numbers.size() == factor.names.size()) {
-    std::stable_sort(factor.names.begin(), factor.names.end(), [&](const auto& a, const auto& b) {
-      return numbers[a] < numbers[b];
-    });
-  }
   std::map<std::string_view, std::uint32_t> codes;
   for (std::uint32_t i = 0; i < factor.names.size(); ++i)
     codes[factor.names[i]] = i;

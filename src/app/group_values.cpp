@@ -7,6 +7,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/compare/rules.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -92,7 +93,7 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
     }
     if (metric.conflict.empty()) tell_conflict(found, terms, metric);
     const bool is_median = metric.performance && found.performance;
-    metric.values[found.run] = is_median ? found.median : found.last;
+    metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);
   }
   std::vector<compare::RunValues> result;
   for (auto& [name, metric] : metrics)
@@ -167,7 +168,7 @@ compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
   groups.samples = samples_of(runs, request.by);
   groups.require = required_rung(runs, request, terms, told.required);
   if (!groups.require) {
-    set_asked_margins(runs, request, groups.metrics, told.notes);
+    set_asked_margins(runs, request, catalog, groups.metrics, told.notes);
   } else if (!request.margins.empty() || request.baseline) {
     told.notes.emplace_back("all runs have one seed and must hold a rung: no margin counts");
   }

@@ -4,6 +4,9 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/parallel.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/shown_value.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -90,11 +93,6 @@ void check_sources(const JudgedGroup& group, const CurrentRecord& current) {
   }
 }
 
-bool makes_an_asset(const catalog::RunRow& row) {
-  return std::any_of(
-      row.tags.begin(), row.tags.end(), [](const auto& tag) { return tag.starts_with("asset:"); });
-}
-
 struct KeyOrder {
   bool operator()(const spec::BaselineKey& a, const spec::BaselineKey& b) const {
     const auto all = [](const spec::BaselineKey& key) {
@@ -122,28 +120,41 @@ std::optional<double> value_of(const JudgedRun& run,
                                const spec::MetricSpec& spec) {
   for (const spec::MetricSummary& metric : run.metrics) {
     if (metric.points == 0 || metric.stream + "/" + metric.name != name) continue;
-    if (!spec.performance) return metric.last;
-    if (std::isnan(metric.median)) return std::nullopt;  // nothing after the warm-up
-    return metric.median;
+    return spec::shown_value(spec.performance, metric.last, metric.median);
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows) {
-  JudgedRuns result;
+/// The runs that count and were executed here; `result` gets the others, or a note on them.
+std::vector<const catalog::RunRow*> complete_runs(const std::vector<catalog::RunRow>& rows,
+                                                  const std::vector<std::string>& reasons,
+                                                  JudgedRuns& result) {
   std::vector<const catalog::RunRow*> complete;
-  std::size_t of_assets = 0;
-  for (const catalog::RunRow& row : rows) {
-    if (makes_an_asset(row)) {
-      ++of_assets;
-    } else if (row.state == spec::RunState::ok) {
+  std::map<std::string, std::size_t> left_out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const catalog::RunRow& row = rows[i];
+    if (reasons[i].empty() && row.state == spec::RunState::ok) {
       complete.push_back(&row);
-    } else {
+    } else if (reasons[i].empty() || reasons[i] == spec::to_string(row.state)) {
       result.others.push_back(row);
+    } else {
+      ++left_out[reasons[i]];
     }
   }
+  for (const auto& [reason, runs] : left_out)
+    result.notes.push_back(fmt::format("left out: {} run(s) {}", runs, reason));
+  return complete;
+}
+
+}  // namespace
+
+JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows,
+                       const NamedRuns& named,
+                       const catalog::Catalog& catalog) {
+  const std::vector<std::string> reasons = why_not_counted(rows, named, catalog);
+  JudgedRuns result;
+  result.count = spec::count_runs(reasons);
+  const std::vector<const catalog::RunRow*> complete = complete_runs(rows, reasons, result);
   std::vector<std::optional<CurrentRecord>> records(complete.size());
   base::for_each_in_parallel(complete.size(), [&](std::size_t i) {
     records[i] = read_current(RunFiles(complete[i]->directory));
@@ -156,10 +167,6 @@ JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows) {
                   "'sabath catalog reindex' forgets runs that are no longer there");
     }
     const CurrentRecord& current = *records[i];
-    if (!current.record.only_stage.empty()) {
-      ++of_assets;
-      continue;
-    }
     JudgedGroup& group = group_of(result.groups, places, current.record);
     check_sources(group, current);
     group.runs.push_back(judged(current, complete[i]->directory));
@@ -167,8 +174,6 @@ JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows) {
     group.require = current.record.require;
     group.deterministic = current.record.deterministic;
   }
-  if (of_assets > 0)
-    result.notes.push_back(std::to_string(of_assets) + " run(s) only made an asset: left out");
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/app/collect_run.hpp>
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/metric.hpp>
@@ -37,13 +38,19 @@ struct JudgedGroup {
 
 struct JudgedRuns {
   std::vector<JudgedGroup> groups{};
-  std::vector<catalog::RunRow> others{};  ///< that did not come to a good end, or were imported
+  /// That were requested and cannot be judged: they did not come to a good end, or were imported
+  /// (these count nevertheless).
+  std::vector<catalog::RunRow> others{};
+  spec::RunCount count{};
   std::vector<std::string> notes{};
 };
 
-/// Reads the runs' records. Those that only made an asset, or one stage, are told and left out.
-/// Throws Error{usage} where a metric was found in another way in some of a group.
-JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows);
+/// Reads the records of the runs that count. Notes list those that are left out for another reason
+/// than their state. Throws Error{usage} where a metric was found in another way in some of a
+/// group.
+JudgedRuns judged_runs(const std::vector<catalog::RunRow>& rows,
+                       const NamedRuns& named,
+                       const catalog::Catalog& catalog);
 
 /// One metric of a group's runs.
 struct GroupMetric {

@@ -253,8 +253,9 @@ void check_recipe(const std::vector<JudgedGroup>& groups, spec::Baseline& presen
 
 Proposal propose_baseline(const std::vector<catalog::RunRow>& rows,
                           const ProposalRequest& request,
-                          spec::Baseline present) {
-  JudgedRuns runs = judged_runs(rows);
+                          spec::Baseline present,
+                          const catalog::Catalog& catalog) {
+  JudgedRuns runs = judged_runs(rows, request.named, catalog);
   Proposal proposal;
   proposal.notes = runs.notes;
   note_others(runs.others, proposal.notes);

@@ -4,6 +4,8 @@
 
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/value_order.hpp>
+#include <sabath/spec/group_name.hpp>
 
 #include <fmt/format.h>
 
@@ -174,7 +176,7 @@ Courses read_courses(Report& report, const Wanted& wanted, const std::vector<Run
   std::uint64_t unreadable = 0;
   Side first;
   for (std::size_t run = 0; run < facts.size(); ++run) {
-    if (facts[run].series.empty()) continue;
+    if (facts[run].series.empty() || !is_shown(report, run)) continue;
     try {
       Side all{arrays::read_series(facts[run].series),
                columns_of_series(wanted.columns, facts[run])};
@@ -235,24 +237,32 @@ Curve curve_of(std::string name, std::vector<RunCourse> runs) {
 
 std::string group_of(const Report& report, std::size_t run) {
   if (is_pair(report)) return (run == 0 ? "A, " : "B, ") + report.runs[run].id;
-  return fmt::format("{}", fmt::join(report.runs[run].levels, " / "));
+  return spec::group_name(report.by, report.runs[run].levels);
+}
+
+/// What orders the groups: the levels, or the place of one of two runs.
+std::vector<std::string> group_key(const Report& report, std::size_t run) {
+  if (is_pair(report)) return {std::to_string(run)};
+  return report.runs[run].levels;
 }
 
 /// A curve for each group, while these are few; else one of all runs.
 std::vector<Curve> curves_by_group(const Report& report,
                                    const std::string& name,
                                    std::vector<RunCourse> runs) {
-  std::map<std::string, std::vector<RunCourse>> groups;
+  std::map<std::vector<std::string>, std::vector<RunCourse>, base::ValuesOrder> groups;
   for (const RunCourse& run : runs)
-    groups[group_of(report, run.run)];
+    groups[group_key(report, run.run)];
   std::vector<Curve> curves;
   if ((report.by.empty() && !is_pair(report)) || groups.size() > most_groups) {
     curves.push_back(curve_of(name, std::move(runs)));
   } else {
     for (RunCourse& run : runs)
-      groups[group_of(report, run.run)].push_back(std::move(run));
-    for (auto& [group, its] : groups)
-      curves.push_back(curve_of(group.empty() ? "(none)" : group, std::move(its)));
+      groups[group_key(report, run.run)].push_back(std::move(run));
+    for (auto& [key, its] : groups) {
+      const std::string label = group_of(report, its.front().run);
+      curves.push_back(curve_of(label, std::move(its)));
+    }
   }
   std::erase_if(curves, [](const Curve& curve) { return curve.spread.empty(); });
   // Lines of many runs in all of them would cover one another.
@@ -392,6 +402,7 @@ void add_usage(Report& report, std::vector<RunFacts>& facts) {
   for (const UsageKind& kind : usage_kinds()) {
     std::vector<RunCourse> runs;
     for (std::size_t run = 0; run < facts.size(); ++run) {
+      if (!is_shown(report, run)) continue;
       for (UsageCourse& usage : facts[run].usage) {
         if (usage.what == kind.what) runs.push_back({run, Along::step, 0, std::move(usage.course)});
       }

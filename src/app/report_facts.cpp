@@ -8,6 +8,7 @@
 #include <sabath/base/redact.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -188,9 +189,7 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
   for (std::size_t i = 0; i < facts.size(); ++i) {
     report.runs[i].values.resize(report.metrics.size());
     for (const spec::MetricSummary& summary : facts[i].metrics) {
-      if (summary.points == 0) continue;
-      const std::size_t index = indexes.at(key_of(summary));
-      report.runs[i].values[index] = summary.performance ? summary.median : summary.last;
+      report.runs[i].values[indexes.at(key_of(summary))] = spec::shown_value(summary);
     }
   }
 }
@@ -237,14 +236,15 @@ void fill_stages(report::Report& report, const std::vector<RunFacts>& facts) {
     indexes[stage->name] = report.stages.size();
     report.stages.push_back({stage->name, stage->needs, {}, {}});
   }
-  for (const RunFacts& one : facts) {
-    if (one.recipe_text != most->first) continue;
-    for (const spec::StageRecord& record : one.stages) {
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].recipe_text != most->first) continue;
+    for (const spec::StageRecord& record : facts[i].stages) {
       const auto found = indexes.find(record.name);
       if (found == indexes.end()) continue;
       report::ReportStage& stage = report.stages[found->second];
       ++stage.states[record.state];
-      if (record.state == "ok") stage.wall_s.push_back(record.wall_s);
+      if (record.state == "ok" && report::is_shown(report, i))
+        stage.wall_s.push_back(record.wall_s);
     }
   }
 }

@@ -51,8 +51,21 @@ void fill_levels(Report& report, const std::vector<RunRow>& runs, const catalog:
   }
 }
 
-bool can_be_a_pair(const std::vector<RunRow>& runs) {
-  return runs.size() == 2 && runs[0].state == spec::RunState::ok &&
+void fill_count(Report& report,
+                const std::vector<RunRow>& runs,
+                const ReportRequest& request,
+                const catalog::Catalog& catalog) {
+  NamedRuns named = request.named;
+  named.add_keys(request.by);
+  named.add_keys({request.across.begin(), request.across.end()});
+  const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    report.runs[i].left_out = reasons[i];
+  report.count = spec::count_runs(reasons);
+}
+
+bool can_be_a_pair(const Report& report, const std::vector<RunRow>& runs) {
+  return runs.size() == 2 && report.count.counted == 2 && runs[0].state == spec::RunState::ok &&
          runs[1].state == spec::RunState::ok;
 }
 
@@ -63,7 +76,7 @@ void fill_verdict(Report& report,
                   const catalog::Catalog& catalog) {
   if (runs.size() < 2) return;
   try {
-    if (request.by.empty() && can_be_a_pair(runs)) {
+    if (request.by.empty() && can_be_a_pair(report, runs)) {
       compare::Options options;
       options.across = request.across;
       report.pair = compare_pair(runs[0].directory, runs[1].directory, options);
@@ -71,6 +84,7 @@ void fill_verdict(Report& report,
       GroupsRequest groups;
       groups.by = request.by;
       groups.across = request.across;
+      groups.named = request.named;
       report.groups = compare_groups(runs, groups, catalog);
     }
   } catch (const Error& error) {
@@ -97,6 +111,7 @@ Report report_runs(const std::vector<RunRow>& runs,
   report.sabath_version = std::string(base::version());
   std::vector<RunFacts> facts = read_facts(runs);
   fill_runs(report, facts);
+  fill_count(report, runs, request, catalog);
   fill_levels(report, runs, catalog);
   fill_metrics(report, facts);
   fill_items(report, facts);

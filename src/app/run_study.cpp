@@ -4,7 +4,9 @@
 #include "run_leftovers.hpp"
 #include "signs_of_life.hpp"
 
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/app/expand_study.hpp>
+#include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
@@ -337,6 +339,22 @@ StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders) {
     point.run = look_at_run(directory);
   }
   return outcome;
+}
+
+std::vector<std::string> why_not_counted(const StudyOutcome& study) {
+  const std::string perturbation = perturbation_parameter("1ulp");
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    if (!study.points[i].run) continue;
+    const auto& set = study.plan.points[i].set;
+    const auto perturbed = set.find(perturbation);
+    reasons.push_back(why_not_counted({study.points[i].run->state,
+                                       study.plan.tags,
+                                       perturbed == set.end() ? std::string() : perturbed->second},
+                                      false,
+                                      false));
+  }
+  return reasons;
 }
 
 std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTools& tools) {

@@ -1,7 +1,9 @@
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/study_power.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/compare/power.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -36,14 +38,15 @@ void count_runs(const std::vector<spec::StudyPoint>& points, StudyPower& power) 
   }
 }
 
-/// Complete runs of the benchmark as this recipe defines it.
+/// Runs that count, of no task, of the benchmark as this recipe defines it.
 std::vector<RunRow> runs_of(const spec::Recipe& recipe,
                             const catalog::Catalog& catalog,
                             base::WallTime now) {
-  std::vector<RunRow> rows = catalog.select("recipe=" + recipe.name + ",status=ok", now);
+  std::vector<RunRow> rows =
+      counted_runs(catalog.select("recipe=" + recipe.name, now), {}, catalog);
   std::erase_if(rows, [](const RunRow& row) {
     return std::any_of(row.tags.begin(), row.tags.end(), [](const std::string& tag) {
-      return tag.starts_with("asset:") || tag.starts_with("hybrid-") || tag.starts_with("task:");
+      return tag.starts_with("task:");
     });
   });
   const auto documents = catalog.values_of(rows, "recipe_digest");
@@ -101,10 +104,11 @@ std::map<std::pair<std::string, std::string>, Pooled> spreads_of(const std::vect
   using Groups = std::map<std::string, std::map<std::string, double>>;
   std::map<std::pair<std::string, std::string>, Groups> values;
   for (const catalog::RunMetric& metric : catalog.metrics_of(runs)) {
-    const double value = metric.performance ? metric.median : metric.last;
-    if (std::isfinite(value))
+    const auto value = spec::shown_value(metric.performance, metric.last, metric.median);
+    if (value && std::isfinite(*value)) {
       values[{metric.stream, metric.name}][settings[metric.run]].emplace(runs[metric.run].seed,
-                                                                         value);
+                                                                         *value);
+    }
   }
   std::map<std::pair<std::string, std::string>, Pooled> spreads;
   for (const auto& [name, groups] : values) {
@@ -128,7 +132,11 @@ StudyPower study_power(const spec::Recipe& recipe,
       });
   if (!has_margins) return power;
   std::map<std::pair<std::string, std::string>, Pooled> spreads;
-  if (catalog != nullptr) spreads = spreads_of(runs_of(recipe, *catalog, now), recipe, *catalog);
+  if (catalog != nullptr) {
+    const std::vector<RunRow> runs = runs_of(recipe, *catalog, now);
+    power.counted = runs.size();
+    spreads = spreads_of(runs, recipe, *catalog);
+  }
   for (const spec::MetricSpec& spec : recipe.metrics) {
     if (!spec.margin) continue;
     MetricPower metric{"", spec.name, spec.unit, *spec.margin, {}, 0, {}};

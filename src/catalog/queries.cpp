@@ -2,6 +2,7 @@
 #include "state.hpp"
 
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/run_purpose.hpp>
 
 #include <algorithm>
 
@@ -16,10 +17,6 @@ constexpr const char* run_columns =
     "run.directory, run.batch, run.study, run.message, "
     "(select group_concat(tag || char(0), '') from run_tag where run_tag.run = run.n) from run ";
 
-/// Those that only made an asset are no runs of the user's own: app::RecipeRunner tags them so.
-constexpr const char* is_own_run =
-    "not exists (select 1 from run_tag where run_tag.run = run.n and run_tag.tag glob 'asset:*') ";
-
 /// Tags that each end in a zero byte, which no argument and so no tag can hold.
 std::vector<std::string> split_tags(const std::string& text) {
   std::vector<std::string> tags;
@@ -32,24 +29,32 @@ std::vector<std::string> split_tags(const std::string& text) {
   return tags;
 }
 
+RunRow read_run(SQLite::Statement& statement) {
+  const auto text = [&](int column) { return statement.getColumn(column).getString(); };
+  return {text(0),
+          text(1),
+          spec::parse_run_state(text(2)).value_or(spec::RunState::lost),
+          text(3),
+          statement.getColumn(4).getDouble(),
+          text(5),
+          text(6),
+          split_tags(text(11)),
+          text(7),
+          text(8),
+          text(9),
+          text(10)};
+}
+
 std::vector<RunRow> read_runs(SQLite::Statement& statement) {
   std::vector<RunRow> rows;
-  while (statement.executeStep()) {
-    const auto text = [&](int column) { return statement.getColumn(column).getString(); };
-    rows.push_back({text(0),
-                    text(1),
-                    spec::parse_run_state(text(2)).value_or(spec::RunState::lost),
-                    text(3),
-                    statement.getColumn(4).getDouble(),
-                    text(5),
-                    text(6),
-                    split_tags(text(11)),
-                    text(7),
-                    text(8),
-                    text(9),
-                    text(10)});
-  }
+  while (statement.executeStep())
+    rows.push_back(read_run(statement));
   return rows;
+}
+
+/// Neither a run that only made an asset nor one that `explain` made.
+bool is_requested(const RunRow& run) {
+  return spec::purpose_of(run.tags) == spec::RunPurpose::requested;
 }
 
 std::vector<DocumentRow> read_documents(SQLite::Statement& statement) {
@@ -80,23 +85,51 @@ std::string match_query(std::string_view words) {
   return query;
 }
 
-/// The run that a reference names. Throws Error{not_found|usage}.
-RunRow resolve(Database& database, const RunReference& reference) {
-  if (reference.from_last) {
-    auto& statement = database.statement(
-        std::string(run_columns) + "where " + is_own_run +
-        "and run.state <> 'imported' order by created desc, id desc limit 1 offset ?");
-    const auto rows = read_runs(bound(statement, std::int64_t{*reference.from_last}));
-    if (!rows.empty()) return rows.front();
-    if (*reference.from_last == 0) {
-      throw Error(ErrorKind::not_found,
-                  "@last: there is no run yet",
-                  "'sabath run' makes one; 'sabath list recipes' shows of what");
-    }
+/// Of the runs that fit and that somebody requested the newest, or the one so many before it.
+std::optional<RunRow> newest_requested(Database& database,
+                                       const char* condition,
+                                       std::uint32_t before) {
+  auto& statement = database.statement(std::string(run_columns) + "where " + condition +
+                                       " order by created desc, id desc");
+  std::optional<RunRow> found;
+  while (!found && statement.executeStep()) {
+    RunRow run = read_run(statement);
+    if (is_requested(run) && before-- == 0) found = std::move(run);
+  }
+  statement.reset();
+  return found;
+}
+
+/// A run has ended when it has a record; one that was imported never ran.
+constexpr const char* has_ended =
+    "run.ended <> '' and run.state in ('ok', 'failed', 'interrupted', 'lost')";
+constexpr const char* has_not_ended = "run.state in ('planned', 'running', 'unknown')";
+
+RunRow resolve_last(Database& database, std::uint32_t before) {
+  if (auto run = newest_requested(database, has_ended, before)) return *std::move(run);
+  if (before > 0) {
     throw Error(ErrorKind::not_found,
-                "@last~" + std::to_string(*reference.from_last) + ": there are not that many runs",
+                "@last~" + std::to_string(before) + ": not that many runs have ended",
                 "'sabath list runs' shows what there is");
   }
+  const bool is_running = newest_requested(database, has_not_ended, 0).has_value();
+  throw Error(ErrorKind::not_found,
+              "@last: no run has ended yet",
+              is_running ? "@running is the newest run that has not ended"
+                         : "'sabath run' makes one; 'sabath list recipes' shows of what");
+}
+
+RunRow resolve_running(Database& database) {
+  if (auto run = newest_requested(database, has_not_ended, 0)) return *std::move(run);
+  throw Error(ErrorKind::not_found,
+              "@running: every run has ended",
+              "@last is the newest run that has ended");
+}
+
+/// The run that a reference names. Throws Error{not_found|usage}.
+RunRow resolve(Database& database, const RunReference& reference) {
+  if (reference.is_running) return resolve_running(database);
+  if (reference.from_last) return resolve_last(database, *reference.from_last);
   auto& statement = database.statement(
       std::string(run_columns) + "where id >= ? and id < ? || char(1114111) order by id limit 2");
   const auto rows = read_runs(bound(statement, reference.prefix, reference.prefix));
@@ -126,10 +159,12 @@ std::vector<RunRow> resolve_range(Database& database, const Selection& selection
   if (std::pair(last.created, last.id) < std::pair(first.created, first.id)) std::swap(first, last);
   auto& statement = database.statement(std::string(run_columns) +
                                        "where (run.created, run.id) >= (?, ?) and (run.created, "
-                                       "run.id) <= (?, ?) and (run.id in (?, ?) or " +
-                                       is_own_run + ") order by created, id");
-  return read_runs(
-      bound(statement, first.created, first.id, last.created, last.id, first.id, last.id));
+                                       "run.id) <= (?, ?) order by created, id");
+  auto runs = read_runs(bound(statement, first.created, first.id, last.created, last.id));
+  std::erase_if(runs, [&](const RunRow& run) {
+    return run.id != first.id && run.id != last.id && !is_requested(run);
+  });
+  return runs;
 }
 
 }  // namespace

@@ -24,23 +24,26 @@ using base::ErrorKind;
 
 RunReference parse_reference(std::string_view text, std::string_view whole) {
   constexpr std::string_view last = "@last";
+  if (text == "@running") return {{}, true, {}};
   if (!text.starts_with('@')) {
     if (text.empty()) refuse(whole, "an end of the range is missing");
-    return {{}, std::string(text)};
+    return {{}, false, std::string(text)};
   }
   std::uint32_t back = 0;
   std::string_view rest = text;
   const bool is_last = rest.starts_with(last);
   if (is_last) rest.remove_prefix(last.size());
-  if (is_last && rest.empty()) return {back, {}};
+  if (is_last && rest.empty()) return {back, false, {}};
   if (is_last && rest.starts_with('~')) {
     const char* end = rest.data() + rest.size();
     const auto [stop, error] = std::from_chars(rest.data() + 1, end, back);
-    if (error == std::errc{} && stop == end) return {back, {}};
+    if (error == std::errc{} && stop == end) return {back, false, {}};
   }
-  refuse(whole,
-         "'" + base::printable(text) + "' is not a run",
-         "the newest is @last, the one before it @last~1");
+  refuse(
+      whole,
+      "'" + base::printable(text) + "' is not a run",
+      "@last is the newest that has ended, @last~1 the one before it, @running the newest that has "
+      "not ended");
 }
 
 /// A GLOB pattern in which only '*' is special.

@@ -11,9 +11,10 @@
 
 namespace sabath::catalog {
 
-/// One end of a selection: "@last~3", or an id or the beginning of one.
+/// One end of a selection: "@last~3", "@running", or an id or the beginning of one.
 struct RunReference {
   std::optional<std::uint32_t> from_last{};  ///< 0 is the newest
+  bool is_running = false;                   ///< of those that have not ended the newest
   std::string prefix{};
 };
 

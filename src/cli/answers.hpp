@@ -12,6 +12,7 @@
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/group_comparison.hpp>
+#include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
 
@@ -47,13 +48,17 @@ struct FailedFetch {
 struct WrittenReport {
   std::string file{};
   std::string format{};
-  std::uint64_t runs = 0;
+  spec::RunCount runs{};
   std::uint64_t size_bytes = 0;
   std::vector<std::string> notes{};
 };
 
 /// The answers as JSON documents, for --json. The root is always an object.
 std::string json_answer(const std::vector<catalog::RunRow>& rows);
+/// With the reason for which each does not count, and of all that match how many do.
+std::string json_answer(const std::vector<catalog::RunRow>& rows,
+                        const std::vector<std::string>& reasons,
+                        const spec::RunCount& count);
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);

@@ -19,6 +19,18 @@ std::string list_answer(const char* key, const Rows& rows, Convert&& convert) {
   return base::pretty_json({{"schema", 1}, {key, items}});
 }
 
+ordered_json row_json(const catalog::RunRow& row) {
+  return {{"id", row.id},
+          {"recipe", row.recipe},
+          {"state", spec::to_string(row.state)},
+          {"created", row.created},
+          {"wall_s", row.wall_s},
+          {"node", row.node},
+          {"seed", row.seed},
+          {"tags", row.tags},
+          {"directory", row.directory}};
+}
+
 ordered_json file_json(const app::FetchedFile& file) {
   return {{"path", file.path},
           {"digest", file.object.digest.text()},
@@ -90,17 +102,20 @@ ordered_json error_fields(const base::Error& error) {
 }  // namespace
 
 std::string json_answer(const std::vector<catalog::RunRow>& rows) {
-  return list_answer("runs", rows, [](const catalog::RunRow& row) {
-    return ordered_json{{"id", row.id},
-                        {"recipe", row.recipe},
-                        {"state", spec::to_string(row.state)},
-                        {"created", row.created},
-                        {"wall_s", row.wall_s},
-                        {"node", row.node},
-                        {"seed", row.seed},
-                        {"tags", row.tags},
-                        {"directory", row.directory}};
-  });
+  return list_answer("runs", rows, row_json);
+}
+
+std::string json_answer(const std::vector<catalog::RunRow>& rows,
+                        const std::vector<std::string>& reasons,
+                        const spec::RunCount& count) {
+  ordered_json runs = ordered_json::array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    runs.push_back(row_json(rows[i]));
+    runs.back()["counts"] = reasons[i].empty();
+    if (!reasons[i].empty()) runs.back()["left_out"] = reasons[i];
+  }
+  return base::pretty_json(
+      {{"schema", 1}, {"runs", std::move(runs)}, {"count", spec::to_json(count)}});
 }
 
 std::string json_answer(const std::vector<catalog::DocumentRow>& rows) {
@@ -226,7 +241,8 @@ std::string json_answer(const WrittenReport& report) {
   return base::pretty_json({{"schema", 1},
                             {"file", report.file},
                             {"format", report.format},
-                            {"runs", report.runs},
+                            {"runs", report.runs.all},
+                            {"count", spec::to_json(report.runs)},
                             {"size_bytes", report.size_bytes},
                             {"notes", report.notes}});
 }

@@ -54,6 +54,7 @@ constexpr const char* operands = R"sh(_sabath_operands() {
       echo @last ;;
     compare|repro) sabath list runs --quiet 2>/dev/null | awk 'NR>1 {print $1}'
       printf '%s\n' @last @last~1 ;;
+    logs|wait|status|cancel) printf '%s\n' @running @last ;;
     list) printf '%s\n' runs studies assets recipes envs ;;
     completion) printf '%s\n' bash zsh fish ;;
   esac

@@ -3,7 +3,18 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
+#include <set>
+
 namespace sabath::cli {
+namespace {
+
+[[noreturn]] void refuse_nothing(const std::string& selection) {
+  throw base::Error(base::ErrorKind::not_found,
+                    "selection '" + base::printable(selection) + "': no run matches",
+                    "'sabath list runs' shows what there is");
+}
+
+}  // namespace
 
 app::KnownNames known_names(Workspace& workspace) {
   workspace.catalog();  // brought up to date
@@ -17,10 +28,22 @@ std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace
 
 std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace) {
   auto runs = runs_if_any(selection, workspace);
-  if (!runs.empty()) return runs;
-  throw base::Error(base::ErrorKind::not_found,
-                    "selection '" + base::printable(selection) + "': no run matches",
-                    "'sabath list runs' shows what there is");
+  if (runs.empty()) refuse_nothing(selection);
+  return runs;
+}
+
+SelectedRuns selected_together(const std::vector<std::string>& selections, Workspace& workspace) {
+  SelectedRuns selected;
+  std::set<std::string> seen;
+  for (const std::string& selection : selections) {
+    const auto found = runs_if_any(selection, workspace);
+    selected.named.add_selection(selection, found);
+    for (const catalog::RunRow& run : found) {
+      if (seen.insert(run.id).second) selected.runs.push_back(run);
+    }
+  }
+  if (selected.runs.empty()) refuse_nothing(selections.front());
+  return selected;
 }
 
 }  // namespace sabath::cli

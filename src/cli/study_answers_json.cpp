@@ -5,6 +5,7 @@
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -31,22 +32,37 @@ const spec::MetricSummary* summary_of(const spec::RunRecord& record, const std::
   return found == record.metrics.end() ? nullptr : &*found;
 }
 
+/// A metric of the table.
+struct Shown {
+  std::string name{};
+  bool performance = false;
+};
+
 /// Results before performance, and no more than fit beside the rest.
-std::vector<std::string> shown_metrics(const spec::RunRecord& record) {
-  std::vector<std::string> names;
+std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
+  std::vector<Shown> shown;
   for (const bool performance : {false, true}) {
     for (const spec::MetricSummary& metric : record.metrics) {
-      const bool is_new = std::find(names.begin(), names.end(), metric.name) == names.end();
-      if (metric.performance == performance && is_new && names.size() < most_metrics)
-        names.push_back(metric.name);
+      const bool is_new = std::none_of(
+          shown.begin(), shown.end(), [&](const Shown& one) { return one.name == metric.name; });
+      if (metric.performance == performance && is_new && shown.size() < most_metrics)
+        shown.push_back({metric.name, performance});
     }
   }
-  return names;
+  return shown;
+}
+
+std::string value_text(const spec::RunRecord& record, const Shown& metric) {
+  const spec::MetricSummary* summary = summary_of(record, metric.name);
+  if (summary == nullptr || summary->performance != metric.performance) return "";
+  const auto value = spec::shown_value(*summary);
+  return value ? report::number_text(*value) : "";
 }
 
 report::StudyTable table_of(const app::StudyOutcome& outcome) {
   report::StudyTable table;
   table.parameters = app::varied_parameters(outcome.plan.points);
+  std::vector<Shown> metrics;
   for (std::size_t i = 0; i < outcome.points.size(); ++i) {
     const spec::StudyPoint& asked = outcome.plan.points[i];
     const app::PointOutcome& point = outcome.points[i];
@@ -62,12 +78,12 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
     const spec::RunRecord* const record = &current->record;
     row.wall_s = record->wall_s;
     if (record->seed.value) row.seed = std::to_string(*record->seed.value);
-    if (table.metrics.empty()) table.metrics = shown_metrics(*record);
-    for (const std::string& name : table.metrics) {
-      const spec::MetricSummary* summary = summary_of(*record, name);
-      row.metrics.push_back(summary == nullptr ? "" : report::number_text(summary->last));
-    }
+    if (metrics.empty()) metrics = shown_metrics(*record);
+    for (const Shown& metric : metrics)
+      row.metrics.push_back(value_text(*record, metric));
   }
+  for (const Shown& metric : metrics)
+    table.metrics.push_back(spec::shown_title(metric.name, "", metric.performance));
   for (report::StudyTable::Row& row : table.rows)
     row.metrics.resize(table.metrics.size());
   return table;
@@ -109,6 +125,8 @@ std::string text_of(const app::StudyOutcome& outcome) {
   const std::string& id = outcome.plan.study_id;
   std::string text = report::study_text(table_of(outcome));
   text += "study " + id + ": " + counts_text(outcome) + "\n" + problems_text(outcome);
+  const spec::RunCount count = spec::count_runs(app::why_not_counted(outcome));
+  if (count.all > 0) text += "  " + spec::count_text(count) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";
   if (outcome.open() > 0) text += "to go on: sabath run --resume " + id + "\n";
   if (outcome.count(RunState::failed) > 0)
@@ -131,6 +149,7 @@ ordered_json head_json(const app::StudyOutcome& outcome) {
           {"ok", outcome.count(RunState::ok)},
           {"failed", outcome.count(RunState::failed)},
           {"open", outcome.open()},
+          {"count", spec::to_json(spec::count_runs(app::why_not_counted(outcome)))},
           {"command", outcome.plan.command}};
 }
 
@@ -148,6 +167,7 @@ ordered_json power_json(const app::StudyPower& power) {
   }
   return {{"runs_of_each_setting", power.runs},
           {"seeds_of_each_setting", power.seeds},
+          {"counted", power.counted},
           {"metrics", metrics}};
 }
 

@@ -6,6 +6,7 @@
 
 #include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/group_verdict.hpp>
+#include <sabath/spec/group_name.hpp>
 
 #include <fmt/format.h>
 
@@ -289,11 +290,11 @@ void test_pairs(std::size_t index,
   }
 }
 
-std::string label(const spec::RunGroup& group) {
-  std::string text;
-  for (const std::string& level : group.levels)
-    text += (text.empty() ? "" : " / ") + (level.empty() ? "(none)" : level);
-  return text;
+std::string label(const GroupsToCompare& request, const spec::RunGroup& group) {
+  std::vector<std::string> by;
+  for (const NamedFactor& named : request.factors)
+    by.push_back(named.factor.name);
+  return spec::group_name(by, group.levels);
 }
 
 /// That all pairs pass: the one whose means lie furthest apart says how closely.
@@ -308,8 +309,8 @@ std::string equivalent_text(const GroupsToCompare& request,
   return fmt::format(
       "all {} pairs of groups are equivalent within the margin, the furthest apart {} and {}: {}",
       pairs.size(),
-      label(grouping.groups[widest->a]),
-      label(grouping.groups[widest->b]),
+      label(request, grouping.groups[widest->a]),
+      label(request, grouping.groups[widest->b]),
       reason);
 }
 
@@ -349,8 +350,8 @@ void judge_equivalence(const GroupsToCompare& request,
   set(metric,
       telling->verdict,
       fmt::format("{} and {}: {}",
-                  label(grouping.groups[telling->a]),
-                  label(grouping.groups[telling->b]),
+                  label(request, grouping.groups[telling->a]),
+                  label(request, grouping.groups[telling->b]),
                   reason));
 }
 

@@ -133,6 +133,7 @@ std::string check_text(const spec::CheckReport& report) {
   lines.add("check", fmt::format("{}: {}", to_string(report.verdict), report.reason));
   if (report.result) lines.add("RESULT", to_string(*report.result));
   if (report.performance) lines.add("PERFORMANCE", to_string(*report.performance));
+  if (report.runs) lines.add("counted", spec::count_text(*report.runs));
   lines.add("cases", counts_text(report));
   lines.add("baseline", report.baseline);
   for (const std::string& note : report.notes)

@@ -35,6 +35,7 @@ std::string write_csv(const Report& report) {
   cells.insert(cells.end(), {"total [s]", "energy [J]", "energy"});
   for (const ReportMetric& metric : report.metrics)
     cells.push_back(csv_text(heading_of(metric)));
+  cells.insert(cells.end(), {"counts", "left out"});
   std::string text;
   add_line(text, cells);
   for (const ReportRun& run : report.runs) {
@@ -61,6 +62,7 @@ std::string write_csv(const Report& report) {
     cells.push_back(csv_text(run.energy));
     for (const auto& value : run.values)
       cells.push_back(number_cell(value));
+    cells.insert(cells.end(), {run.counts() ? "yes" : "no", csv_text(run.left_out)});
     add_line(text, cells);
   }
   return text;

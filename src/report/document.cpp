@@ -2,7 +2,10 @@
 
 #include "axis.hpp"
 
+#include <sabath/base/value_order.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/group_name.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -73,7 +76,7 @@ void set_spread(Document& document, const Report& report) {
       same.push_back(name);
     } else {
       open.push_back(fmt::format(
-          "only {} of {} runs have a value of {}", presence.finite, report.runs.size(), name));
+          "only {} of {} runs have a value of {}", presence.finite, report.count.counted, name));
     }
   }
   if (same.empty() && other.empty() && open.empty()) {
@@ -91,13 +94,11 @@ void set_spread(Document& document, const Report& report) {
   if (!other.empty()) reasons.push_back("differs: " + names_text(other));
   if (!open.empty()) reasons.push_back(names_text(open));
   if (!same.empty()) {
-    const auto complete = std::count_if(
-        report.runs.begin(), report.runs.end(), [](const auto& run) { return run.complete; });
-    const bool all = static_cast<std::size_t>(complete) == report.runs.size();
-    reasons.push_back(
-        (all ? "equal to the bit in "
-             : fmt::format("the {} runs that ended well are equal to the bit in ", complete)) +
-        names_text(same));
+    const bool all = report.count.counted == report.count.all;
+    reasons.push_back((all ? "equal to the bit in "
+                           : fmt::format("the {} that count are equal to the bit in ",
+                                         plural(report.count.counted, "run"))) +
+                      names_text(same));
   }
   document.reason = fmt::format("{}", fmt::join(reasons, "; "));
 }
@@ -126,6 +127,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) 
   std::vector<std::pair<std::string, std::string>> facts{
       {"Selection", report.selection},
       {"Runs", plural(report.runs.size(), "run") + ": " + states_text(report)},
+      {"Counted", report.count.all > 1 ? spec::count_text(report.count) : ""},
       {"Grouped by", fmt::format("{}", fmt::join(report.by, ", "))},
       {"Recipe", distinct_text(report, &ReportRun::recipe)},
       {"Hosts", distinct_text(report, &ReportRun::host)},
@@ -139,8 +141,6 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) 
   }
   if (report.groups && !report.by.empty()) {
     facts.emplace_back("Required", report.groups->required);
-    for (const spec::LeftOut& out : report.groups->left_out)
-      facts.emplace_back("Left out", fmt::format("{}: {}", plural(out.runs, "run"), out.reason));
     for (const std::string& note : report.groups->notes)
       facts.emplace_back("Note", note);
   }
@@ -207,12 +207,11 @@ std::optional<std::size_t> final_metric(const std::vector<ReportMetric>& metrics
 }
 
 std::string title_of(const ReportMetric& metric) {
-  if (metric.unit.empty() || metric.unit == "1") return metric.name;
-  return metric.name + " [" + metric.unit + "]";
+  return spec::shown_title(metric.name, metric.unit, false);
 }
 
 std::string heading_of(const ReportMetric& metric) {
-  return title_of(metric) + (metric.performance ? ", median" : "");
+  return spec::shown_title(metric.name, metric.unit, metric.performance);
 }
 
 std::string short_name(const ReportRun& run) {
@@ -220,33 +219,31 @@ std::string short_name(const ReportRun& run) {
   return dash == std::string::npos ? run.id : run.id.substr(dash + 1);
 }
 
-std::string group_name(const ReportRun& run) {
-  std::string name;
-  for (const std::string& level : run.levels)
-    name += (name.empty() ? "" : " / ") + (level.empty() ? "(none)" : level);
-  return name.empty() ? "all runs" : name;
+bool is_shown(const Report& report, std::size_t run) {
+  const bool is_pair = report.by.empty() && report.runs.size() == 2;
+  return is_pair || report.count.counted == 0 || report.runs[run].counts();
 }
 
 Groups groups_of(const Report& report, std::size_t metric, Rows rows) {
   Groups groups;
   groups.metric = title_of(report.metrics[metric]);
-  std::map<std::string, std::size_t> known;
+  std::map<std::vector<std::string>, Groups::Row, base::ValuesOrder> sorted;
+  bool has_value = false;
   for (const ReportRun& run : report.runs) {
-    // What a run that broke off said last is no result.
-    if (!run.complete) continue;
-    const std::string label =
-        rows == Rows::hosts ? (run.host.empty() ? "(no host)" : run.host) : group_name(run);
-    const auto [found, added] = known.try_emplace(label, groups.rows.size());
-    if (added) groups.rows.push_back({label, {}});
-    groups.rows[found->second].values.push_back(run.values[metric]);
+    if (!run.counts()) continue;
+    const bool by_host = rows == Rows::hosts;
+    Groups::Row& row = sorted[by_host ? std::vector<std::string>{run.host} : run.levels];
+    if (row.values.empty()) {
+      row.label = !by_host           ? spec::group_name(report.by, run.levels)
+                  : run.host.empty() ? "(no host)"
+                                     : run.host;
+    }
+    row.values.push_back(run.values[metric]);
+    has_value = has_value || run.values[metric];
   }
-  const auto has_value = [](const Groups::Row& row) {
-    return std::any_of(row.values.begin(), row.values.end(), [](const auto& one) { return one; });
-  };
-  if (std::none_of(groups.rows.begin(), groups.rows.end(), has_value)) groups.rows.clear();
-  std::sort(groups.rows.begin(), groups.rows.end(), [](const auto& a, const auto& b) {
-    return a.label < b.label;
-  });
+  for (auto& [levels, row] : sorted) {
+    if (has_value) groups.rows.push_back(std::move(row));
+  }
   return groups;
 }
 

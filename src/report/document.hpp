@@ -17,7 +17,8 @@ struct Table {
   struct Column {
     std::string title{};
     bool number = false;
-    bool name = false;  ///< not broken into lines
+    bool name = false;      ///< not broken into lines
+    bool sentence = false;  ///< never so narrow that it becomes a tall column of words
   };
   std::string caption{};
   std::vector<Column> columns{};
@@ -78,9 +79,7 @@ std::string title_of(const ReportMetric& metric);
 std::string heading_of(const ReportMetric& metric);
 /// What tells a run from the others in few letters.
 std::string short_name(const ReportRun& run);
-/// Of a group that the report is by; "all runs" where it is by nothing.
-std::string group_name(const ReportRun& run);
-/// The values of a metric by group, or by host.
+/// The values of a metric by group, or by host, of the runs that count.
 enum class Rows { groups, hosts };
 Groups groups_of(const Report& report, std::size_t metric, Rows rows);
 /// The metrics of results that plots show: those that are declared, else all.

@@ -2,6 +2,7 @@
 
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/group_name.hpp>
 
 #include <fmt/format.h>
 
@@ -151,10 +152,13 @@ std::string variance_text(const MetricGroups& metric) {
 }
 
 std::string group_label(const GroupComparison& comparison, std::size_t group) {
-  std::string text;
+  std::vector<std::string> by;
+  for (const std::string& key : comparison.by)
+    by.push_back(printable(key));
+  std::vector<std::string> levels;
   for (const std::string& level : comparison.groups[group].levels)
-    text += (text.empty() ? "" : " / ") + level_text(level);
-  return text.empty() ? "all" : text;
+    levels.push_back(level_text(level));
+  return spec::group_name(by, levels);
 }
 
 std::string classes_text(const GroupComparison& comparison, const MetricGroups& metric) {

@@ -56,9 +56,10 @@ std::string head_of(const Document& document) {
 }
 
 std::string cell_of(const Table& table, std::size_t column, const std::string& text) {
-  const char* kind = table.columns[column].number ? " class=\"number\""
-                     : table.columns[column].name ? " class=\"name\""
-                                                  : "";
+  const char* kind = table.columns[column].number     ? " class=\"number\""
+                     : table.columns[column].name     ? " class=\"name\""
+                     : table.columns[column].sentence ? " class=\"sentence\""
+                                                      : "";
   // The first cell says what the row is of.
   return column == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", kind, markup_text(text, whole))
                      : fmt::format("<td{}>{}</td>", kind, markup_text(text, whole));

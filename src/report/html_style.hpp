@@ -26,7 +26,7 @@ body {
   margin: 0; background: var(--ground); color: var(--text);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
 }
-main, header, footer, nav { max-width: 64rem; margin: 0 auto; padding: 0 1.25rem; }
+main, header, footer, nav { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem; }
 header { padding-top: 1.5rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; padding-bottom: .25rem; border-bottom: 1px solid var(--rule); }
@@ -51,9 +51,11 @@ table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tab
 caption { text-align: left; color: var(--faint); padding: 0 0 .4rem; white-space: nowrap; }
 th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; unicode-bidi: isolate; }
 td { min-width: 2rem; max-width: 26rem; overflow-wrap: break-word; }
-th { font-weight: 600; white-space: nowrap; }
+th { font-weight: 600; }
+thead th { vertical-align: bottom; }
 tbody th { font-weight: 400; white-space: normal; max-width: 26rem; overflow-wrap: break-word; }
 tbody .name { white-space: nowrap; }
+td.sentence { min-width: 16rem; }
 .number { text-align: right; }
 td.number { white-space: nowrap; overflow-wrap: normal; }
 figure { margin: 1rem 0 1.75rem; }
@@ -105,6 +107,7 @@ svg .t-q3, svg .t-q4, svg .t-q5, svg .t-q6 { fill: #000000; }
   table { font-size: 7.5pt; }
   th, td { padding-right: .5rem; }
   td.number, tbody .name, caption { white-space: normal; }
+  td.sentence { min-width: 0; }
   th, td { overflow-wrap: anywhere; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   svg, .verdict { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -5,6 +5,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -74,23 +75,30 @@ std::string with_courses(const std::string& table,
 
 std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
                          const RecordView& view = {}) {
-  TextTable table({{"metric", Align::left},
-                   {"first", Align::right},
-                   {"last", Align::right},
-                   {"min", Align::right},
-                   {"max", Align::right},
-                   {"points", Align::right},
-                   {"unit", Align::left}});
+  const bool has_medians = std::any_of(
+      metrics.begin(), metrics.end(), [](const auto& metric) { return metric.performance; });
+  std::vector<TextTable::Column> columns{{"metric", Align::left},
+                                         {"first", Align::right},
+                                         {"last", Align::right},
+                                         {"min", Align::right},
+                                         {"max", Align::right},
+                                         {"points", Align::right},
+                                         {"unit", Align::left}};
+  if (has_medians) columns.insert(columns.begin() + 3, {"median", Align::right});
+  TextTable table(columns);
   for (const spec::MetricSummary& metric : metrics) {
-    table.add(
-        {name_of(metric),
-         number_text(metric.first),
-         number_text(metric.last),
-         number_text(metric.min),
-         number_text(metric.max),
-         std::to_string(metric.points) +
-             (metric.not_finite > 0 ? fmt::format(" ({} not finite)", metric.not_finite) : ""),
-         metric.unit});
+    std::vector<std::string> cells{
+        name_of(metric),
+        number_text(metric.first),
+        number_text(metric.last),
+        number_text(metric.min),
+        number_text(metric.max),
+        std::to_string(metric.points) +
+            (metric.not_finite > 0 ? fmt::format(" ({} not finite)", metric.not_finite) : ""),
+        metric.unit};
+    const auto median = metric.performance ? spec::shown_value(metric) : std::nullopt;
+    if (has_medians) cells.insert(cells.begin() + 3, median ? number_text(*median) : "");
+    table.add(std::move(cells));
   }
   return table.empty() ? "" : with_courses(table.text(), metrics, view);
 }

@@ -39,6 +39,7 @@ Json run_json(const std::vector<std::string>& keys, const ReportRun& run) {
                {"recipe", run.recipe},
                {"state", run.state},
                {"complete", run.complete},
+               {"counts", run.counts()},
                {"message", run.message},
                {"started", run.started},
                {"host", run.host},
@@ -49,6 +50,7 @@ Json run_json(const std::vector<std::string>& keys, const ReportRun& run) {
                {"seed", run.seed},
                {"parameters", run.parameters},
                {"levels", run.levels}};
+  if (!run.counts()) json["left_out"] = run.left_out;
   if (run.wall_s) json["wall_s"] = base::json_number(*run.wall_s);
   if (run.joules) json["energy_j"] = base::json_number(*run.joules);
   json["energy"] = run.energy;
@@ -135,6 +137,7 @@ std::string write_json(const Report& report) {
                {"command", report.command},
                {"verdict", document.verdict},
                {"reason", document.reason},
+               {"count", spec::to_json(report.count)},
                {"notes", report.notes},
                {"metrics", metrics_json(report)},
                {"runs", std::move(runs)}};

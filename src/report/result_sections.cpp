@@ -4,6 +4,7 @@
 
 #include <sabath/base/moments.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
 
@@ -44,7 +45,8 @@ std::size_t distinct_values(const Groups::Row& row) {
 
 Table spread_table(const Report& report, bool grouped) {
   Table table;
-  table.caption = "Last value of each metric over the runs that ended well";
+  table.caption =
+      fmt::format("Last value of each metric over the {} runs that count", report.count.counted);
   table.columns = {{"metric"}};
   if (grouped) table.columns.push_back({"group"});
   for (const char* title : {"n", "median", "mean", "sd", "min", "max", "distinct", "without"})
@@ -93,7 +95,7 @@ Table verdicts_table(const spec::GroupComparison& groups) {
   table.caption = "Verdict for each metric, required: " + groups.required;
   table.columns = {{"metric"},
                    {"result"},
-                   {"reason"},
+                   {"reason", false, false, true},
                    {"identical within"},
                    {"identical across"},
                    {"ICC", true},
@@ -159,7 +161,7 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                           number_text(item.max_relative),
                           std::to_string(item.max_ulps),
                           std::to_string(item.p999_ulps),
-                          std::to_string(item.nan_pairs),
+                          item.nan_pairs > 0 ? std::to_string(item.nan_pairs) : "",
                           where_text(item.first_bitwise),
                           where_text(item.first_tolerance)});
     if (has_churn) table.rows.back().push_back(churn_text(item));
@@ -167,39 +169,33 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
   return table;
 }
 
+/// "1.5 [1.4, 1.6]".
+std::string with_interval(double value,
+                          const std::optional<double>& low,
+                          const std::optional<double>& high) {
+  if (!low || !high) return number_text(value);
+  return fmt::format("{} [{}, {}]", number_text(value), number_text(*low), number_text(*high));
+}
+
 Table speeds_table(const std::vector<spec::PerformanceRow>& rows) {
   Table table;
   table.caption =
-      "Performance: medians, and the ratio of B to A, turned so that above 1 B is worse";
+      "Performance: medians [95 % interval, from 6 values]; a ratio above 1 means that B is worse";
   table.columns = {{"metric"},
+                   {"verdict"},
+                   {"ratio", true},
                    {"A", true},
                    {"B", true},
-                   {"95 % interval of A", true},
-                   {"95 % interval of B", true},
-                   {"n of A", true},
-                   {"n of B", true},
-                   {"ratio", true},
-                   {"95 % interval", true},
-                   {"verdict"},
-                   {"reason"}};
-  const auto number = [](const std::optional<double>& value) {
-    return value ? number_text(*value) : "";
-  };
-  const auto interval = [&](const std::optional<double>& low, const std::optional<double>& high) {
-    return low ? number(low) + " to " + number(high) : "";
-  };
+                   {"n of A, B", true},
+                   {"reason", false, false, true}};
   for (const spec::PerformanceRow& row : rows) {
     table.rows.push_back(
-        {row.unit.empty() || row.unit == "1" ? row.name : row.name + " [" + row.unit + "]",
-         row.n_a > 0 ? number_text(row.median_a) : "",
-         row.n_b > 0 ? number_text(row.median_b) : "",
-         interval(row.median_a_low, row.median_a_high),
-         interval(row.median_b_low, row.median_b_high),
-         std::to_string(row.n_a),
-         std::to_string(row.n_b),
-         number(row.ratio),
-         interval(row.ratio_low, row.ratio_high),
+        {spec::shown_title(row.name, row.unit, false),
          row.verdict ? std::string(spec::to_string(*row.verdict)) : "not judged",
+         row.ratio ? with_interval(*row.ratio, row.ratio_low, row.ratio_high) : "",
+         row.n_a > 0 ? with_interval(row.median_a, row.median_a_low, row.median_a_high) : "",
+         row.n_b > 0 ? with_interval(row.median_b, row.median_b_low, row.median_b_high) : "",
+         fmt::format("{}, {}", row.n_a, row.n_b),
          row.reason});
   }
   return table;

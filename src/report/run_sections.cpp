@@ -1,8 +1,10 @@
 #include "document.hpp"
 #include "escape.hpp"
 
+#include <sabath/base/value_order.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/group_name.hpp>
 
 #include <fmt/format.h>
 
@@ -24,15 +26,37 @@ std::string value_text(const ReportItem& item, std::size_t run) {
   return item.of_run[run] ? clipped(item.values[*item.of_run[run]]) : "";
 }
 
-/// "a (12 runs), b (8 runs), 3 more values"
-std::string values_text(const ReportItem& item) {
+/// The runs whose items are compared: a few are all shown side by side, of many those that count.
+std::vector<std::size_t> runs_of_items(const Report& report) {
+  std::vector<std::size_t> runs;
+  const bool all = report.runs.size() <= side_by_side || report.count.counted == 0;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    if (all || report.runs[i].counts()) runs.push_back(i);
+  }
+  return runs;
+}
+
+bool varies_in(const ReportItem& item, const std::vector<std::size_t>& runs) {
+  ReportItem among{item.facet, item.item, {}, {}};
+  std::set<std::size_t> values;
+  for (const std::size_t run : runs) {
+    among.of_run.push_back(item.of_run[run]);
+    if (item.of_run[run] && values.insert(*item.of_run[run]).second)
+      among.values.push_back(item.values[*item.of_run[run]]);
+  }
+  return among.varies();
+}
+
+/// "a (12), b (8), 3 more values", of these runs.
+std::string values_text(const ReportItem& item, const std::vector<std::size_t>& runs) {
   constexpr std::size_t named = 5;
   std::vector<std::size_t> counts(item.values.size() + 1);
-  for (const auto& value : item.of_run)
-    ++counts[value.value_or(item.values.size())];
-  std::vector<std::size_t> order(item.values.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
+  for (const std::size_t run : runs)
+    ++counts[item.of_run[run].value_or(item.values.size())];
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < item.values.size(); ++i) {
+    if (counts[i] > 0) order.push_back(i);
+  }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return counts[a] > counts[b];
   });
@@ -83,7 +107,7 @@ std::vector<Measure> measures_of(const Report& report) {
   }
   const auto add = [&](std::optional<std::size_t> metric, const std::string& title) {
     if (!metric) return;
-    Measure measure{title, {}};
+    Measure measure{title + (report.metrics[*metric].performance ? ", median" : ""), {}};
     for (const ReportRun& run : report.runs)
       measure.values.push_back(run.values[*metric]);
     measures.insert(measures.end() - 1, std::move(measure));
@@ -117,26 +141,34 @@ std::vector<double> finite_of(const Measure& measure, const std::vector<std::siz
 bool has_one_energy(const Report& report) {
   std::set<std::string> kinds;
   for (const ReportRun& run : report.runs) {
-    if (run.complete && run.joules) kinds.insert(run.energy);
+    if (run.counts() && run.joules) kinds.insert(run.energy);
   }
   return kinds.size() <= 1;
+}
+
+/// The runs that count, by the levels that they are grouped by.
+using GroupedRuns = std::map<std::vector<std::string>, std::vector<std::size_t>, base::ValuesOrder>;
+
+GroupedRuns counted_by_group(const Report& report) {
+  GroupedRuns groups;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    if (report.runs[i].counts()) groups[report.runs[i].levels].push_back(i);
+  }
+  return groups;
 }
 
 Table measures_table(const Report& report, std::vector<Measure> measures) {
   if (!has_one_energy(report))
     std::erase_if(measures, [](const Measure& measure) { return measure.title == energy_title; });
   Table table;
-  table.caption = "Time and energy; medians, with the extremes, over runs that ended well";
-  table.columns = {{report.by.empty() ? "group" : fmt::format("{}", fmt::join(report.by, " / "))},
-                   {"n", true}};
+  table.caption = "Time and energy; medians, with the extremes, over the runs that count";
+  table.columns = {{"group"}, {"n", true}};
   for (const Measure& measure : measures)
     table.columns.push_back({measure.title, true});
-  std::map<std::string, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < report.runs.size(); ++i) {
-    if (report.runs[i].complete) groups[group_name(report.runs[i])].push_back(i);
-  }
-  for (const auto& [name, runs] : groups) {
-    std::vector<std::string> cells{name, std::to_string(runs.size())};
+  const GroupedRuns groups = counted_by_group(report);
+  for (const auto& [levels, runs] : groups) {
+    std::vector<std::string> cells{spec::group_name(report.by, levels),
+                                   std::to_string(runs.size())};
     for (const Measure& measure : measures)
       cells.push_back(middle_text(finite_of(measure, runs)));
     table.rows.push_back(std::move(cells));
@@ -147,28 +179,47 @@ Table measures_table(const Report& report, std::vector<Measure> measures) {
   return table;
 }
 
+/// The finite values of a metric in these runs.
+std::vector<double> finite_values(const Report& report,
+                                  std::size_t metric,
+                                  const std::vector<std::size_t>& runs) {
+  std::vector<double> values;
+  for (const std::size_t run : runs) {
+    const std::optional<double>& value = report.runs[run].values[metric];
+    if (value && std::isfinite(*value)) values.push_back(*value);
+  }
+  return values;
+}
+
 Table performance_metrics(const Report& report) {
   Table table;
   table.caption = "Metrics of performance: of each run the median after the warm-up";
   table.columns = {{"metric"}, {"n", true}, {"median (min to max)", true}};
+  const bool is_grouped = !report.by.empty();
+  if (is_grouped) table.columns.insert(table.columns.begin() + 1, {"group"});
+  const GroupedRuns groups = counted_by_group(report);
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     if (!report.metrics[m].performance) continue;
-    std::vector<double> values;
-    for (const ReportRun& run : report.runs) {
-      if (run.complete && run.values[m] && std::isfinite(*run.values[m]))
-        values.push_back(*run.values[m]);
+    std::size_t shown = 0;
+    for (const auto& [levels, runs] : groups) {
+      std::vector<double> values = finite_values(report, m, runs);
+      if (values.empty() || ++shown > most_rows) continue;
+      const std::string count = std::to_string(values.size());
+      std::vector<std::string> cells{
+          title_of(report.metrics[m]), count, middle_text(std::move(values))};
+      if (is_grouped) cells.insert(cells.begin() + 1, spec::group_name(report.by, levels));
+      table.rows.push_back(std::move(cells));
     }
-    if (values.empty()) continue;
-    const std::string count = std::to_string(values.size());
-    table.rows.push_back({title_of(report.metrics[m]), count, middle_text(std::move(values))});
   }
+  if (groups.size() > most_rows)
+    table.caption += fmt::format(", the first {} of {} groups", most_rows, groups.size());
   return table;
 }
 
 std::string energy_methods(const Report& report) {
   std::map<std::string, std::size_t> methods;
   for (const ReportRun& run : report.runs) {
-    if (!run.energy.empty()) ++methods[run.energy];
+    if (run.counts() && !run.energy.empty()) ++methods[run.energy];
   }
   constexpr std::size_t most = 3;
   std::string text;
@@ -176,7 +227,7 @@ std::string energy_methods(const Report& report) {
   for (const auto& [method, runs] : methods) {
     if (++told > most) break;
     text += (text.empty() ? "" : "; ") + method;
-    if (report.runs.size() > 1) text += fmt::format(" ({} run{})", runs, runs == 1 ? "" : "s");
+    if (report.count.counted > 1) text += fmt::format(" ({} run{})", runs, runs == 1 ? "" : "s");
   }
   if (methods.size() > most) text += fmt::format("; {} more", methods.size() - most);
   if (!has_one_energy(report)) text += "; counted in several ways, it has no median";
@@ -202,10 +253,14 @@ Table items_table(const Report& report, const std::string& caption, bool librari
   table.caption = caption;
   table.columns = {{"facet"}, {"item"}, {"value"}};
   table.is_long = libraries;
+  const std::vector<std::size_t> runs = runs_of_items(report);
   for (const ReportItem& item : report.items) {
     const bool is_loaded = item.facet == "libraries" || item.facet == "packages";
-    if (item.varies() || is_loaded != libraries) continue;
-    table.rows.push_back({item.facet, item.item, clipped(item.values.front())});
+    if (is_loaded != libraries || varies_in(item, runs)) continue;
+    const auto has_it = std::find_if(
+        runs.begin(), runs.end(), [&](std::size_t run) { return item.of_run[run].has_value(); });
+    if (has_it != runs.end())
+      table.rows.push_back({item.facet, item.item, value_text(item, *has_it)});
   }
   return table;
 }
@@ -231,9 +286,11 @@ Section differences_section(const Report& report) {
   Section section{"differences", "What differs", {}};
   if (report.runs.size() < 2) return section;
   const bool beside = report.runs.size() <= side_by_side;
+  const std::vector<std::size_t> runs = runs_of_items(report);
   Table table;
-  table.caption = beside ? "Items of facets in which the runs differ, side by side"
-                         : "Items of facets in which the runs differ, with the number of runs";
+  table.caption =
+      beside ? "Items of facets in which the runs differ, side by side"
+             : "Items of facets in which the runs that count differ, with the number of runs";
   table.columns = {{"facet"}, {"item"}};
   if (beside) {
     for (const ReportRun& run : report.runs)
@@ -242,9 +299,9 @@ Section differences_section(const Report& report) {
     table.columns.push_back({"values"});
   }
   for (const ReportItem& item : report.items) {
-    if (!item.varies()) continue;
+    if (!varies_in(item, runs)) continue;
     std::vector<std::string> cells{item.facet, item.item};
-    if (!beside) cells.push_back(values_text(item));
+    if (!beside) cells.push_back(values_text(item, runs));
     for (std::size_t run = 0; beside && run < report.runs.size(); ++run)
       cells.push_back(value_text(item, run));
     table.rows.push_back(std::move(cells));
@@ -276,19 +333,25 @@ Section runs_section(const Report& report) {
   const bool has_message = std::any_of(
       report.runs.begin(), report.runs.end(), [](const auto& run) { return !run.message.empty(); });
   Table table;
-  table.caption = "All runs, oldest first";
-  table.columns = {
-      {"run", false, true}, {"state"}, {"started", false, true}, {"host"}, {"seed", true}};
+  table.caption = "All runs, oldest first: " + spec::count_text(report.count);
+  const bool all_count = report.count.counted == report.count.all;
+  table.columns = {{"run", false, true},
+                   {"state"},
+                   {"counts"},
+                   {"started", false, true},
+                   {"host"},
+                   {"seed", true}};
   for (const std::string& by : report.by)
     table.columns.push_back({by});
   for (const std::string& name : parameters)
     table.columns.push_back({name});
   for (const Measure& measure : measures)
     table.columns.push_back({measure.title, true});
-  if (has_message) table.columns.push_back({"message"});
+  if (has_message) table.columns.push_back({"message", false, false, true});
   for (std::size_t i = 0; i < std::min(report.runs.size(), most_table_rows); ++i) {
     const ReportRun& run = report.runs[i];
-    std::vector<std::string> cells{run.id, run.state, run.started, run.host, run.seed};
+    const std::string counts = all_count ? "" : run.counts() ? "yes" : "no: " + run.left_out;
+    std::vector<std::string> cells{run.id, run.state, counts, run.started, run.host, run.seed};
     cells.insert(cells.end(), run.levels.begin(), run.levels.end());
     for (const std::string& name : parameters) {
       const auto found = run.parameters.find(name);

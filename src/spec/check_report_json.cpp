@@ -1,5 +1,6 @@
 #include "baseline_json.hpp"
 #include "document_json.hpp"
+#include "run_count_json.hpp"
 
 #include <sabath/spec/check_report.hpp>
 
@@ -34,6 +35,7 @@ static void describe(FieldWriter& io, const CheckGroup& group) {
 static void describe(FieldWriter& io, const CheckReport& report) {
   io("what", report.what);
   io("baseline", report.baseline);
+  io("count", report.runs);
   io("groups", report.groups);
   io("notes", report.notes);
   io("result", report.result);

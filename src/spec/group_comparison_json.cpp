@@ -1,5 +1,6 @@
 #include "comparison_json.hpp"
 #include "document_json.hpp"
+#include "run_count_json.hpp"
 
 #include <sabath/spec/group_comparison.hpp>
 
@@ -123,11 +124,6 @@ static void describe(FieldWriter& io, const RcpFinding& rcp) {
   io("reason", rcp.reason);
   io("seeds", rcp.seeds);
   io("seeds_reason", rcp.seeds_reason);
-}
-
-static void describe(FieldWriter& io, const LeftOut& left_out) {
-  io("reason", left_out.reason);
-  io("runs", left_out.runs);
 }
 
 static void describe(FieldWriter& io, const GroupComparison& comparison) {

@@ -128,7 +128,7 @@ TEST_CASE("bundle: a job that is held because nothing came back is told with its
   user.sabath.environment()["_CONDOR_MISCHIEF"] = "rm -r returned*";
   const auto file = user.recipe(line);
   REQUIRE(user.sabath({"run", file, "--on", "pool", "--detach"}).status == 0);
-  const Answer waits = user.sabath({"wait", "@last", "--timeout", "10s"});
+  const Answer waits = user.sabath({"wait", "@running", "--timeout", "10s"});
   INFO(waits.errors);
   CHECK_THAT(
       waits.errors,

@@ -181,15 +181,15 @@ TEST_CASE("described site: a limit that it cannot be held to is told before anyt
 TEST_CASE("described site: show says of a run what status says, in words") {
   const DescribedSite user;
   REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
-  const Answer waits = user.sabath({"show", "@last"});
+  const Answer waits = user.sabath({"show", "@running"});
   CHECK_THAT(waits.output, Contains("planned") && Contains("waits: waits its turn"));
   user.say("");
   REQUIRE(eventually([&] {
-    return user.sabath({"status", "@last"}).output.find("unknown") != std::string::npos;
+    return user.sabath({"status", "@running"}).output.find("unknown") != std::string::npos;
   }));
-  const Answer lost = user.sabath({"show", "@last"});
+  const Answer lost = user.sabath({"show", "@running"});
   CHECK_THAT(lost.output, Contains("unknown") && !Contains("planned"));
-  CHECK_THAT(user.sabath({"--json", "show", "@last"}).output, Contains("\"unknown\""));
+  CHECK_THAT(user.sabath({"--json", "show", "@running"}).output, Contains("\"unknown\""));
 }
 
 TEST_CASE("described site: a job of doctor's that nobody knows any more is told so") {
@@ -384,7 +384,7 @@ TEST_CASE("described site: who waits is told why, and what does not pass by itse
   SECTION("one that passes") {
     user.say("W Resources");
     REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
-    const Answer answer = user.sabath({"wait", "@last", "--timeout", "1s"});
+    const Answer answer = user.sabath({"wait", "@running", "--timeout", "1s"});
     CHECK_THAT(answer.errors, Contains(" waits: waits its turn (Resources)\n"));
     CHECK_THAT(answer.errors, !Contains("sabath cancel"));
   }

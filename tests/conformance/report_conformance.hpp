@@ -32,6 +32,14 @@ inline report::Curve curve_through(const std::string& name, std::vector<report::
   return curve;
 }
 
+/// Counts the runs of a report, as app::report_runs does.
+inline void count(report::Report& report) {
+  std::vector<std::string> reasons;
+  for (const report::ReportRun& run : report.runs)
+    reasons.push_back(run.left_out);
+  report.count = spec::count_runs(reasons);
+}
+
 /// A report with something in each of its parts; `name` stands wherever somebody else chooses it.
 inline report::Report full_report(std::size_t runs, const std::string& name) {
   report::Report report;
@@ -50,6 +58,7 @@ inline report::Report full_report(std::size_t runs, const std::string& name) {
     run.recipe = run.host = run.device = run.seed = run.user = run.code = name;
     run.state = i % 5 == 4 ? "failed" : "ok";
     run.complete = run.state == "ok";
+    run.left_out = run.complete ? "" : run.state;
     run.message = run.complete ? "" : name;
     run.parameters = {{"rate", "0.1"}, {name, name}};
     run.levels = {i % 2 == 0 ? name : "b"};
@@ -59,6 +68,7 @@ inline report::Report full_report(std::size_t runs, const std::string& name) {
     run.energy = run.reproduce = name;
     report.runs.push_back(run);
   }
+  count(report);
   report.courses = {{name, "step", name, name, {curve_through(name, {course_to(40, 1, 0.1)})}}};
   report.courses[0].curves.push_back(curve_through(name, {course_to(3, 5, 5)}));
   report.courses[0].curves[1].on_second_axis = true;

@@ -90,7 +90,9 @@ TEST_CASE("site: jobs of a cluster that is named are asked for and ended there")
       return user.cluster->answer({"squeue", "-h", "-t", "all", "-n", "tiny"}).find("RUNNING") ==
              std::string::npos;
     }));
-    CHECK(user.state_in(user.json_of({"status", "@last"})) == "interrupted");
+    CHECK(user.state_in(
+              user.json_of({"status", user.sabath.run_directories().back().filename().string()})) ==
+          "interrupted");
   }
 }
 
@@ -142,7 +144,7 @@ TEST_CASE("accounting: of a run in several steps that of all of them is added up
   const auto run = user.sabath.run_directories().back();
   REQUIRE(eventually(
       [&] {
-        user.json_of({"wait", "@last"});
+        user.json_of({"wait", run.filename().string()});
         return std::filesystem::exists(run / "accounting.json");
       },
       std::chrono::seconds(60)));

@@ -61,12 +61,12 @@ TEST_CASE("grid engine site: what is cancelled is interrupted, and what it accou
   const fs::path run = user.sabath.run_directories().back();
   REQUIRE(has_begun(run));
   CHECK(user.json_of({"status"})["runs"][0]["state"] == "running");
-  CHECK(user.sabath({"cancel", "@last"}).status == 0);
-  const json end = user.json_of({"wait", "@last", "--timeout", "60s"}, 130);
+  CHECK(user.sabath({"cancel", run.filename().string()}).status == 0);
+  const json end = user.json_of({"wait", run.filename().string(), "--timeout", "60s"}, 130);
   CHECK(user.state_in(end) == "interrupted");
   CHECK(eventually(
       [&] {
-        user.sabath({"wait", "@last"});
+        user.sabath({"wait", run.filename().string()});
         return fs::exists(run / "accounting.json");
       },
       std::chrono::seconds(60)));
@@ -83,7 +83,7 @@ TEST_CASE("grid engine site: a run that is started again is another attempt, how
     REQUIRE(has_begun(run, attempt));
     user.cluster->answer({"qmod", "-rj", user.job_of(run)});
   }
-  const json end = user.json_of({"wait", "@last", "--timeout", "100s"});
+  const json end = user.json_of({"wait", run.filename().string(), "--timeout", "100s"});
   CHECK(user.state_in(end) == "ok");
   CHECK(text_of(run / "attempts/3/go/stdout.log") == "attempt 3\n");
   CHECK(user.record(run)["attempts"].size() == 2);

@@ -84,7 +84,8 @@ TEST_CASE("site faults: the controller stops and comes back while a run goes on"
   INFO(during.output << during.errors);
   CHECK(json::parse(during.output)["runs"][0]["goes_on"] == true);
   slow.user.cluster->command({"start-controller"});
-  CHECK(slow.user.json_of({"wait", "@last", "--timeout", "70s"})["counts"] == json{{"ok", 1}});
+  CHECK(slow.user.json_of({"wait", slow.run.filename().string(), "--timeout", "70s"})["counts"] ==
+        json{{"ok", 1}});
 }
 
 TEST_CASE("site faults: a node is lost, and the run begins anew on another") {
@@ -179,12 +180,13 @@ TEST_CASE("site faults: a run lives on under a dead slurmd while its job begins 
 TEST_CASE("site faults: the accounting is away while a run ends, and is taken when it is back") {
   RunUnderWay slow("sleep 3", {"--nodes", "1", "--accounting"});
   slow.user.cluster->command({"stop-accounting"});
-  CHECK(slow.user.json_of({"wait", "@last", "--timeout", "60s"})["counts"] == json{{"ok", 1}});
+  CHECK(slow.user.json_of({"wait", slow.run.filename().string(), "--timeout", "60s"})["counts"] ==
+        json{{"ok", 1}});
   CHECK_FALSE(fs::exists(slow.run / "accounting.json"));
   slow.user.cluster->command({"start-accounting"});
   CHECK(eventually(
       [&] {
-        slow.user.json_of({"wait", "@last"});
+        slow.user.json_of({"wait", slow.run.filename().string()});
         return fs::exists(slow.run / "accounting.json");
       },
       std::chrono::seconds(90)));
@@ -229,5 +231,6 @@ TEST_CASE("site faults: a node whose spool is full begins nothing until there is
     user.cluster->run({"scontrol", "release", user.job_of(run)});
     std::this_thread::sleep_for(std::chrono::seconds(3));
   }
-  CHECK(user.json_of({"wait", "@last", "--timeout", "60s"})["counts"] == json{{"ok", 1}});
+  CHECK(user.json_of({"wait", run.filename().string(), "--timeout", "60s"})["counts"] ==
+        json{{"ok", 1}});
 }

@@ -117,7 +117,7 @@ TEST_CASE("site: SIGUSR1 that is sent to a job is its ranks', who make a checkpo
                      std::chrono::seconds(40)));
   const std::string job = user.job_of(run);
   REQUIRE(user.cluster->run({"scancel", "--signal=USR1", "--batch", job}).ok());
-  const Answer answer = user.sabath({"wait", "@last"});
+  const Answer answer = user.sabath({"wait", run.filename().string()});
   INFO(answer.errors);
   CHECK(answer.status == 0);
   CHECK(user.record(run)["state"] == "ok");

@@ -131,5 +131,5 @@ TEST_CASE("site: a step whose submitter died unheard is found, and the run goes 
   SiteUser user;
   make_deaf(user, 1, true);
   kill_in_deaf_submission(user, {"run", two_steps(user, "sleep 2"), "--on", "test"});
-  CHECK(user.json_of({"wait", "@last", "--timeout", "80s"})["counts"] == json{{"ok", 1}});
+  CHECK(user.json_of({"wait", "@running", "--timeout", "80s"})["counts"] == json{{"ok", 1}});
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/baseline.hpp>
@@ -20,6 +21,7 @@ struct CheckRequest {
   bool performance = true;
   std::vector<std::string> not_run{};  ///< what was asked for and has no run, in words
   base::WallTime now{};                ///< for what is expected to fail
+  NamedRuns named{};
 };
 
 /// The verdict on runs that need not be made, as no accepted entry of the baseline can hold for
@@ -33,6 +35,8 @@ std::optional<spec::CheckReport> refuse_before_runs(const std::string& recipe,
 /// say; without a baseline each with the first of its seed, by the whole ladder, outputs too. A run
 /// that failed is a FAIL; one that is missing, interrupted or imported, and a declared metric that
 /// is not there, leave at best INCONCLUSIVE; so does nothing to judge. Throws as compare_pair.
-spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows, const CheckRequest& request);
+spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
+                             const CheckRequest& request,
+                             const catalog::Catalog& catalog);
 
 }  // namespace sabath::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/baseline.hpp>
@@ -27,11 +28,10 @@ struct GroupsRequest {
   std::optional<spec::Baseline> baseline{};
   std::string baseline_file{};
   std::optional<compare::ReferenceSide> reference{};  ///< of two sides; else they are peers
-  bool hybrids = false;                               ///< runs that `explain` made are meant
+  NamedRuns named{};                                  ///< `by` and `across` are added to it
 };
 
-/// The runs that can be judged: those that came to a good end and made more than an asset, were not
-/// perturbed (unless `by` or `across` names that parameter), and are no hybrids.
+/// The runs that count for this request (app/counted_runs.hpp).
 std::vector<catalog::RunRow> runs_to_judge(const std::vector<catalog::RunRow>& runs,
                                            const GroupsRequest& request,
                                            const catalog::Catalog& catalog);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/comparison.hpp>
@@ -15,6 +16,7 @@ struct ProposalRequest {
   std::string selection{};  ///< as it was typed
   bool any_site = false;    ///< it is to hold for all of them
   bool any_device = false;  ///< the same; then times are left out
+  NamedRuns named{};
 };
 
 /// How one metric of a proposed entry stands to what is accepted now.
@@ -35,12 +37,14 @@ struct Proposal {
   std::vector<std::string> notes{};
 };
 
-/// What runs would be as a baseline: an entry for each recipe definition, parameters, data, site
-/// and device among them. The entries of `present` stay, but for those that nobody accepted and
-/// that hold for the same. The same runs give the same entries. Throws Error{usage} for runs of
-/// several recipes, of another than that of `present`, and where none is complete.
+/// What the runs that count would be as a baseline: an entry for each recipe definition,
+/// parameters, data, site and device among them. The entries of `present` stay, but for those that
+/// nobody accepted and that hold for the same. The same runs give the same entries. Throws
+/// Error{usage} for runs of several recipes, of another than that of `present`, and where none is
+/// complete.
 Proposal propose_baseline(const std::vector<catalog::RunRow>& rows,
                           const ProposalRequest& request,
-                          spec::Baseline present);
+                          spec::Baseline present,
+                          const catalog::Catalog& catalog);
 
 }  // namespace sabath::app

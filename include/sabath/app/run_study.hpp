@@ -37,6 +37,9 @@ inline bool is_settled(spec::RunState state) {
 /// How a study stands, by its files alone.
 StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders);
 
+/// Why the run of each point that has one does not count (app/counted_runs.hpp).
+std::vector<std::string> why_not_counted(const StudyOutcome& study);
+
 struct StudyTools {
   RecipeRunner& runner;
   const Folders& folders;

@@ -25,8 +25,9 @@ struct MetricPower {
 };
 
 struct StudyPower {
-  std::size_t runs = 0;   ///< of the setting that has the fewest
-  std::size_t seeds = 0;  ///< how many different ones the setting with the fewest of them has
+  std::size_t runs = 0;     ///< of the setting that has the fewest
+  std::size_t seeds = 0;    ///< how many different ones the setting with the fewest of them has
+  std::size_t counted = 0;  ///< runs of the catalog that count and are of this definition
   std::vector<MetricPower> metrics{};  ///< the recipe's metrics that have a margin
 };
 

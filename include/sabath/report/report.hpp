@@ -47,7 +47,9 @@ struct ReportRun {
   std::string energy{};                         ///< what was counted and how, or why nothing was
   std::string reproduce{};                      ///< the command that repeats it
   bool complete = false;                        ///< it ended well, or was imported
+  std::string left_out{};                       ///< why it does not count; empty: it does
 
+  bool counts() const { return left_out.empty(); }
   bool operator==(const ReportRun&) const = default;
 };
 
@@ -102,6 +104,7 @@ struct Report {
   std::string command{};
   std::vector<ReportMetric> metrics{};
   std::vector<ReportRun> runs{};
+  spec::RunCount count{};                  ///< of `runs`, as in every other command
   std::optional<spec::Comparison> pair{};  ///< of exactly two runs
   std::optional<spec::GroupComparison> groups{};
   std::vector<std::string> notes{};  ///< what could not be read, or was left out
@@ -113,6 +116,9 @@ struct Report {
 
   bool operator==(const Report&) const = default;
 };
+
+/// Do curves, spreads and times of stages have this run? Those that count; where none does, all.
+bool is_shown(const Report& report, std::size_t run);
 
 /// The metric that stands for how good a run is in the table of performance: of validation, else
 /// a loss, else the first that is declared.

@@ -2,6 +2,7 @@
 
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/run_count.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -57,8 +58,9 @@ struct CheckGroup {
 
 /// `check`
 struct CheckReport {
-  std::string what{};      ///< the recipe or selection
-  std::string baseline{};  ///< its file; empty: the runs were held against one another
+  std::string what{};              ///< the recipe or selection
+  std::string baseline{};          ///< its file; empty: the runs were held against one another
+  std::optional<RunCount> runs{};  ///< nothing: nothing was run
   std::vector<CheckGroup> groups{};
   std::vector<std::string> notes{};
   std::optional<Verdict> result{};

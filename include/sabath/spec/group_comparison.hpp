@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sabath/spec/comparison.hpp>
+#include <sabath/spec/run_count.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -152,14 +153,6 @@ struct MetricGroups {
   std::optional<GroupStatistics> statistics{};  ///< of two sides
 
   bool operator==(const MetricGroups&) const = default;
-};
-
-/// Runs that are not part of the comparison.
-struct LeftOut {
-  std::string reason{};
-  std::uint64_t runs = 0;
-
-  bool operator==(const LeftOut&) const = default;
 };
 
 /// `compare SELECTION --by FACTOR,...`, or of two selections: then `by` is "side", with A and B.

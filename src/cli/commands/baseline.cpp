@@ -135,8 +135,11 @@ spec::Baseline present(const std::string& file) {
 
 int run_propose(const ProposeOptions& options, Workspace& workspace) {
   spec::Baseline before = present(options.file);  // what cannot be read is not written over
-  const auto rows = selected_runs(options.request.selection, workspace);
-  const app::Proposal proposal = app::propose_baseline(rows, options.request, std::move(before));
+  SelectedRuns selected = selected_together({options.request.selection}, workspace);
+  app::ProposalRequest request = options.request;
+  request.named = std::move(selected.named);
+  const app::Proposal proposal =
+      app::propose_baseline(selected.runs, request, std::move(before), workspace.catalog());
   app::write_baseline(options.file, proposal.baseline);
   workspace.answer(workspace.options().json ? json_answer(proposal)
                                             : proposal_text(proposal, options.file));

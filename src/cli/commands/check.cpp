@@ -132,10 +132,13 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
         app::refuse_before_runs(asked.recipe.name, keys_of(options, asked), request);
     if (refused) return answer_check(options, *refused, workspace);
     over = make_runs(options, asked, request, selection, workspace);
+    request.named.perturbed = true;  // where the options of these runs said so
   }
   if (over) workspace.end_at_signal();
   const auto rows = runs_if_any(selection, workspace);
-  const int status = answer_check(options, app::check_runs(rows, request), workspace);
+  request.named.add_selection(selection, rows);
+  const auto report = app::check_runs(rows, request, workspace.catalog());
+  const int status = answer_check(options, report, workspace);
   return over ? status : exit_interrupted;
 }
 

@@ -112,7 +112,7 @@ void read_margins(const CompareOptions& options, app::GroupsRequest& request) {
                   " for equivalence of groups");
 }
 
-app::GroupsRequest groups_request(const CompareOptions& options) {
+app::GroupsRequest groups_request(const CompareOptions& options, app::NamedRuns named) {
   app::GroupsRequest request;
   read_margins(options, request);
   request.by = options.by;
@@ -120,8 +120,7 @@ app::GroupsRequest groups_request(const CompareOptions& options) {
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   request.tolerance = {options.atol, options.rtol, {}};
   request.reference = reference_of(options);
-  request.hybrids = (options.a + options.b).find("tag=hybrid-") != std::string::npos ||
-                    (options.a + options.b).find("tag=explain") != std::string::npos;
+  request.named = std::move(named);
   return request;
 }
 
@@ -167,10 +166,11 @@ int compare_selection(const CompareOptions& options, Workspace& workspace) {
                 "such as 'sabath compare recipe=NAME --by host'");
   }
   refuse_options_of_sides(options);
-  const auto runs = selected_runs(options.a, workspace);
-  check_names(options, runs, workspace);
+  SelectedRuns selected = selected_together({options.a}, workspace);
+  check_names(options, selected.runs, workspace);
+  const app::GroupsRequest request = groups_request(options, std::move(selected.named));
   return answer(
-      app::compare_groups(runs, groups_request(options), workspace.catalog()), options, workspace);
+      app::compare_groups(selected.runs, request, workspace.catalog()), options, workspace);
 }
 
 /// With --rcp that is what RESULT is about; where means lie is shown besides.
@@ -184,13 +184,14 @@ void judge_by_rcp(spec::GroupComparison& comparison) {
 int compare_sides(const CompareOptions& options,
                   const std::vector<catalog::RunRow>& a,
                   const std::vector<catalog::RunRow>& b,
+                  app::NamedRuns named,
                   Workspace& workspace) {
   if (!options.envelope.empty()) {
     throw Error(ErrorKind::usage,
                 "--envelope: holds one run against another, and there are " +
                     std::to_string(a.size()) + " and " + std::to_string(b.size()));
   }
-  app::GroupsRequest request = groups_request(options);
+  app::GroupsRequest request = groups_request(options, std::move(named));
   const std::optional<std::string> batch =
       options.rcp.empty() ? std::nullopt : app::batch_parameter_of(a);
   if (batch) request.across.insert(*batch);  // the points of reference are by batch size
@@ -259,14 +260,16 @@ int run_compare(const CompareOptions& options, Workspace& workspace) {
                 "a run's recipe says in 'compare' of which format its outputs are");
   }
   if (!options.by.empty() || options.b.empty()) return compare_selection(options, workspace);
-  const auto a = selected_runs(options.a, workspace);
+  SelectedRuns selected = selected_together({options.a}, workspace);
+  const std::vector<catalog::RunRow>& a = selected.runs;
   const auto b = selected_runs(options.b, workspace);
+  selected.named.add_selection(options.b, b);
   auto all = a;
   all.insert(all.end(), b.begin(), b.end());
   check_names(options, all, workspace);
   if (a.size() == 1 && b.size() == 1 && options.rcp.empty())
     return compare_two(options, a.front(), b.front(), workspace);
-  return compare_sides(options, a, b, workspace);
+  return compare_sides(options, a, b, selected.named, workspace);
 }
 
 }  // namespace

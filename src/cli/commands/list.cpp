@@ -5,6 +5,7 @@
 #include "selected_runs.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/counted_runs.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
@@ -12,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace sabath::cli {
@@ -34,45 +36,82 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string runs_table(const std::vector<catalog::RunRow>& rows) {
-  TextTable table({{"run", Align::left},
-                   {"state", Align::left},
-                   {"created", Align::left},
-                   {"time", Align::right},
-                   {"seed", Align::right},
-                   {"node", Align::left},
-                   {"tags", Align::left}});
-  for (const catalog::RunRow& row : rows) {
+/// The column of reasons is there only where some run has one.
+std::string runs_table(const std::vector<catalog::RunRow>& rows,
+                       const std::vector<std::string>& reasons) {
+  const bool has_reasons = std::any_of(
+      reasons.begin(), reasons.end(), [](const std::string& reason) { return !reason.empty(); });
+  std::vector<TextTable::Column> columns{{"run", Align::left},
+                                         {"state", Align::left},
+                                         {"created", Align::left},
+                                         {"time", Align::right},
+                                         {"seed", Align::right},
+                                         {"node", Align::left},
+                                         {"tags", Align::left}};
+  if (has_reasons) columns.insert(columns.begin() + 2, {"counts", Align::left});
+  TextTable table(columns);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const catalog::RunRow& row = rows[i];
     const auto wall = std::chrono::nanoseconds(static_cast<std::int64_t>(row.wall_s * 1e9));
-    table.add({row.id,
-               std::string(spec::to_string(row.state)),
-               row.created,
-               row.wall_s > 0 ? base::format_duration(wall) : "",
-               row.seed,
-               row.node,
-               joined(row.tags)});
+    std::vector<std::string> cells{row.id,
+                                   std::string(spec::to_string(row.state)),
+                                   row.created,
+                                   row.wall_s > 0 ? base::format_duration(wall) : "",
+                                   row.seed,
+                                   row.node,
+                                   joined(row.tags)};
+    if (has_reasons)
+      cells.insert(cells.begin() + 2, reasons[i].empty() ? "yes" : "no: " + reasons[i]);
+    table.add(std::move(cells));
   }
   return table.text();
 }
 
-int list_runs(const ListOptions& options, Workspace& workspace) {
+/// The runs that are shown, with why each does not count; and how many of all that match do.
+struct ListedRuns {
+  std::vector<catalog::RunRow> rows{};
+  std::vector<std::string> reasons{};
+  spec::RunCount count{};
+  bool has_more = false;
+};
+
+/// Without a selection only those that are shown are counted: no other command takes "all runs",
+/// and a home may have very many.
+ListedRuns listed_runs(const ListOptions& options, Workspace& workspace) {
+  const catalog::Catalog& catalog = workspace.catalog();
+  ListedRuns listed;
   // One more than is shown tells whether there are more.
   const std::size_t limit = options.all ? 0 : options.limit;
   if (!options.selection.empty())
     known_names(workspace).check_selection(options.selection, workspace.clock().now());
-  auto rows = workspace.catalog().runs(
-      limit == 0 ? 0 : limit + 1, options.selection, workspace.clock().now());
-  const bool more = limit != 0 && rows.size() > limit;
-  if (more) rows.pop_back();
+  const std::size_t most = limit == 0 || !options.selection.empty() ? 0 : limit + 1;
+  listed.rows = catalog.runs(most, options.selection, workspace.clock().now());
+  app::NamedRuns named;
+  named.add_selection(options.selection, listed.rows);
+  listed.has_more = limit != 0 && listed.rows.size() > limit;
+  if (listed.has_more && options.selection.empty()) listed.rows.resize(limit);
+  listed.reasons = app::why_not_counted(listed.rows, named, catalog);
+  listed.count = spec::count_runs(listed.reasons);
+  if (listed.has_more && listed.rows.size() > limit) {
+    listed.rows.resize(limit);
+    listed.reasons.resize(limit);
+  }
+  return listed;
+}
+
+int list_runs(const ListOptions& options, Workspace& workspace) {
+  const ListedRuns listed = listed_runs(options, workspace);
   if (workspace.options().json) {
-    workspace.answer(json_answer(rows));
+    workspace.answer(json_answer(listed.rows, listed.reasons, listed.count));
     return exit_done;
   }
   const char* const none = options.selection.empty()
                                ? "no runs yet; 'sabath run RECIPE' makes one\n"
                                : "no run matches\n";
-  workspace.answer(rows.empty() ? none : runs_table(rows));
-  if (more) workspace.observer().note("... and older ones: --all shows them");
+  std::string text = listed.rows.empty() ? none : runs_table(listed.rows, listed.reasons);
+  if (listed.count.all > 1) text += spec::count_text(listed.count) + "\n";
+  workspace.answer(text);
+  if (listed.has_more) workspace.observer().note("... and older ones: --all shows them");
   return exit_done;
 }
 
@@ -94,6 +133,7 @@ int list_studies(Workspace& workspace) {
                    {"created", Align::left},
                    {"runs", Align::right},
                    {"ok", Align::right},
+                   {"counted", Align::right},
                    {"failed", Align::right},
                    {"open", Align::right}});
   for (const app::StudyOutcome& outcome : outcomes) {
@@ -101,6 +141,7 @@ int list_studies(Workspace& workspace) {
                outcome.plan.created,
                std::to_string(outcome.points.size()),
                std::to_string(outcome.count(spec::RunState::ok)),
+               std::to_string(spec::count_runs(app::why_not_counted(outcome)).counted),
                std::to_string(outcome.count(spec::RunState::failed)),
                std::to_string(outcome.open())});
   }

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <set>
 
 #include <unistd.h>
 
@@ -55,21 +54,6 @@ void check_place(const fs::path& file) {
     throw Error(ErrorKind::storage, folder.string() + ": is not yours to write to");
 }
 
-/// Of all selections together, each run once.
-std::vector<catalog::RunRow> selected_runs(const ReportOptions& options, Workspace& workspace) {
-  std::vector<catalog::RunRow> runs;
-  std::set<std::string> seen;
-  for (const std::string& selection : options.selections) {
-    for (catalog::RunRow& run : runs_if_any(selection, workspace)) {
-      if (seen.insert(run.id).second) runs.push_back(std::move(run));
-    }
-  }
-  if (!runs.empty()) return runs;
-  throw Error(ErrorKind::not_found,
-              "selection '" + base::printable(options.selections.front()) + "': no run matches",
-              "'sabath list runs' shows what there is");
-}
-
 std::string command_of(const ReportOptions& options) {
   std::vector<std::string> words{"sabath", "report"};
   words.insert(words.end(), options.selections.begin(), options.selections.end());
@@ -84,9 +68,10 @@ std::string command_of(const ReportOptions& options) {
 std::string report_text(const WrittenReport& written) {
   std::string text = fmt::format("{}: {} run{}, {}\n",
                                  base::printable(written.file),
-                                 written.runs,
-                                 written.runs == 1 ? "" : "s",
+                                 written.runs.all,
+                                 written.runs.all == 1 ? "" : "s",
                                  base::format_bytes(written.size_bytes));
+  if (written.runs.all > 1) text += spec::count_text(written.runs) + "\n";
   for (const std::string& note : written.notes)
     text += "note: " + base::printable(note) + "\n";
   return text;
@@ -95,20 +80,22 @@ std::string report_text(const WrittenReport& written) {
 int run_report(const ReportOptions& options, Workspace& workspace) {
   const report::ReportFormat& format = format_of(options.file);
   check_place(options.file);
-  const std::vector<catalog::RunRow> runs = selected_runs(options, workspace);
-  known_names(workspace).check_across("--across", options.across, runs, workspace.catalog());
+  SelectedRuns selected = selected_together(options.selections, workspace);
+  known_names(workspace).check_across(
+      "--across", options.across, selected.runs, workspace.catalog());
   app::ReportRequest request;
   for (const std::string& selection : options.selections)
     request.selection += (request.selection.empty() ? "" : " ") + selection;
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
   request.command = command_of(options);
+  request.named = std::move(selected.named);
   const report::Report report =
-      app::report_runs(runs, request, workspace.catalog(), workspace.clock());
+      app::report_runs(selected.runs, request, workspace.catalog(), workspace.clock());
   const std::string text = format.write(report);
   base::write_file_atomically(options.file, text);
   const WrittenReport written{
-      options.file, std::string(format.name), runs.size(), text.size(), report.notes};
+      options.file, std::string(format.name), report.count, text.size(), report.notes};
   workspace.answer(workspace.options().json ? json_answer(written) : report_text(written));
   return exit_done;
 }

@@ -48,7 +48,7 @@ TEST_CASE("selection: @last is the newest run, @last~N the one N before it") {
   CHECK(runs.ids("@last~3") == Ids{id(1)});
   const base::Error error = runs.error("@last~4");
   CHECK(error.kind() == ErrorKind::not_found);
-  CHECK(contains(error.what(), "@last~4: there are not that many runs"));
+  CHECK(contains(error.what(), "@last~4: not that many runs have ended"));
 }
 
 TEST_CASE("selection: @last of no runs is told by that name") {
@@ -58,7 +58,7 @@ TEST_CASE("selection: @last of no runs is told by that name") {
   const auto text = GENERATE("@last", "@last~0");
   const base::Error error = error_of([&] { (void)empty.select(text, clock.now()); });
   CHECK(error.kind() == ErrorKind::not_found);
-  CHECK(std::string(error.what()) == "@last: there is no run yet");
+  CHECK(std::string(error.what()) == "@last: no run has ended yet");
 }
 
 TEST_CASE("selection: @last and ranges pass by the runs that only made an asset") {
@@ -73,6 +73,67 @@ TEST_CASE("selection: @last and ranges pass by the runs that only made an asset"
   CHECK(runs.ids("@last~1..@last") == Ids{id(1), id(3)});
   CHECK(runs.ids(id(2) + ".." + id(3)) == Ids{id(2), id(3)});
   CHECK(runs.ids("tag=asset:bubbles") == Ids{id(2), id(4)});
+}
+
+TEST_CASE("selection: @last is the newest run that has ended and that somebody requested") {
+  Selections runs;
+  const std::string hybrid = "hybrid-0123456789abcdef";
+  const std::vector<std::vector<std::string>> tags{
+      {"explain", hybrid}, {"explain"}, {hybrid}, {"explain", "hybrid-model"}};
+  int n = 10;
+  for (const auto& of_run : tags) {
+    spec::RunRecord record = test::numbered_record(++n);
+    record.tags = of_run;
+    test::put(runs.catalog, record);
+  }
+  // A user's own words are no hybrid.
+  CHECK(runs.ids("@last") == Ids{id(14)});
+  CHECK(runs.ids("@last~2") == Ids{id(12)});
+  CHECK(runs.ids("@last~3") == Ids{id(4)});
+  CHECK(runs.ids("@last~3..@last") == Ids{id(4), id(12), id(13), id(14)});
+  CHECK(runs.ids(id(11) + "..@last").size() == 4);
+}
+
+TEST_CASE("selection: what has not ended, or has no record, is not @last; @running is the first") {
+  Selections runs;
+  CHECK(runs.error("@running").kind() == ErrorKind::not_found);
+  CHECK(contains(runs.error("@running").hint(), "@last"));
+  const auto put_open = [&](int n, spec::RunState state) {
+    spec::RunRecord record = test::numbered_record(n);
+    record.ended.clear();
+    record.state = state;
+    test::put(runs.catalog, record);
+  };
+  put_open(20, spec::RunState::running);
+  CHECK(runs.ids("@running") == Ids{id(20)});
+  put_open(21, spec::RunState::planned);
+  put_open(22, spec::RunState::lost);  // without a record
+  put_open(23, spec::RunState::interrupted);
+  CHECK(runs.ids("@running") == Ids{id(21)});
+  CHECK(runs.ids("@last") == Ids{id(4)});
+  spec::RunRecord asset = test::numbered_record(24);
+  asset.state = spec::RunState::running;
+  asset.tags = {"asset:bubbles"};
+  test::put(runs.catalog, asset);
+  CHECK(runs.ids("@running") == Ids{id(21)});
+  CHECK(runs.error("@running~1").kind() == ErrorKind::usage);
+  for (const auto state :
+       {spec::RunState::failed, spec::RunState::interrupted, spec::RunState::lost}) {
+    spec::RunRecord record = test::numbered_record(30 + static_cast<int>(state));
+    record.state = state;
+    test::put(runs.catalog, record);
+    CHECK(runs.ids("@last") == Ids{id(30 + static_cast<int>(state))});
+  }
+}
+
+TEST_CASE("selection: where nothing has ended the hint names what runs") {
+  const test::CatalogHome home;
+  Catalog catalog(home.file());
+  spec::RunRecord record = test::numbered_record(1);
+  record.ended.clear();
+  record.state = spec::RunState::running;
+  test::put(catalog, record);
+  CHECK(contains(error_of([&] { (void)catalog.select("@last", {}); }).hint(), "@running"));
 }
 
 TEST_CASE("selection: @last of an empty catalog is not found") {

@@ -180,7 +180,8 @@ TEST_CASE("report: the verdict is that of the pair, of the groups, of equality, 
   CHECK(verdict() == "NOT IDENTICAL");
   report.runs[1].values[0] = report.runs[0].values[0];
   CHECK(verdict() == "IDENTICAL");
-  report.runs[0].complete = report.runs[1].complete = false;
+  report.runs[0].left_out = report.runs[1].left_out = "perturbed";
+  test::count(report);
   CHECK(verdict() == "NO RESULTS");
   report.groups = spec::GroupComparison{};
   report.groups->groups.resize(2);
@@ -229,15 +230,16 @@ TEST_CASE("report: runs without a value are not identical to anything") {
   };
   const double nan = std::nan("");
   using Values = std::array<std::optional<double>, 3>;
-  const auto set = [&](const Values& values, std::size_t complete) {
+  const auto set = [&](const Values& values, std::size_t counted) {
     for (std::size_t i = 0; i < 3; ++i) {
       report.runs[i].values[0] = values[i];
-      report.runs[i].complete = i < complete;
+      report.runs[i].left_out = i < counted ? "" : "failed";
     }
+    test::count(report);
   };
   set({0.5, 0.5, 0.5}, 1);
   CHECK(verdict()["verdict"] == "NOT COMPARED");
-  CHECK(verdict()["reason"] == "only 1 of 3 runs have a value of train/plain [plain]");
+  CHECK(verdict()["reason"] == "only 1 of 1 runs have a value of train/plain [plain]");
   CHECK_THAT(written("a.html", report), !Contains("class=\"good\"") && !Contains("All runs have"));
   set({nan, {}, {}}, 3);
   CHECK(verdict()["verdict"] == "NOT COMPARED");
@@ -252,8 +254,7 @@ TEST_CASE("report: runs without a value are not identical to anything") {
   CHECK_THAT(written("a.md", report), Contains("2 of 3 runs have a finite value"));
   set({0.5, 0.5, 0.25}, 2);
   CHECK(verdict()["verdict"] == "IDENTICAL");
-  CHECK(verdict()["reason"] ==
-        "the 2 runs that ended well are equal to the bit in train/plain [plain]");
+  CHECK(verdict()["reason"] == "the 2 runs that count are equal to the bit in train/plain [plain]");
   CHECK_THAT(written("a.md", report), Contains("All runs have one value"));
 }
 

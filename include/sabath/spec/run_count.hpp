@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sabath::spec {
+
+/// Runs that do not count, for one reason.
+struct LeftOut {
+  std::string reason{};
+  std::uint64_t runs = 0;
+
+  bool operator==(const LeftOut&) const = default;
+};
+
+/// How many runs count, and why the others do not.
+struct RunCount {
+  std::uint64_t all = 0;
+  std::uint64_t counted = 0;
+  std::vector<LeftOut> left_out{};  ///< by reason
+
+  bool operator==(const RunCount&) const = default;
+};
+
+/// Of the reason of each run, empty where it counts.
+RunCount count_runs(const std::vector<std::string>& reasons);
+
+/// "12 of 20 runs count; left out: 6 made by explain, 2 failed".
+std::string count_text(const RunCount& count);
+
+nlohmann::ordered_json to_json(const RunCount& count);
+
+}  // namespace sabath::spec

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sabath/spec/metric.hpp>
+
+#include <optional>
+#include <string>
+
+namespace sabath::spec {
+
+/// The one value of a metric that stands for a run in every table and test: of performance the
+/// median after the warm-up, else the last. Nothing where the metric has no point, or no median.
+std::optional<double> shown_value(bool performance, double last, double median);
+std::optional<double> shown_value(const MetricSummary& metric);
+
+/// How a table labels that value: "train/loss [1/s]" for a last value, "epoch_ms [ms], median" for
+/// a median. A unit of "1" is not printed.
+std::string shown_title(const std::string& name, const std::string& unit, bool performance);
+
+/// The sentence beside a table that has both.
+inline constexpr const char* shown_rule =
+    "The last value of each metric; with \"median\" the median after the warm-up.";
+
+}  // namespace sabath::spec

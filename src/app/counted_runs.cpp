@@ -1,0 +1,82 @@
+#include <sabath/app/counted_runs.hpp>
+#include <sabath/app/perturbation.hpp>
+#include <sabath/spec/run_purpose.hpp>
+
+#include <algorithm>
+
+namespace sabath::app {
+namespace {
+
+using catalog::RunRow;
+
+/// The keys by which a perturbation is named.
+std::vector<std::string> perturbation_keys() {
+  const std::string name = perturbation_parameter("1ulp");
+  return {name, "param." + name};
+}
+
+bool is_perturbation(std::string_view key) {
+  const std::vector<std::string> keys = perturbation_keys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+}  // namespace
+
+void NamedRuns::add_selection(std::string_view selection, const std::vector<RunRow>& found) {
+  if (selection.empty()) return;
+  const bool has_terms = selection.find('=') != std::string_view::npos;
+  if (!has_terms && selection.find("..") == std::string_view::npos) {
+    for (const RunRow& run : found)
+      ids.insert(run.id);
+  }
+  for (std::string_view rest = selection; has_terms && !rest.empty();) {
+    const std::string_view term = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(term.size() + 1, rest.size()));
+    const bool is_tag = term.starts_with("tag=hybrid-") || term.starts_with("tag=explain");
+    hybrids = hybrids || is_tag;
+    perturbed = perturbed || is_perturbation(term.substr(0, term.find('=')));
+  }
+}
+
+void NamedRuns::add_keys(const std::vector<std::string>& keys) {
+  perturbed = perturbed || std::any_of(keys.begin(), keys.end(), is_perturbation);
+}
+
+std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed) {
+  const spec::RunPurpose purpose = spec::purpose_of(run.tags);
+  if (purpose == spec::RunPurpose::asset) return "only made an asset";
+  if (run.state != spec::RunState::ok && run.state != spec::RunState::imported)
+    return std::string(spec::to_string(run.state));
+  if (!hybrids && purpose == spec::RunPurpose::explanation) return "made by explain";
+  if (!perturbed && !run.perturbation.empty() && run.perturbation != "0") return "perturbed";
+  return {};
+}
+
+std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
+                                         const NamedRuns& named,
+                                         const catalog::Catalog& catalog) {
+  const auto perturbations = catalog.values_of(runs, perturbation_keys().back());
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& run = runs[i];
+    const bool is_named = named.ids.contains(run.id);
+    reasons.push_back(
+        why_not_counted({run.state, run.tags, perturbations ? (*perturbations)[i] : std::string()},
+                        is_named || named.hybrids,
+                        is_named || named.perturbed));
+  }
+  return reasons;
+}
+
+std::vector<RunRow> counted_runs(const std::vector<RunRow>& runs,
+                                 const NamedRuns& named,
+                                 const catalog::Catalog& catalog) {
+  const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
+  std::vector<RunRow> counted;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (reasons[i].empty()) counted.push_back(runs[i]);
+  }
+  return counted;
+}
+
+}  // namespace sabath::app

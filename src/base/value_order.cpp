@@ -1,0 +1,38 @@
+#include <sabath/base/value_order.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+namespace sabath::base {
+namespace {
+
+std::optional<double> number_of(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc{} || stop != end || std::isnan(number))
+    return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+bool value_before(std::string_view a, std::string_view b) {
+  const std::optional<double> number_a = number_of(a);
+  const std::optional<double> number_b = number_of(b);
+  const auto key = [](std::string_view text, const std::optional<double>& number) {
+    const int kind = number ? 0 : text.empty() ? 2 : 1;
+    return std::tuple(kind, number.value_or(0), text);
+  };
+  return key(a, number_a) < key(b, number_b);
+}
+
+bool ValuesOrder::operator()(const std::vector<std::string>& a,
+                             const std::vector<std::string>& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_before);
+}
+
+}  // namespace sabath::base

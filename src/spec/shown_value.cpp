@@ -1,0 +1,24 @@
+#include <sabath/spec/shown_value.hpp>
+
+#include <cmath>
+
+namespace sabath::spec {
+
+std::optional<double> shown_value(bool performance, double last, double median) {
+  if (!performance) return last;
+  if (std::isnan(median)) return std::nullopt;  // no point after the warm-up
+  return median;
+}
+
+std::optional<double> shown_value(const MetricSummary& metric) {
+  if (metric.points == 0) return std::nullopt;
+  return shown_value(metric.performance, metric.last, metric.median);
+}
+
+std::string shown_title(const std::string& name, const std::string& unit, bool performance) {
+  std::string title = name;
+  if (!unit.empty() && unit != "1") title += " [" + unit + "]";
+  return performance ? title + ", median" : title;
+}
+
+}  // namespace sabath::spec

@@ -1,0 +1,154 @@
+// Which runs count, how groups are ordered, and which value of a metric is shown: the same in all
+// commands.
+#include "support/answers.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// A loss that depends on everything, and a time whose last value is not its median.
+std::string varied_recipe(const Sabath& sabath, const std::string& end = "") {
+  return sabath.shell_recipe(
+      "varied",
+      R"(for ms in 9 10 11 50; do echo "{{\"step\": $ms, \"epoch_ms\": $ms, \"loss\": )"
+      R"({param.hidden}.{param.threads}{seed}{param.perturb_1ulp}}}" >> $SABATH_METRICS; done; )" +
+          end,
+      R"({"parameters": {"hidden": {"type": "int", "default": 8},
+                         "lr": {"type": "float", "default": 0.001},
+                         "threads": {"type": "int", "default": 1, "affects": "execution"},
+                         "perturb_1ulp": {"type": "int", "default": 0}},
+          "metrics": {"loss": {"unit": "1", "better": "lower", "margin": 0.5},
+                      "epoch_ms": {"unit": "ms", "better": "lower", "kind": "performance"}}})");
+}
+
+std::string done(const Sabath& sabath, const std::vector<std::string>& words) {
+  const Answer answer = sabath(words);
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  return answer.output;
+}
+
+json report_of(const Sabath& sabath, std::vector<std::string> words) {
+  const auto file = (sabath.folder() / "a.json").string();
+  words.insert(words.begin(), "report");
+  words.insert(words.end(), {"-o", file});
+  done(sabath, words);
+  return json::parse(text_of(file));
+}
+
+json parsed(const Sabath& sabath, std::vector<std::string> words) {
+  words.emplace_back("--json");
+  return json::parse(sabath(words).output);
+}
+
+}  // namespace
+
+TEST_CASE("cli: list, report, compare, check, a study and power have one number of runs") {
+  const Sabath sabath;
+  const std::string recipe = varied_recipe(sabath);
+  done(sabath, {"run", recipe, "--seeds", "1..3"});
+  const json studies = parsed(sabath, {"list", "studies"});
+  const std::string study = studies["studies"][0]["study"];
+  done(sabath, {"run", recipe, "--seed", "1", "--set", "threads=2"});
+  const std::string newest = sabath.run_directories().back().filename().string();
+  done(sabath, {"run", recipe, "--seed", "1", "--perturb", "1ulp", "--repeat", "2"});
+  // A tag of the user's own is no mark of explain.
+  done(sabath, {"run", recipe, "--seed", "4", "--tag", "hybrid-model"});
+  const std::string last = sabath.run_directories().back().filename().string();
+  const auto first = sabath.run_directories().front().filename().string();
+  const Answer explained = sabath({"explain", first, newest, "--budget", "4"});
+  INFO(explained.output + explained.errors);
+  const json hybrids = parsed(sabath, {"list", "runs", "tag=explain"});
+  REQUIRE(hybrids["runs"].size() > 1);
+  // Explain's runs are newer, and nobody requested them.
+  CHECK(parsed(sabath, {"list", "runs", "@last"})["runs"][0]["id"] == last);
+  varied_recipe(sabath, "exit 3");
+  CHECK(sabath({"run", recipe, "--seed", "5"}).status == 1);
+  varied_recipe(sabath);
+
+  const std::uint64_t n = 5;
+  const std::string all = "recipe=varied";
+  const json listed = parsed(sabath, {"list", "runs", all, "--limit", "3"});
+  CHECK(listed["runs"].size() == 3);
+  CHECK(listed["count"]["counted"] == n);
+  CHECK(listed["count"]["all"] == n + 2 + 1 + hybrids["runs"].size());
+  CHECK_THAT(done(sabath, {"list", "runs", all}),
+             Contains("no: made by explain") && Contains("no: perturbed") && Contains("5 of ") &&
+                 Contains("left out: 1 failed, "));
+  for (const std::vector<std::string>& by : {std::vector<std::string>{}, {"--by", "threads"}}) {
+    std::vector<std::string> words{all};
+    words.insert(words.end(), by.begin(), by.end());
+    const json report = report_of(sabath, words);
+    CHECK(report["count"] == listed["count"]);
+    CHECK(report["groups"]["runs"] == n);
+    words.insert(words.begin(), "compare");
+    const json compared = parsed(sabath, words);
+    CHECK(compared["runs"] == n);
+    CHECK(compared["left_out"] == listed["count"]["left_out"]);
+  }
+  CHECK(parsed(sabath, {"check", all})["count"] == listed["count"]);
+  CHECK_THAT(sabath({"check", all}).output, Contains("5 of "));
+  CHECK(parsed(sabath, {"run", recipe, "--seeds", "1..3", "--dry-run"})["power"]["counted"] == n);
+  CHECK(parsed(sabath, {"show", study})["count"]["counted"] == 3);
+  CHECK(parsed(sabath, {"list", "runs", "study=" + study})["count"]["counted"] == 3);
+  // What is named counts.
+  CHECK(parsed(sabath, {"list", "runs", all + ",tag=explain"})["count"]["counted"] ==
+        hybrids["runs"].size());
+  CHECK(parsed(sabath, {"compare", all, "--by", "perturb_1ulp"})["runs"] == n + 2);
+  CHECK(report_of(sabath, {all, "--by", "perturb_1ulp"})["count"]["counted"] == n + 2);
+  CHECK(report_of(sabath, {hybrids["runs"][0]["id"].get<std::string>()})["count"]["counted"] == 1);
+}
+
+TEST_CASE("cli: groups stand in the order of their values and are named with their keys") {
+  const Sabath sabath;
+  done(sabath,
+       {"run",
+        varied_recipe(sabath),
+        "--seed",
+        "1",
+        "--sweep",
+        "hidden=8,32,100",
+        "--sweep",
+        "lr=0.001,3e-04"});
+  const json compared = parsed(sabath, {"compare", "recipe=varied", "--by", "hidden,lr"});
+  json levels = json::array();
+  for (const json& group : compared["groups"])
+    levels.push_back(group["levels"]);
+  CHECK(levels == json::parse(R"([["8", "0.0003"], ["8", "0.001"], ["32", "0.0003"],
+                                  ["32", "0.001"], ["100", "0.0003"], ["100", "0.001"]])"));
+  CHECK_THAT(compared["reason"].get<std::string>() +
+                 sabath({"compare", "recipe=varied", "--by", "hidden,lr"}).output,
+             Contains("hidden 8, lr 0.0003"));
+  const auto file = (sabath.folder() / "a.md").string();
+  done(sabath, {"report", "recipe=varied", "--by", "hidden,lr", "-o", file});
+  const std::string page = text_of(file);
+  const auto place = [&](const std::string& group) {
+    return page.find("| go/epoch_ms [ms] | " + group + " | 1 |");
+  };
+  // Metrics of performance are by group, too.
+  REQUIRE(place("hidden 8, lr 0.0003") != std::string::npos);
+  CHECK(place("hidden 8, lr 0.001") < place("hidden 32, lr 0.0003"));
+  CHECK(place("hidden 32, lr 0.001") < place("hidden 100, lr 0.0003"));
+  const json report = report_of(sabath, {"recipe=varied", "--by", "hidden,lr"});
+  const json& curves = report["courses"][0]["curves"];
+  REQUIRE(curves.size() == 6);
+  CHECK(curves[0]["name"] == "hidden 8, lr 0.0003");
+  CHECK(curves[5]["name"] == "hidden 100, lr 0.001");
+}
+
+TEST_CASE("cli: a study's table and its CSV show one value of a metric with one label") {
+  const Sabath sabath;
+  const std::string answer = done(sabath, {"run", varied_recipe(sabath), "--seeds", "1..2"});
+  CHECK_THAT(answer, Contains("epoch_ms, median") && Contains("10.5") && !Contains(" 50 "));
+  const auto file = (sabath.folder() / "a.csv").string();
+  done(sabath, {"report", "recipe=varied", "-o", file});
+  CHECK_THAT(text_of(file), Contains("go/epoch_ms [ms], median") && Contains(",10.5,"));
+  CHECK_THAT(done(sabath, {"show", "@last"}), Contains("median") && Contains("10.5"));
+}
