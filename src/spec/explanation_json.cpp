@@ -18,6 +18,20 @@ static void describe(FieldWriter& io, const Hybrid& hybrid) {
   io("reused", hybrid.reused);
   io("verdict", hybrid.verdict);
   io("reason", hybrid.reason);
+  io("against_b", hybrid.against_b);
+}
+
+static void describe(FieldWriter& io, const SufficientChanges& sufficient) {
+  io("changes", sufficient.changes);
+  io("minimal", sufficient.minimal);
+  io("confirmed", sufficient.confirmed);
+}
+
+static void describe(FieldWriter& io, const UntriedChanges& untried) {
+  io("sets", untried.sets);
+  io("smallest", untried.smallest);
+  io("runs", untried.runs);
+  io("seconds", untried.seconds);
 }
 
 static void describe(FieldWriter& io, const Explanation& explanation) {
@@ -28,6 +42,14 @@ static void describe(FieldWriter& io, const Explanation& explanation) {
   io("changes", explanation.changes);
   io("impossible", explanation.impossible);
   io("hybrids", explanation.hybrids);
+  io("sufficient", explanation.sufficient);
+  io("complete", explanation.complete);
+  io("assumed", explanation.assumed);
+  io("necessary", explanation.necessary);
+  io("masking", explanation.masking);
+  io("failed", explanation.failed);
+  io("unresolved", explanation.unresolved);
+  io("untried", explanation.untried);
   io("cause", explanation.cause);
   io("reason", explanation.reason);
 }

@@ -10,28 +10,10 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace sabath::app {
-
-/// Does something happen with some of several changes? `unknown`: that cannot be tried; `ended`:
-/// nothing more can be.
-enum class Happened { no, yes, unknown, ended };
-using Happens = std::function<Happened(const std::set<std::size_t>& changes)>;
-
-/// Which of several changes are needed to make something happen: a set of which none can be left
-/// out, found by trying halves, quarters and so on, and what is left without them (delta debugging:
-/// A. Zeller, R. Hildebrandt, IEEE Trans. Softw. Eng. 28, 2002). `happens` is asked once for each
-/// set, never for none or all, for which no and yes are taken for granted.
-struct SmallestChange {
-  std::set<std::size_t> changes{};
-  bool is_over = true;  ///< false: the search was ended before
-  /// Parts of `changes` that could not be tried: it may happen with less.
-  std::vector<std::set<std::size_t>> untried{};
-};
-SmallestChange smallest_change(std::size_t count, const Happens& happens);
 
 /// How hybrids are made and judged, and when to stop.
 struct ExplainRequest {
@@ -40,6 +22,8 @@ struct ExplainRequest {
   compare::Options options{};  ///< as for `compare`; what differs between A and B may differ
   std::size_t budget = 16;     ///< so many runs are made at most
   bool offline = false;
+  /// A change that is added to changes that differ never makes them agree: fewer runs.
+  bool assume_monotone = false;
 };
 
 /// A run that was made to explain something.
@@ -62,11 +46,11 @@ struct ExplainTools {
   std::filesystem::path work{};  ///< a folder for the code of runs; exists
 };
 
-/// Which of the differences between two runs is why they do not agree: makes runs of A with some of
-/// what B had (parameters, seed, data, code, environment, cores), each once, tagged so that they
-/// are found again, and holds them against A. First A itself is done again, and A with all of B's:
-/// without the first being the same and the second being different nothing can be said. One that
-/// fails, or says nothing, leaves open what it was made for, and the search goes on without it.
+/// Which of the differences between two runs are sufficient for them not to agree: makes runs of A
+/// with some of what B had (`candidate_changes`), each once, with a tag by which it is found again,
+/// and compares them with A. All minimal sufficient sets are found as `find_sufficient_sets` says.
+/// First A itself is done again, and A with all changes: unless the first agrees and the second
+/// does not, nothing can be said.
 spec::Explanation explain_pair(const ExplainRequest& request,
                                const ExplainTools& tools,
                                base::Observer& observer);

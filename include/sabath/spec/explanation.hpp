@@ -4,6 +4,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +20,38 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
+/// Names of changes.
+using ChangeNames = std::vector<std::string>;
+
 /// A with some of B's: what came out.
 struct Hybrid {
-  std::vector<std::string> changes{};  ///< names; none: A done again
+  ChangeNames changes{};  ///< none: A done again
   std::string run{};
   bool reused = false;                      ///< an earlier explanation made it
   Verdict verdict = Verdict::inconclusive;  ///< against A
   std::string reason{};
+  std::optional<Verdict> against_b{};  ///< absent: the run has no result
 
   bool operator==(const Hybrid&) const = default;
+};
+
+/// Changes with which A does not agree with A.
+struct SufficientChanges {
+  ChangeNames changes{};
+  bool minimal = false;    ///< each part of them was tried and agrees with A
+  bool confirmed = false;  ///< one more run came out as before
+
+  bool operator==(const SufficientChanges&) const = default;
+};
+
+/// Sets of changes that were not tried and could be sufficient.
+struct UntriedChanges {
+  std::uint64_t sets = 0;               ///< 2^53: at least so many
+  std::vector<ChangeNames> smallest{};  ///< 100 of them at most
+  std::uint64_t runs = 0;               ///< to try all sets, and to confirm what differs
+  std::optional<double> seconds{};      ///< of these runs, as long as those that were made
+
+  bool operator==(const UntriedChanges&) const = default;
 };
 
 /// `sabath explain A B`
@@ -38,8 +63,17 @@ struct Explanation {
   std::vector<Change> changes{};
   std::vector<std::string> impossible{};  ///< what differs and cannot be made here, and why
   std::vector<Hybrid> hybrids{};          ///< in the order in which they were made
-  /// The smallest change that flips the verdict: none of it can be left out. Empty: not found.
-  std::vector<std::string> cause{};
+  /// The smallest sets of changes that were seen to be sufficient; none contains another.
+  std::vector<SufficientChanges> sufficient{};
+  bool complete = false;                  ///< `sufficient` has all minimal sets
+  std::string assumed{};                  ///< what `complete` rests on: "monotone", or nothing
+  ChangeNames necessary{};                ///< in every minimal set, if `complete`
+  std::vector<ChangeNames> masking{};     ///< agree with A, although a part of them does not
+  std::vector<ChangeNames> failed{};      ///< have no result, and may contain a sufficient part
+  std::vector<ChangeNames> unresolved{};  ///< have no verdict
+  UntriedChanges untried{};
+  /// The only minimal set, if `complete` and there is one alone.
+  ChangeNames cause{};
   std::string reason{};
 
   bool operator==(const Explanation&) const = default;

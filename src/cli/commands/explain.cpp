@@ -28,6 +28,7 @@ struct ExplainOptions {
   std::size_t budget = 16;
   std::optional<double> minutes{};
   bool offline = false;
+  bool monotone = false;
 };
 
 /// That a hybrid cannot be made says something of the hybrid; a full disk or a stop does not.
@@ -91,6 +92,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   request.options.tolerance = {options.atol, options.rtol, {}};
   request.budget = options.budget;
   request.offline = options.offline;
+  request.assume_monotone = options.monotone;
   if (options.offline) workspace.stay_offline();
   const auto parent = workspace.folders().state() / "explain";
   base::make_directories(parent);
@@ -130,7 +132,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   const spec::Explanation explanation = app::explain_pair(request, tools, workspace.observer());
   workspace.answer(workspace.options().json ? json_answer(explanation)
                                             : report::explanation_text(explanation));
-  const bool is_answered = !explanation.cause.empty() || explanation.verdict == spec::Verdict::pass;
+  const bool is_answered = explanation.complete || explanation.verdict == spec::Verdict::pass;
   return exit_status(is_answered ? spec::Verdict::pass : spec::Verdict::inconclusive);
 }
 
@@ -139,7 +141,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
 void setup_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand(
-      "explain", "find out which difference between two runs is why they do not agree");
+      "explain", "find out which differences between two runs are why they do not agree");
   command->add_option("a", options->a, "a run: id, unique prefix, @last, @last~1")->required();
   command->add_option("b", options->b, "the run that does not agree with it")->required();
   command
@@ -155,6 +157,8 @@ void setup_explain(CLI::App& app, Action& action) {
   command->add_option("--time", options->minutes, "start no run after so many minutes")
       ->check(why_no_amount);
   command->add_flag("--offline", options->offline, "what is not in the cache is an error");
+  command->add_flag(
+      "--assume-monotone", options->monotone, "assume that no change masks another: fewer runs");
   command->callback([&action, options] {
     action = [options](Workspace& workspace) { return run_explain(*options, workspace); };
   });

@@ -91,8 +91,12 @@ TEST_CASE("formats: the schema of an explanation has exactly the keys that are w
   spec::Explanation explanation;
   explanation.changes = {{"seed", "1", "2"}};
   explanation.impossible = {"host: another machine cannot be made here"};
-  explanation.hybrids = {{{"seed"}, "tiny-1", true, spec::Verdict::fail, "why"}};
-  explanation.cause = {"seed"};
+  explanation.hybrids = {
+      {{"seed"}, "tiny-1", true, spec::Verdict::fail, "why", spec::Verdict::pass}};
+  explanation.sufficient = {{{"seed"}, true, true}};
+  explanation.necessary = explanation.cause = {"seed"};
+  explanation.masking = explanation.failed = explanation.unresolved = {{"seed", "code"}};
+  explanation.untried = {1, {{"code"}}, 2, 0.5};
   SchemaChecker schema("explanation");
   CHECK(problems(schema, to_json(explanation)) == Texts{});
   CHECK(schema.unused() == Names{});

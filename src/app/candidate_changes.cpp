@@ -1,0 +1,253 @@
+#include "candidate_changes.hpp"
+
+#include "code_elsewhere.hpp"
+#include "determinism.hpp"
+
+#include <sabath/base/process.hpp>
+#include <sabath/spec/record_scope.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace sabath::app {
+namespace {
+
+bool has_input(const RunRequest& request, const std::string& role) {
+  return std::any_of(request.inputs.begin(), request.inputs.end(), [&](const auto& input) {
+    return input.role == role;
+  });
+}
+
+void take_input(RunRequest& request, const RunRequest& from, const std::string& role) {
+  const auto same = [&](const spec::PlannedInput& input) { return input.role == role; };
+  const auto source = std::find_if(from.inputs.begin(), from.inputs.end(), same);
+  const auto target = std::find_if(request.inputs.begin(), request.inputs.end(), same);
+  if (source == from.inputs.end() || target == request.inputs.end()) return;
+  *target = *source;
+  request.recipe.datasets[role] = source->asset;
+}
+
+/// The recipe's document and folder. Data and values of parameters stay A's, defaults too; what
+/// only B's recipe has a parameter for comes with it.
+void take_code(RunRequest& request, const RunPair& pair) {
+  const RunRequest& from = pair.request_b;
+  const spec::EnvironmentSpec environment = request.recipe.environment;
+  const bool same_environment = environment == from.recipe.environment;
+  const auto datasets = request.recipe.datasets;
+  request.recipe = from.recipe;
+  request.original = from.original;
+  if (!same_environment) request.recipe.environment = environment;
+  for (auto& [role, asset] : request.recipe.datasets) {
+    if (const auto own = datasets.find(role); own != datasets.end()) asset = own->second;
+  }
+  std::erase_if(request.set, [&](const auto& value) {
+    return request.recipe.parameter(value.first) == nullptr;
+  });
+  for (const auto* record : {&pair.a, &pair.b}) {
+    for (const auto& [name, value] : record->parameters) {
+      if (request.recipe.parameter(name) != nullptr)
+        request.set.emplace(name, spec::to_string(value));
+    }
+  }
+}
+
+void take_environment(RunRequest& request, const RunRequest& from) {
+  request.variant = from.variant;
+  request.recipe.environment = from.recipe.environment;
+}
+
+/// A variable that chooses among ways to compute.
+void take_variable(RunRequest& request, const RunRequest& from, const std::string& name) {
+  if (!request.knobs || !from.knobs) return;
+  const auto value = from.knobs->find(name);
+  request.knobs->erase(name);
+  if (value != from.knobs->end()) request.knobs->insert(*value);
+}
+
+/// Gathers the changes. A handler returns whether a difference was of its kind.
+class Builder {
+ public:
+  explicit Builder(const RunPair& pair) : pair_(pair) {}
+
+  void add(const spec::FacetDifference& difference) {
+    using Handler = bool (Builder::*)(const spec::FacetDifference&);
+    static constexpr Handler handlers[] = {&Builder::add_variable,
+                                           &Builder::add_parameter,
+                                           &Builder::add_seed,
+                                           &Builder::add_data,
+                                           &Builder::add_code,
+                                           &Builder::add_environment,
+                                           &Builder::add_cores,
+                                           &Builder::add_impossible};
+    for (const Handler handler : handlers) {
+      if ((this->*handler)(difference)) return;
+    }
+  }
+
+  CandidateChanges take() {
+    if (environment_) {
+      impossible_.insert(fmt::format(
+          "environment: {} ('{}' in A, '{}' in B): the recipes ask for the same one, it was built "
+          "otherwise",
+          environment_->item,
+          environment_->a,
+          environment_->b));
+    }
+    return {std::move(changes_), {impossible_.begin(), impossible_.end()}};
+  }
+
+ private:
+  void add_change(const std::string& name,
+                  const spec::FacetDifference& difference,
+                  std::function<void(RunRequest&)> apply) {
+    const bool is_known = std::any_of(changes_.begin(), changes_.end(), [&](const auto& known) {
+      return known.change.name == name;
+    });
+    if (!is_known) changes_.push_back({{name, difference.a, difference.b}, std::move(apply)});
+  }
+
+  /// Its name, where a variable of the session is what differs.
+  static std::string variable_of(const spec::FacetDifference& difference) {
+    if (difference.facet == "variables") return difference.item;
+    if (difference.facet != "determinism") return {};
+    constexpr std::string_view seed = "seed.";
+    const std::string& item = difference.item;
+    const std::string name = item.starts_with(seed) ? item.substr(seed.size()) : item;
+    return is_of_determinism(name) ? name : std::string();
+  }
+
+  /// B had none, and each run that is made here has this session's.
+  bool cannot_be_left_out(const std::string& name) const {
+    const auto& knobs = pair_.request_b.knobs;
+    return stays_of_session(name) && knobs && !knobs->contains(name) &&
+           base::current_environment().contains(name);
+  }
+
+  bool add_variable(const spec::FacetDifference& difference) {
+    const std::string name = variable_of(difference);
+    if (name.empty()) return false;
+    if (cannot_be_left_out(name)) {
+      impossible_.insert(fmt::format(
+          "variable {}: B had none, and runs that are made here get this session's: unset it first",
+          name));
+      return true;
+    }
+    const RunRequest& from = pair_.request_b;
+    add_change("variable " + name, difference, [&from, name](RunRequest& request) {
+      take_variable(request, from, name);
+    });
+    return true;
+  }
+
+  bool add_parameter(const spec::FacetDifference& difference) {
+    if (difference.facet != "parameters") return false;
+    const std::string name = difference.item;
+    const auto value = pair_.b.parameters.find(name);
+    if (value == pair_.b.parameters.end() || !pair_.a.parameters.contains(name)) {
+      add_whole_code(difference);  // a parameter of one recipe only
+      return true;
+    }
+    const std::string text = spec::to_string(value->second);
+    add_change("parameter " + name, difference, [name, text](RunRequest& request) {
+      request.set[name] = text;
+    });
+    return true;
+  }
+
+  bool add_seed(const spec::FacetDifference& difference) {
+    const bool is_seed =
+        difference.facet == "seed" ||
+        (difference.facet == "determinism" &&
+         (difference.item == "sample_order" || difference.item.starts_with("seed.")));
+    if (!is_seed) return false;
+    const RunRequest& from = pair_.request_b;
+    add_change("seed", difference, [&from](RunRequest& request) { request.seed = from.seed; });
+    return true;
+  }
+
+  bool add_data(const spec::FacetDifference& difference) {
+    if (difference.facet != "data") return false;
+    const RunRequest& from = pair_.request_b;
+    const std::string role = difference.item;
+    if (!has_input(pair_.request_a, role) || !has_input(from, role)) {
+      add_whole_code(difference);  // data of one recipe only
+      return true;
+    }
+    add_change("data " + role, difference, [&from, role](RunRequest& request) {
+      take_input(request, from, role);
+    });
+    return true;
+  }
+
+  void add_whole_code(const spec::FacetDifference& difference) {
+    add_change("code", difference, [this_pair = &pair_](RunRequest& request) {
+      take_code(request, *this_pair);
+    });
+  }
+
+  bool add_code(const spec::FacetDifference& difference) {
+    if (difference.facet == "code" && spec::is_code_elsewhere(difference.item)) {
+      impossible_.insert("code: " + difference.item + ": no run keeps what lies elsewhere");
+      return true;
+    }
+    if (difference.facet != "code" && difference.facet != "recipe") return false;
+    add_whole_code(difference);
+    return true;
+  }
+
+  bool add_environment(const spec::FacetDifference& difference) {
+    if (difference.facet != "environment") return false;
+    const RunRequest& from = pair_.request_b;
+    const bool is_requested = pair_.request_a.variant != from.variant ||
+                              !(pair_.request_a.recipe.environment == from.recipe.environment);
+    if (is_requested) {
+      add_change("environment", difference, [&from](RunRequest& request) {
+        take_environment(request, from);
+      });
+    } else if (!environment_) {
+      environment_ = difference;
+    }
+    return true;
+  }
+
+  bool add_cores(const spec::FacetDifference& difference) {
+    if (difference.facet != "launch" || (difference.item != "cpus" && difference.item != "gpus"))
+      return false;
+    const RunRequest& from = pair_.request_b;
+    add_change("cores", difference, [&from](RunRequest& request) { request.place = from.place; });
+    return true;
+  }
+
+  bool add_impossible(const spec::FacetDifference& difference) {
+    const std::string& facet = difference.facet;
+    const char* const why =
+        facet == "host"          ? "another machine cannot be made here"
+        : facet == "launch"      ? "it is how the run was started"
+        : facet == "packages"    ? "they are of a Python that no layer of the recipe makes"
+        : facet == "libraries"   ? "what a run loads cannot be asked for"
+        : facet == "determinism" ? "what a code does in its run cannot be asked for"
+                                 : "no run can be asked for with that";
+    impossible_.insert(facet + ": " + why);
+    return true;
+  }
+
+  const RunPair& pair_;
+  std::vector<CandidateChange> changes_{};
+  std::set<std::string> impossible_{};
+  std::optional<spec::FacetDifference> environment_{};  ///< not as requested, in one run
+};
+
+}  // namespace
+
+CandidateChanges candidate_changes(const std::vector<spec::FacetDifference>& differences,
+                                   const RunPair& pair) {
+  Builder builder(pair);
+  for (const spec::FacetDifference& difference : differences)
+    builder.add(difference);
+  return builder.take();
+}
+
+}  // namespace sabath::app

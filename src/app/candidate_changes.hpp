@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sabath/app/plan_run.hpp>
+#include <sabath/spec/comparison.hpp>
+#include <sabath/spec/explanation.hpp>
+#include <sabath/spec/run_record.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sabath::app {
+
+/// Two runs, and the requests that repeat them.
+struct RunPair {
+  spec::RunRecord a{};
+  spec::RunRecord b{};
+  RunRequest request_a{};
+  RunRequest request_b{};
+};
+
+/// A difference, and how a request for A gets it from B.
+struct CandidateChange {
+  spec::Change change{};
+  std::function<void(RunRequest& request)> apply{};
+};
+
+struct CandidateChanges {
+  std::vector<CandidateChange> changes{};  ///< each name once
+  std::vector<std::string> impossible{};   ///< what no run can be made with, and why
+};
+
+/// The differences between two runs as changes that `explain` can try. A new kind of change is one
+/// more handler in the .cpp. `pair` must outlive the result.
+CandidateChanges candidate_changes(const std::vector<spec::FacetDifference>& differences,
+                                   const RunPair& pair);
+
+}  // namespace sabath::app

@@ -1,0 +1,394 @@
+#include "sufficient_sets.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace sabath::app {
+namespace {
+
+constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
+
+/// Calls `visit` with the sets of `size` changes, of `count`, until it returns false; leaves out
+/// those with a part that `is_excluded`.
+class Combinations {
+ public:
+  using Visit = std::function<bool(const ChangeSet&)>;
+
+  Combinations(std::size_t count, Visit is_excluded, Visit visit)
+      : set_(count), is_excluded_(std::move(is_excluded)), visit_(std::move(visit)) {}
+
+  bool of_size(std::size_t size) {
+    set_.reset();
+    return extend(0, size);
+  }
+
+ private:
+  bool extend(std::size_t next, std::size_t missing) {
+    if (missing == 0) return visit_(set_);
+    for (std::size_t i = next; i + missing <= set_.size(); ++i) {
+      set_.set(i);
+      const bool goes_on = is_excluded_(set_) || extend(i + 1, missing - 1);
+      set_.reset(i);
+      if (!goes_on) return false;
+    }
+    return true;
+  }
+
+  ChangeSet set_;
+  Visit is_excluded_;
+  Visit visit_;
+};
+
+/// Number of subsets of `free` changes that contain none of `sets`.
+class SubsetCount {
+ public:
+  static std::uint64_t avoiding(const std::vector<ChangeSet>& sets, std::size_t free) {
+    return SubsetCount().count(sets, free);
+  }
+
+ private:
+  static std::uint64_t power_of_two(std::size_t exponent) {
+    return exponent < 53 ? std::uint64_t{1} << exponent : countless;
+  }
+
+  std::uint64_t count(const std::vector<ChangeSet>& sets, std::size_t free) {
+    constexpr std::size_t most_steps = 100'000;
+    if (++steps_ > most_steps || sets.empty()) return power_of_two(free);
+    if (std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.none(); })) return 0;
+    const std::size_t change = sets.front().find_first();
+    std::vector<ChangeSet> with = sets;
+    std::vector<ChangeSet> without;
+    for (ChangeSet& set : with) {
+      if (!set.test(change)) without.push_back(set);
+      set.reset(change);
+    }
+    return std::min(count(with, free - 1) + count(without, free - 1), countless);
+  }
+
+  std::size_t steps_ = 0;
+};
+
+/// Minimal hitting sets of a family, by search in depth where each change must be the only one that
+/// hits some set (K. Murakami, T. Uno, Discrete Appl. Math. 170, 2014).
+class HittingSets {
+ public:
+  using Visit = std::function<bool(const ChangeSet&)>;
+
+  HittingSets(const std::vector<ChangeSet>& family, std::size_t count)
+      : family_(family), count_(count) {}
+
+  /// Until `visit` returns false; returns whether it never did.
+  bool for_each(const Visit& visit) const {
+    return extend(ChangeSet(count_), ChangeSet(count_), visit);
+  }
+
+ private:
+  bool is_needed(std::size_t change, const ChangeSet& chosen) const {
+    return std::any_of(family_.begin(), family_.end(), [&](const ChangeSet& set) {
+      return set.test(change) && (set & chosen).count() == 1;
+    });
+  }
+  bool are_needed(const ChangeSet& chosen) const {
+    for (auto i = chosen.find_first(); i != ChangeSet::npos; i = chosen.find_next(i)) {
+      if (!is_needed(i, chosen)) return false;
+    }
+    return true;
+  }
+  bool extend(const ChangeSet& chosen, ChangeSet excluded, const Visit& visit) const {
+    const auto open = std::find_if(family_.begin(), family_.end(), [&](const ChangeSet& set) {
+      return !set.intersects(chosen);
+    });
+    if (open == family_.end()) return visit(chosen);
+    for (auto i = open->find_first(); i != ChangeSet::npos; i = open->find_next(i)) {
+      if (excluded.test(i)) continue;
+      ChangeSet further = chosen;
+      further.set(i);
+      if (are_needed(further) && !extend(further, excluded, visit)) return false;
+      excluded.set(i);
+    }
+    return true;
+  }
+
+  const std::vector<ChangeSet>& family_;
+  std::size_t count_;
+};
+
+std::vector<ChangeSet> split(const ChangeSet& set, std::size_t parts) {
+  std::vector<ChangeSet> result(parts, ChangeSet(set.size()));
+  const std::size_t size = set.count();
+  std::size_t n = 0;
+  for (auto i = set.find_first(); i != ChangeSet::npos; i = set.find_next(i))
+    result[n++ * parts / size].set(i);
+  return result;
+}
+
+bool is_before(const ChangeSet& a, const ChangeSet& b) {
+  if (a.count() != b.count()) return a.count() < b.count();
+  const ChangeSet differing = a ^ b;
+  return differing.any() && a.test(differing.find_first());
+}
+
+class Search {
+ public:
+  Search(std::size_t count, const Oracle& oracle, const SearchOptions& options)
+      : count_(count), oracle_(oracle), options_(options), all_(ChangeSet(count).set()) {}
+
+  SufficientSets run() {
+    if (begins()) {
+      if (count_ > options_.direct_limit || options_.assume_monotone) search_as_if_monotone();
+      if (!options_.assume_monotone) search_by_size();
+      for (const ChangeSet& set : std::vector<ChangeSet>(found_))
+        confirm(set);
+    }
+    return result();
+  }
+
+ private:
+  bool is_over() const { return end_ != SearchEnd::searched; }
+
+  Outcome outcome(const ChangeSet& set) {
+    if (is_over()) return Outcome::not_made;
+    const auto known = known_.find(set);
+    if (known != known_.end()) return known->second;
+    const Outcome answer = oracle_.outcome(set);
+    if (answer == Outcome::not_made) {
+      end_ = SearchEnd::spent;
+      return answer;
+    }
+    known_.emplace(set, answer);
+    if (answer == Outcome::differs) add(set);
+    return answer;
+  }
+
+  /// Keeps the minimal ones of those that differ.
+  void add(const ChangeSet& set) {
+    if (contains_found(set)) return;
+    std::erase_if(found_, [&](const ChangeSet& other) { return set.is_subset_of(other); });
+    found_.push_back(set);
+  }
+
+  bool contains_found(const ChangeSet& set) const {
+    return std::any_of(found_.begin(), found_.end(), [&](const ChangeSet& found) {
+      return found.is_subset_of(set);
+    });
+  }
+
+  bool is_in_agreeing(const ChangeSet& set) const {
+    return std::any_of(known_.begin(), known_.end(), [&](const auto& known) {
+      return known.second == Outcome::agrees && set.is_subset_of(known.first);
+    });
+  }
+
+  /// Does A agree with A, and A with all changes not?
+  bool begins() {
+    const Outcome again = outcome(ChangeSet(count_));
+    if (is_over()) return false;
+    if (again != Outcome::agrees) {
+      end_ = again == Outcome::differs ? SearchEnd::a_differs : SearchEnd::a_unresolved;
+      return false;
+    }
+    const Outcome with_all = outcome(all_);
+    if (is_over()) return false;
+    if (with_all == Outcome::differs) return true;
+    end_ = with_all == Outcome::agrees ? SearchEnd::all_agree : SearchEnd::all_unresolved;
+    return false;
+  }
+
+  void repeat(const ChangeSet& set, Outcome expected) {
+    if (is_over() || confirmed_.contains(set)) return;
+    const Outcome answer = oracle_.repeat(set);
+    if (answer == expected) {
+      confirmed_.insert(set);
+    } else if (answer == Outcome::not_made) {
+      end_ = SearchEnd::spent;
+    } else {
+      end_ = SearchEnd::not_repeatable;
+      unstable_ = set;
+    }
+  }
+
+  void confirm(const ChangeSet& set) {
+    repeat(ChangeSet(count_), Outcome::agrees);
+    repeat(set, Outcome::differs);
+  }
+
+  /// The first that differs.
+  std::optional<ChangeSet> first_of(const std::vector<ChangeSet>& sets) {
+    for (const ChangeSet& set : sets) {
+      if (outcome(set) == Outcome::differs) return set;
+    }
+    return std::nullopt;
+  }
+
+  /// Delta debugging: a part of what differs that differs, and none of which was seen to be
+  /// superfluous.
+  ChangeSet shrink(ChangeSet set) {
+    for (std::size_t parts = 2; set.count() > 1 && !is_over();) {
+      const std::vector<ChangeSet> pieces = split(set, parts);
+      if (const auto piece = first_of(pieces)) {
+        set = *piece;
+        parts = 2;
+        continue;
+      }
+      std::vector<ChangeSet> rests;
+      if (parts > 2) {  // the rest of a half is the other half
+        for (const ChangeSet& piece : pieces)
+          rests.push_back(set - piece);
+      }
+      if (const auto rest = first_of(rests)) {
+        set = *rest;
+        parts = std::max<std::size_t>(parts - 1, 2);
+      } else if (parts < set.count()) {
+        parts = std::min(2 * parts, set.count());
+      } else {
+        break;
+      }
+    }
+    return set;
+  }
+
+  void search_as_if_monotone() {
+    std::optional<ChangeSet> differing = all_;
+    while (differing && !is_over()) {
+      const ChangeSet shrunk = shrink(*differing);
+      if (!is_over()) confirm(shrunk);
+      differing = is_over() ? std::nullopt : differing_elsewhere();
+    }
+  }
+
+  /// Changes that differ and contain nothing of what was found.
+  std::optional<ChangeSet> differing_elsewhere() {
+    std::optional<ChangeSet> differing;
+    const std::vector<ChangeSet> family = found_;
+    HittingSets(family, count_).for_each([&](const ChangeSet& hitting) {
+      const ChangeSet rest = all_ - hitting;
+      if (!is_in_agreeing(rest) && outcome(rest) == Outcome::differs) differing = rest;
+      return !differing && !is_over();
+    });
+    return differing;
+  }
+
+  void search_by_size() {
+    Combinations sets(
+        count_,
+        [&](const ChangeSet& set) { return contains_found(set); },
+        [&](const ChangeSet& set) {
+          if (outcome(set) == Outcome::differs) confirm(set);
+          return !is_over();
+        });
+    for (std::size_t size = 1; size < count_ && !is_over(); ++size)
+      sets.of_size(size);
+  }
+
+  // ---- what is known in the end
+
+  SufficientSets result() {
+    SufficientSets result;
+    result.end = end_;
+    result.unstable = unstable_;
+    result.necessary = ChangeSet(count_);
+    if (end_ != SearchEnd::searched && end_ != SearchEnd::spent) return result;
+    std::sort(found_.begin(), found_.end(), is_before);
+    for (const ChangeSet& set : found_)
+      result.sets.push_back({set, is_minimal(set), confirmed_.contains(set)});
+    for (const auto& [set, answer] : known_)
+      add_known(set, answer, result);
+    const bool all_confirmed =
+        std::all_of(result.sets.begin(), result.sets.end(), [](const SufficientSet& set) {
+          return set.is_confirmed;
+        });
+    const bool all_minimal = std::all_of(result.sets.begin(),
+                                         result.sets.end(),
+                                         [](const SufficientSet& set) { return set.is_minimal; });
+    const bool is_searched = end_ == SearchEnd::searched && all_confirmed;
+    result.is_complete_if_monotone = all_confirmed && is_complete_if_monotone(result);
+    const bool is_assumed = options_.assume_monotone && result.is_complete_if_monotone;
+    if (!is_assumed) list_untried(result);
+    result.is_complete = is_assumed || (is_searched && all_minimal && result.untried_count == 0 &&
+                                        result.unresolved.empty());
+    if (result.is_complete) {
+      result.necessary = all_;
+      for (const ChangeSet& set : found_)
+        result.necessary &= set;
+    }
+    return result;
+  }
+
+  bool is_minimal(const ChangeSet& set) const {
+    const std::size_t size = set.count();
+    const auto agreeing = std::count_if(known_.begin(), known_.end(), [&](const auto& known) {
+      return known.second == Outcome::agrees && known.first.is_proper_subset_of(set);
+    });
+    return size < 53 && static_cast<std::uint64_t>(agreeing) == (std::uint64_t{1} << size) - 1;
+  }
+
+  void add_known(const ChangeSet& set, Outcome answer, SufficientSets& result) const {
+    if (contains_found(set)) {
+      if (answer == Outcome::agrees) result.masking.push_back(set);
+    } else if (answer == Outcome::failed) {
+      result.failed.push_back(set);
+    } else if (answer == Outcome::unresolved) {
+      result.unresolved.push_back(set);
+    }
+  }
+
+  void list_untried(SufficientSets& result) const {
+    const auto tried = std::count_if(known_.begin(), known_.end(), [&](const auto& known) {
+      return !contains_found(known.first);
+    });
+    const std::uint64_t candidates = SubsetCount::avoiding(found_, count_);
+    result.untried_count = candidates - static_cast<std::uint64_t>(tried);
+    Combinations sets(
+        count_,
+        [&](const ChangeSet& set) { return contains_found(set); },
+        [&](const ChangeSet& set) {
+          const bool is_implied = options_.assume_monotone && is_in_agreeing(set);
+          if (!known_.contains(set) && !is_implied) result.untried.push_back(set);
+          return result.untried.size() < SufficientSets::most_listed;
+        });
+    for (std::size_t size = 0; size <= count_ && result.untried_count > result.untried.size();
+         ++size) {
+      if (!sets.of_size(size)) break;
+    }
+    result.runs_left = result.untried_count + (confirmed_.contains(ChangeSet(count_)) ? 0 : 1);
+    for (const SufficientSet& set : result.sets)
+      result.runs_left += set.is_confirmed ? 0 : 1;
+  }
+
+  /// Is every set either known to contain one that differs, or in one that agrees?
+  bool is_complete_if_monotone(const SufficientSets& result) const {
+    if (!result.masking.empty()) return false;
+    for (const ChangeSet& set : found_) {
+      for (auto i = set.find_first(); i != ChangeSet::npos; i = set.find_next(i)) {
+        ChangeSet rest = set;
+        if (!is_in_agreeing(rest.reset(i))) return false;
+      }
+    }
+    return HittingSets(found_, count_).for_each([&](const ChangeSet& hitting) {
+      return is_in_agreeing(all_ - hitting);
+    });
+  }
+
+  std::size_t count_;
+  const Oracle& oracle_;
+  SearchOptions options_;
+  ChangeSet all_;
+  std::map<ChangeSet, Outcome> known_{};
+  std::vector<ChangeSet> found_{};  ///< the minimal ones of those that differ
+  std::set<ChangeSet> confirmed_{};
+  SearchEnd end_ = SearchEnd::searched;
+  ChangeSet unstable_{};
+};
+
+}  // namespace
+
+SufficientSets find_sufficient_sets(std::size_t count,
+                                    const Oracle& oracle,
+                                    const SearchOptions& options) {
+  return Search(count, oracle, options).run();
+}
+
+}  // namespace sabath::app
