@@ -72,6 +72,7 @@ struct Spent {
   /// are not those of the whole.
   bool is_part = false;
   std::optional<double> joules{};
+  bool is_disturbed = false;
 };
 
 std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
@@ -84,6 +85,7 @@ std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
       return stage.state == "reused" || stage.earlier_attempts.has_value();
     });
     all[i].joules = compare::accelerator_joules(*record);
+    all[i].is_disturbed = !compare::disturbances(*record).empty();
   });
   return all;
 }
@@ -199,6 +201,8 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
   const std::vector<Spent> spent = what_was_spent(runs);
   add_spent(runs, spent, groups.metrics);
+  groups.disturbed_runs = static_cast<std::uint64_t>(
+      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.is_disturbed; }));
   groups.two_sides = true;
   groups.speed_margin =
       compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));

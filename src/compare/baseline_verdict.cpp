@@ -307,9 +307,9 @@ std::optional<Interval> pooled_ratio(const std::vector<double>& values,
   return Interval{std::exp(a.mean - b.mean - half), std::exp(a.mean - b.mean + half)};
 }
 
-std::string ratio_text(const BaselineMetric& reference,
-                       const std::vector<double>& values,
-                       const SpeedVerdict& speed) {
+std::string medians_text(const BaselineMetric& reference,
+                         const std::vector<double>& values,
+                         const SpeedVerdict& speed) {
   const std::string unit =
       reference.unit.empty() || reference.unit == "1" ? "" : " " + reference.unit;
   return fmt::format("median {:.4g}{} (n = {}), of the baseline {:.4g}{} (n = {}): ",
@@ -376,16 +376,13 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
       speed.verdict = interval->low > 1 + margin ? Verdict::fail
                       : within || faster         ? Verdict::pass
                                                  : Verdict::inconclusive;
-      speed.reason = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may be lost",
-                                 interval->low,
-                                 interval->high,
-                                 100 * margin);
+      speed.reason = ratio_text(*interval, margin);
     }
   }
   if (speed.verdict == Verdict::inconclusive && interval)
     speed.reason += "; more runs would make that narrower";
   return with_missing(
-      {speed.verdict, "speed", ratio_text(reference, values, speed) + speed.reason, {}, {}},
+      {speed.verdict, "speed", medians_text(reference, values, speed) + speed.reason, {}, {}},
       values.size(),
       runs.values.size());
 }

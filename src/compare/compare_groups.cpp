@@ -261,12 +261,14 @@ GroupVerdict verdict_of(const TestedPair& pair,
                         const Samples& samples,
                         bool find_runs_needed = false,
                         const std::optional<AmongTests>& among = {}) {
-  return judge_groups(moments(samples[pair.a]),
-                      moments(samples[pair.b]),
-                      request.metrics[pair.metric].margin,
-                      request.alpha,
-                      find_runs_needed,
-                      among);
+  GroupVerdict verdict = judge_groups(moments(samples[pair.a]),
+                                      moments(samples[pair.b]),
+                                      request.metrics[pair.metric].margin,
+                                      request.alpha,
+                                      find_runs_needed,
+                                      among);
+  if (verdict.equivalence && !verdict.has_margin) verdict.reason += ". Set one with --margin";
+  return verdict;
 }
 
 /// Adds all pairs of groups; the verdict of each is for that pair alone.

@@ -2,6 +2,8 @@
 
 #include "performance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace sabath::compare {
@@ -13,7 +15,7 @@ spec::PerformanceRow row_of(const GroupsToCompare& request, const spec::MetricGr
   const bool is_told = !metric.performance || metric.name == energy_name;
   if (is_told) return told_row(metric.name, metric.unit, metric.better, a, b);
   return performance_row(
-      metric.name, metric.unit, metric.better, a, b, request.speed_margin, request.reference);
+      metric.name, metric.unit, metric.better, a, b, {request.speed_margin, request.reference});
 }
 
 }  // namespace
@@ -38,6 +40,12 @@ void add_performance(const GroupsToCompare& request, spec::GroupComparison& comp
   Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
   comparison.performance_verdict = judgement.verdict;
   comparison.performance_reason = std::move(judgement.reason);
+  if (request.disturbed_runs > 0) {
+    comparison.performance_reason +=
+        fmt::format("; {} of {} runs began on a machine that was not quiet",
+                    request.disturbed_runs,
+                    request.runs);
+  }
 }
 
 }  // namespace sabath::compare

@@ -21,11 +21,33 @@ std::string counts(const Moments& a, const Moments& b) {
   return fmt::format("n = {} and {}", a.n, b.n);
 }
 
-/// How far apart, told the same from both sides: the greater mean less the other.
+/// The interval of the greater mean less the other.
+Interval distance_interval(const GroupVerdict& verdict) {
+  const Interval& interval = verdict.equivalence->interval;
+  return verdict.welch->difference < 0 ? Interval{-interval.high, -interval.low} : interval;
+}
+
+std::string no_margin_text(const Moments& a,
+                           const Moments& b,
+                           const GroupVerdict& verdict,
+                           double alpha) {
+  const Interval interval = distance_interval(verdict);
+  std::string text = fmt::format(
+      "not judged: the recipe gives no `margin`. The means differ by {:.4g} [{:.4g}, {:.4g}] "
+      "({:g} % interval, {}",
+      std::abs(verdict.welch->difference),
+      interval.low,
+      interval.high,
+      100 * (1 - 2 * alpha),
+      counts(a, b));
+  if (verdict.hedges_g) text += fmt::format(", Hedges' g {:.3g}", std::abs(*verdict.hedges_g));
+  return text + ")";
+}
+
+/// How far apart the means are, the same from both sides.
 std::string effect_text(const GroupVerdict& verdict, double alpha) {
   const double difference = verdict.welch->difference;
-  Interval interval = verdict.equivalence->interval;
-  if (difference < 0) interval = {-interval.high, -interval.low};
+  const Interval interval = distance_interval(verdict);
   std::string text = fmt::format("means {:.4g} apart, {:g} % interval [{:.4g}, {:.4g}]",
                                  std::abs(difference),
                                  100 * (1 - 2 * alpha),
@@ -117,13 +139,7 @@ GroupVerdict judge_groups(const Moments& a,
   const bool differ = (among ? among->p : result.welch->p) < alpha;
   const std::string effect = effect_text(result, alpha);
   if (!margin) {
-    result.reason = fmt::format(
-        "no margin says what difference would matter; for twice the standard deviation ({:.6g}) "
-        "TOST has p = {:.3g} with {}; {}",
-        result.equivalence->margin,
-        result.equivalence->p,
-        counts(a, b),
-        effect);
+    result.reason = no_margin_text(a, b, result, alpha);
   } else if (result.equivalence->holds) {
     result.verdict = spec::Verdict::pass;
     result.reason = fmt::format("{} within {} (p = {:.3g}, {}): {}",

@@ -1,8 +1,11 @@
 #include "performance.hpp"
 
+#include "run_speed.hpp"
+
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/node_noise.hpp>
 
 #include <fmt/format.h>
 
@@ -19,20 +22,45 @@ using spec::PerformanceRow;
 
 // ---- what the runs say
 
-std::vector<double> after_warmup(const spec::Series& series, int warmup) {
+/// What comes after the warm-up of each rank, in the order of time.
+using RankValues = std::map<std::int32_t, std::vector<double>>;
+
+RankValues after_warmup(const spec::Series& series, int warmup) {
   std::map<std::int32_t, int> seen;
-  std::vector<double> values;
-  values.reserve(series.size());
-  auto* count = series.size() == 0 ? nullptr : &seen[series.rank.front()];
+  RankValues values;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    if (i > 0 && series.rank[i] != series.rank[i - 1]) count = &seen[series.rank[i]];
-    if (*count < warmup) {
-      ++*count;
+    if (seen[series.rank[i]] < warmup) {
+      ++seen[series.rank[i]];
     } else if (std::isfinite(series.value[i])) {
-      values.push_back(series.value[i]);
+      values[series.rank[i]].push_back(series.value[i]);
     }
   }
   return values;
+}
+
+std::vector<double> joined(const RankValues& ranks) {
+  std::vector<double> values;
+  for (const auto& [rank, own] : ranks)
+    values.insert(values.end(), own.begin(), own.end());
+  return values;
+}
+
+/// One value a step: the geometric mean over the ranks, as long as all have one. A value that is
+/// not above zero stays so.
+std::vector<double> steps_of(const RankValues& ranks) {
+  if (ranks.empty()) return {};
+  if (ranks.size() == 1) return ranks.begin()->second;
+  std::size_t length = ranks.begin()->second.size();
+  for (const auto& [rank, own] : ranks)
+    length = std::min(length, own.size());
+  std::vector<double> steps(length, 0);
+  for (const auto& [rank, own] : ranks) {
+    for (std::size_t i = 0; i < length; ++i)
+      steps[i] += std::log(own[i]) / static_cast<double>(ranks.size());
+  }
+  for (double& step : steps)
+    step = std::exp(step);
+  return steps;
 }
 
 const spec::Series* find(const Side& side, const std::string& stream, const std::string& name) {
@@ -42,11 +70,9 @@ const spec::Series* find(const Side& side, const std::string& stream, const std:
   return nullptr;
 }
 
-std::vector<double> values_of(const Side& side,
-                              const std::string& stream,
-                              const spec::MetricSpec& metric) {
+RankValues values_of(const Side& side, const std::string& stream, const spec::MetricSpec& metric) {
   const spec::Series* series = find(side, stream, metric.name);
-  return series == nullptr ? std::vector<double>{} : after_warmup(*series, metric.warmup);
+  return series == nullptr ? RankValues{} : after_warmup(*series, metric.warmup);
 }
 
 std::vector<double> last_value_of(const Side& side,
@@ -133,30 +159,38 @@ Interval turned_over(const Interval& interval) {
 SpeedVerdict judged_speed(const std::vector<double>& a,
                           const std::vector<double>& b,
                           spec::Better better,
-                          double margin,
-                          std::optional<ReferenceSide> reference) {
-  if (!reference) return judge_speed_of_peers(a, b, better, margin);
-  if (*reference == ReferenceSide::a) return judge_speed(a, b, better, margin);
-  SpeedVerdict verdict = judge_speed(b, a, better, margin);
+                          const SpeedRule& rule) {
+  const double margin = rule.margin.value;
+  if (!rule.reference) return judge_speed_of_peers(a, b, better, margin, rule.alpha, rule.draws);
+  if (*rule.reference == ReferenceSide::a)
+    return judge_speed(a, b, better, margin, rule.alpha, rule.draws);
+  SpeedVerdict verdict = judge_speed(b, a, better, margin, rule.alpha, rule.draws);
   if (verdict.interval) verdict.interval = turned_over(*verdict.interval);
   return verdict;
+}
+
+bool has_enough_steps(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::min(a.size(), b.size()) >= fewest_steps;
 }
 
 void judge_row(PerformanceRow& row,
                const std::vector<double>& a,
                const std::vector<double>& b,
-               double margin,
-               std::optional<ReferenceSide> reference) {
+               const SpeedRule& rule) {
   if (a.empty() && b.empty()) {
     row.reason = "no value after the warm-up";
     return;
   }
   if (a.size() == 1 && b.size() == 1) {
-    row.reason = "one value of each shows no spread";
+    row.reason = "one value a side shows no spread";
     return;
   }
-  row.margin = margin;
-  const SpeedVerdict speed = judged_speed(a, b, row.better, margin, reference);
+  if (rule.draws == Draws::steps && !a.empty() && !b.empty() && !has_enough_steps(a, b)) {
+    row.reason = fmt::format("fewer than {} values of each run", fewest_steps);
+    return;
+  }
+  row.margin = rule.margin.value;
+  const SpeedVerdict speed = judged_speed(a, b, row.better, rule);
   row.verdict = speed.verdict;
   row.reason =
       a.empty() || b.empty() ? fmt::format("only in {}", a.empty() ? "B" : "A") : speed.reason;
@@ -226,6 +260,62 @@ int order_of(const PerformanceRow& row) {
   return 2 * static_cast<int>(row.kind) + (is_usual ? 0 : 1);
 }
 
+/// A row of one stage's metric of speed, before it is judged.
+struct SpeedRow {
+  const spec::MetricSpec* metric = nullptr;
+  std::string stream{};
+  RankValues a{};
+  RankValues b{};
+};
+
+std::set<std::string> streams_of(const Side& a, const Side& b, const std::string& metric) {
+  std::set<std::string> streams;
+  for (const auto* side : {&a, &b}) {
+    for (const spec::Series& series : side->series) {
+      if (series.name == metric) streams.insert(series.stream);
+    }
+  }
+  return streams;
+}
+
+/// The interval of each row leaves out alpha / rows, so that all hold together (Bonferroni).
+void add_speeds(const std::vector<SpeedRow>& speeds,
+                SpeedRule rule,
+                const Rules& rules,
+                std::vector<PerformanceRow>& rows) {
+  const auto judged = std::count_if(speeds.begin(), speeds.end(), [](const SpeedRow& speed) {
+    return has_enough_steps(steps_of(speed.a), steps_of(speed.b));
+  });
+  rule.alpha /= static_cast<double>(std::max<std::ptrdiff_t>(judged, 1));
+  for (const SpeedRow& speed : speeds) {
+    const spec::MetricSpec& metric = *speed.metric;
+    const std::string name = speed.stream + "/" + metric.name;
+    rows.push_back(row_of(name, metric.unit, metric.better, joined(speed.a), joined(speed.b)));
+    rows.back().kind = kind_of(name);
+    judge_row(rows.back(), steps_of(speed.a), steps_of(speed.b), rule);
+    const auto conflict = rules.conflicts.find(metric.name);
+    if (conflict != rules.conflicts.end()) put_in_conflict(rows.back(), conflict->second);
+  }
+}
+
+/// "A: n1: load 3.28 ...".
+std::vector<std::string> disturbed_sides(const Side& a, const Side& b) {
+  std::vector<std::string> sides;
+  for (const auto& [name, side] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+    const std::vector<std::string> reasons = disturbances(side->record);
+    if (!reasons.empty()) sides.push_back(fmt::format("{}: {}", name, fmt::join(reasons, ", ")));
+  }
+  return sides;
+}
+
+void withhold(std::vector<PerformanceRow>& rows) {
+  for (PerformanceRow& row : rows) {
+    if (!row.verdict || *row.verdict == spec::Verdict::inconclusive) continue;
+    row.verdict = spec::Verdict::inconclusive;
+    row.reason = "the machine was not quiet; " + row.reason;
+  }
+}
+
 }  // namespace
 
 PerformanceRow performance_row(const std::string& name,
@@ -233,11 +323,10 @@ PerformanceRow performance_row(const std::string& name,
                                spec::Better better,
                                const std::vector<double>& a,
                                const std::vector<double>& b,
-                               const SpeedMargin& margin,
-                               std::optional<ReferenceSide> reference) {
+                               const SpeedRule& rule) {
   PerformanceRow row = row_of(name, unit, better, a, b);
   row.kind = kind_of(name);
-  judge_row(row, a, b, margin.value, reference);
+  judge_row(row, a, b, rule);
   return row;
 }
 
@@ -274,6 +363,16 @@ std::optional<double> accelerator_joules(const spec::RunRecord& record) {
   return found ? std::optional(joules) : std::nullopt;
 }
 
+std::vector<std::string> disturbances(const spec::RunRecord& record) {
+  std::vector<std::string> all;
+  for (const spec::HostFacts& host : record.hosts) {
+    for (const std::string& noise : host.noise.value_or(std::vector<std::string>{})) {
+      if (spec::is_passing_noise(noise)) all.push_back(fmt::format("{}: {}", host.node, noise));
+    }
+  }
+  return all;
+}
+
 void sort_rows(std::vector<PerformanceRow>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return order_of(x) < order_of(y);
@@ -291,31 +390,17 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
                                              const Side& b,
                                              const Rules& rules,
                                              const Options& options) {
-  const SpeedMargin margin = margin_between(a.record, b.record);
   std::vector<PerformanceRow> rows{total_time(a, b)};
+  std::vector<SpeedRow> speeds;
   for (const spec::MetricSpec& metric : rules.metrics) {
     if (!metric.performance && !is_validation_loss(metric.name)) continue;
-    const auto conflict = rules.conflicts.find(metric.name);
-    std::set<std::string> streams;
-    for (const auto* side : {&a, &b}) {
-      for (const spec::Series& series : side->series) {
-        if (series.name == metric.name) streams.insert(series.stream);
-      }
-    }
-    for (const std::string& stream : streams) {
-      const std::string name = stream + "/" + metric.name;
+    for (const std::string& stream : streams_of(a, b, metric.name)) {
       if (metric.performance) {
-        rows.push_back(performance_row(name,
-                                       metric.unit,
-                                       metric.better,
-                                       values_of(a, stream, metric),
-                                       values_of(b, stream, metric),
-                                       margin,
-                                       options.reference));
-        if (conflict != rules.conflicts.end()) put_in_conflict(rows.back(), conflict->second);
+        speeds.push_back(
+            {&metric, stream, values_of(a, stream, metric), values_of(b, stream, metric)});
         continue;
       }
-      rows.push_back(row_of(name,
+      rows.push_back(row_of(stream + "/" + metric.name,
                             metric.unit,
                             metric.better,
                             last_value_of(a, stream, metric),
@@ -323,6 +408,9 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
       rows.back().kind = PerformanceKind::quality;
     }
   }
+  const SpeedRule rule{margin_between(a.record, b.record), options.reference, Draws::steps, 0.05};
+  add_speeds(speeds, rule, rules, rows);
+  if (!disturbed_sides(a, b).empty()) withhold(rows);
   sort_rows(rows);
   add_energy(a, b, rows);
   return rows;
@@ -330,7 +418,20 @@ std::vector<PerformanceRow> performance_rows(const Side& a,
 
 Judgement judge_performance(const Side& a, const Side& b, const std::vector<PerformanceRow>& rows) {
   if (auto incomplete = judge_completeness(a, b)) return *std::move(incomplete);
-  return judge_rows(rows, margin_between(a.record, b.record));
+  const bool is_judged = std::any_of(
+      rows.begin(), rows.end(), [](const auto& row) { return row.verdict.has_value(); });
+  if (!is_judged) {
+    return {spec::Verdict::inconclusive,
+            fmt::format("no metric of performance has {} values in each run after the warm-up; "
+                        "fewer do not show bursts and drift: compare several runs a side",
+                        fewest_steps)};
+  }
+  const std::vector<std::string> disturbed = disturbed_sides(a, b);
+  if (disturbed.empty()) return judge_rows(rows, margin_between(a.record, b.record));
+  return {spec::Verdict::inconclusive,
+          fmt::format("not judged, the machine was not quiet: {}; compare several runs a side, or "
+                      "repeat this when it is quiet",
+                      fmt::join(disturbed, "; "))};
 }
 
 Judgement judge_rows(const std::vector<PerformanceRow>& rows, const SpeedMargin& margin) {

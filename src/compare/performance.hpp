@@ -13,7 +13,10 @@ namespace sabath::compare {
 /// The usual table and the verdict of each row: total time, time per epoch and per step, the other
 /// declared metrics of performance with a row for each stage that reported one (over the finite
 /// values that come after the warm-up of each rank; a side without any has n = 0 and NaN), times to
-/// targets, the last value of validation losses, and the energy of GPUs.
+/// targets, the last value of validation losses, and the energy of GPUs. A row is judged from
+/// `fewest_steps` values a side on; of several ranks by the mean of their logarithms at each step.
+/// The intervals of all judged rows hold together at 95 % (Bonferroni). On a machine that was not
+/// quiet no row passes or fails.
 std::vector<spec::PerformanceRow> performance_rows(const Side& a,
                                                    const Side& b,
                                                    const Rules& rules,
@@ -25,6 +28,14 @@ Judgement judge_performance(const Side& a,
                             const Side& b,
                             const std::vector<spec::PerformanceRow>& rows);
 
+/// How a row is judged.
+struct SpeedRule {
+  SpeedMargin margin{};
+  std::optional<ReferenceSide> reference{};
+  Draws draws = Draws::runs;
+  double alpha = 0.05;
+};
+
 /// One row of two groups of values. What each side has just once is told and not judged; what only
 /// one side has is never forgotten.
 spec::PerformanceRow performance_row(const std::string& name,
@@ -32,8 +43,7 @@ spec::PerformanceRow performance_row(const std::string& name,
                                      spec::Better better,
                                      const std::vector<double>& a,
                                      const std::vector<double>& b,
-                                     const SpeedMargin& margin,
-                                     std::optional<ReferenceSide> reference);
+                                     const SpeedRule& rule);
 
 /// The same, told and not judged: quality, and energy.
 spec::PerformanceRow told_row(const std::string& name,

@@ -1,3 +1,5 @@
+#include "run_speed.hpp"
+
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>
 
@@ -30,13 +32,44 @@ void judge_interval(SpeedVerdict& result, double margin) {
   } else if (within || result.faster) {
     result.verdict = spec::Verdict::pass;
   }
-  result.reason = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may be lost",
-                              result.interval->low,
-                              result.interval->high,
-                              100 * margin);
+  result.reason = ratio_text(*result.interval, margin, result.drifts);
+}
+
+std::string too_few_text(std::size_t n_a, std::size_t n_b, Draws draws) {
+  if (draws == Draws::runs)
+    return fmt::format("too few values for an interval (n = {} and {})", n_a, n_b);
+  return fmt::format(
+      "too few steps to judge one run by (n = {} and {}, from {} on)", n_a, n_b, fewest_steps);
+}
+
+/// Sets the interval of above / below, which have the logarithms of the values.
+void set_interval(SpeedVerdict& result,
+                  const std::vector<double>& below,
+                  const std::vector<double>& above,
+                  Draws draws,
+                  double alpha) {
+  if (draws == Draws::runs) {
+    if (const auto shift = shift_interval(above, below, alpha))
+      result.interval = Interval{std::exp(shift->low), std::exp(shift->high)};
+    return;
+  }
+  const auto difference = difference_of_runs(below, above, alpha);
+  if (!difference) return;
+  result.drifts = difference->drifts;
+  result.interval =
+      Interval{std::min(std::exp(difference->interval.low), result.ratio_of_medians),
+               std::max(std::exp(difference->interval.high), result.ratio_of_medians)};
 }
 
 }  // namespace
+
+std::string ratio_text(const Interval& interval, double margin, bool drifts) {
+  return fmt::format("the ratio lies in [{:.4g}, {:.4g}]{}, allowed: {:g} %",
+                     interval.low,
+                     interval.high,
+                     drifts ? " (widened, since the speed drifts within a run)" : "",
+                     100 * margin);
+}
 
 double speed_margin(bool same_node, bool same_device_model) {
   if (same_node) return 0.05;
@@ -50,16 +83,18 @@ SpeedMargin speed_margin_between(const SpeedPlaces& a, const SpeedPlaces& b) {
   const bool same_models = is_known(a.models) && a.models == b.models;
   const bool same_nodes = same_models && is_known(a.nodes) && a.nodes == b.nodes;
   return {speed_margin(same_nodes, same_models),
-          same_nodes    ? "on the same nodes"
-          : same_models ? "on devices of the same model"
-                        : "on devices of different models"};
+          same_nodes
+              ? a.nodes.size() == 1 ? "both ran on the same node" : "both ran on the same nodes"
+          : same_models ? "both ran on devices of the same model"
+                        : "they ran on devices of different models"};
 }
 
 SpeedVerdict judge_speed(std::span<const double> reference,
                          std::span<const double> values,
                          spec::Better better,
                          double margin,
-                         double alpha) {
+                         double alpha,
+                         Draws draws) {
   SpeedVerdict result;
   result.median_reference = median(reference);
   result.median = median(values);
@@ -76,14 +111,12 @@ SpeedVerdict judge_speed(std::span<const double> reference,
     result.reason = "a ratio wants values above zero on both sides";
     return result;
   }
-  const auto shift = turned ? shift_interval(of_reference, of_values, alpha)
-                            : shift_interval(of_values, of_reference, alpha);
-  if (!shift) {
-    result.reason = fmt::format(
-        "too few values for an interval (n = {} and {})", reference.size(), values.size());
+  set_interval(
+      result, turned ? of_values : of_reference, turned ? of_reference : of_values, draws, alpha);
+  if (!result.interval) {
+    result.reason = too_few_text(reference.size(), values.size(), draws);
     return result;
   }
-  result.interval = Interval{std::exp(shift->low), std::exp(shift->high)};
   judge_interval(result, margin);
   return result;
 }
@@ -92,18 +125,16 @@ SpeedVerdict judge_speed_of_peers(std::span<const double> a,
                                   std::span<const double> b,
                                   spec::Better better,
                                   double margin,
-                                  double alpha) {
-  SpeedVerdict forth = judge_speed(a, b, better, margin, alpha);
+                                  double alpha,
+                                  Draws draws) {
+  SpeedVerdict forth = judge_speed(a, b, better, margin, alpha, draws);
   if (!forth.interval) return forth;
   SpeedVerdict back = forth;
   back.interval = Interval{1 / forth.interval->high, 1 / forth.interval->low};
   judge_interval(back, margin);
   const bool slower = forth.verdict == spec::Verdict::fail;
   const bool faster = back.verdict == spec::Verdict::fail;
-  const std::string lies = fmt::format("the ratio lies in [{:.4g}, {:.4g}], {:g} % may lie between",
-                                       forth.interval->low,
-                                       forth.interval->high,
-                                       100 * margin);
+  const std::string lies = ratio_text(*forth.interval, margin, forth.drifts);
   if (slower || faster) {
     forth.verdict = spec::Verdict::fail;
     forth.reason = fmt::format("{} is slower: {}", slower ? "B" : "A", lies);

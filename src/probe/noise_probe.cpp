@@ -3,6 +3,7 @@
 
 #include <sabath/base/process_table.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/node_noise.hpp>
 
 #include <fmt/format.h>
 
@@ -60,7 +61,8 @@ void add_governor(const HostFacts& facts, Noise& noise) {
   constexpr std::array<std::string_view, 4> varying{
       "powersave", "ondemand", "conservative", "schedutil"};
   if (std::find(varying.begin(), varying.end(), facts.governor) == varying.end()) return;
-  noise.push_back("the frequency governor is '" + facts.governor + "': clocks follow the load");
+  noise.push_back(
+      fmt::format("{}'{}': clocks follow the load", spec::governor_noise, facts.governor));
 }
 
 /// Documentation/admin-guide/... x86 therm_throt.c: counts since boot, one for each core.
@@ -78,8 +80,8 @@ void add_throttling(const fs::path& root, Noise& noise) {
     cores += count.value_or(0) > 0 ? 1 : 0;
   }
   if (cores == 0) return;
-  noise.push_back(fmt::format(
-      "{} hardware thread(s) were slowed down for heat since boot, {} time(s)", cores, times));
+  noise.push_back(
+      fmt::format("{} hardware thread(s){}, {} time(s)", cores, spec::heat_noise, times));
 }
 
 void add_memory(const fs::path& root, const HostFacts& facts, Noise& noise) {

@@ -53,9 +53,7 @@ std::string performance_table(const std::vector<spec::PerformanceRow>& rows) {
          verdict_text(row)});
   }
   return table.text() +
-         "medians with their intervals at 95 %, from 6 values on; ratio of B to A, turned so that "
-         "above "
-         "1 B is worse\n";
+         "Median [95 % interval, from 6 values]; a ratio above 1 means that B is worse.\n";
 }
 
 }  // namespace sabath::report

@@ -212,8 +212,7 @@ TEST_CASE("study: --dry-run shows the runs and what they can show, and makes not
   CHECK(answer.status == 0);
   CHECK_THAT(answer.output,
              Contains("10 run(s) of toy") && Contains("mode = b") && Contains("run  n  seed") &&
-                 Contains("5 run(s) of each setting") &&
-                 Contains("1.5 standard deviations with a probability of 39 %") &&
+                 Contains("5 run(s) of each setting") && Contains("within 1.5 sd: 39 %") &&
                  Contains("loss within 0.25: no two runs"));
   const json plan = answer_of(
       sabath({"--json", "run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"}));
@@ -236,13 +235,13 @@ TEST_CASE("study: what it can show is said before it is started") {
           "metrics": {"loss": {"unit": "1", "better": "lower", "margin": 0.3}}})");
   const Answer first = sabath({"run", folder, "--sweep", "n=1,2", "--seeds", "1..5"});
   REQUIRE(first.status == 0);
-  const auto told = first.errors.find("within 1, 2, 3 standard deviations with 6, 76, 99 %");
+  const auto told = first.errors.find("within 1, 2 or 3 sd is 6, 76 or 99 %");
   REQUIRE(told != std::string::npos);
   // Now the runs tell the spread.
   const Answer second = sabath({"run", folder, "--sweep", "n=1,2", "--seeds", "1..3"});
-  CHECK_THAT(second.errors, Contains("found equivalent in loss within 0.3 with "));
+  CHECK_THAT(second.errors, Contains("two equal settings agree in loss within 0.3 is "));
   CHECK_THAT(sabath({"run", folder, "--sweep", "n=1,2", "--seed", "1"}).errors,
-             Contains("no spread between seeds can be told"));
+             Contains("the spread between seeds is not measured"));
   CHECK_THAT(sabath({"run", folder, "--seed", "1"}).errors, !Contains("of each setting"));
 }
 
@@ -276,7 +275,7 @@ TEST_CASE("study: --dry-run tells the power at the recipe's margins by the runs 
   REQUIRE(sabath({"run", folder, "--set", "n=1", "--seed", "1"}).status == 0);  // tells nothing new
   const Answer answer = sabath({"run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"});
   CHECK_THAT(answer.output, Contains("loss within 3.16") && Contains("of 10 runs"));
-  CHECK_THAT(answer.output, !Contains("standard deviations with"));
+  CHECK_THAT(answer.output, !Contains("within   1 sd"));
   const json power = answer_of(sabath(
       {"--json", "run", folder, "--sweep", "n=1,2", "--seeds", "1..5", "--dry-run"}))["power"];
   const json metric = power["metrics"][0];

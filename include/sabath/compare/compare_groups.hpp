@@ -39,6 +39,9 @@ inline constexpr const char* energy_name = "energy of the accelerators";
 /// Of readings that count a GPU as a whole; nothing where a run has none.
 std::optional<double> accelerator_joules(const spec::RunRecord& record);
 
+/// "n1: load 3.28 on 2 usable hardware thread(s) ...": what disturbed a run as it began.
+std::vector<std::string> disturbances(const spec::RunRecord& record);
+
 struct GroupsToCompare {
   std::vector<NamedFactor> factors{};
   std::vector<RunValues> metrics{};
@@ -56,6 +59,7 @@ struct GroupsToCompare {
   bool two_sides = false;
   std::optional<ReferenceSide> reference{};
   SpeedMargin speed_margin{};
+  std::uint64_t disturbed_runs = 0;  ///< that began on a machine that was not quiet
 };
 
 /// Groups, metrics, classes and verdicts; the rest (recipe, notes ...) is the caller's to fill in.

@@ -18,14 +18,19 @@ struct SpeedVerdict {
   double median_reference = 0;
   double median = 0;
   double ratio_of_medians = 0;         ///< above 1 is worse, whatever `better` says
-  std::optional<Interval> interval{};  ///< of the ratio: Hodges and Lehmann's of the logarithms
+  std::optional<Interval> interval{};  ///< of the ratio
   bool faster = false;                 ///< wholly below 1 - margin
+  bool drifts = false;                 ///< the interval is wider, as the speed drifts within a run
 };
 
 /// Which of two sides the other is held against; without one they are peers.
 enum class ReferenceSide { a, b };
 
-/// What a ratio may differ from 1 by, and why: "on the same nodes".
+/// What the values of a side are: one of each of several runs, or the steps of one run in the order
+/// of time, which are no independent draws (src/compare/run_speed.hpp).
+enum class Draws { runs, steps };
+
+/// What a ratio may differ from 1 by, and why: "both ran on the same node".
 struct SpeedMargin {
   double value = 0;
   std::string why{};
@@ -45,12 +50,14 @@ double speed_margin(bool same_node, bool same_device_model);
 /// FAIL where the interval lies above 1 + margin, PASS where it lies within (1 - margin, 1 +
 /// margin) or wholly below, else INCONCLUSIVE; so too for values that are not positive, for a
 /// metric without a direction, and for too few values for an interval. The values are those after
-/// the warm-up.
+/// the warm-up. The interval is Hodges and Lehmann's of the logarithms; that of steps holds the
+/// ratio of the medians too.
 SpeedVerdict judge_speed(std::span<const double> reference,
                          std::span<const double> values,
                          spec::Better better,
                          double margin,
-                         double alpha = 0.05);
+                         double alpha = 0.05,
+                         Draws draws = Draws::runs);
 
 /// The same of two peers, each of which is held against the other: FAIL where one is slower than
 /// the margin allows, PASS where neither is. With the sides exchanged the verdict is the same and
@@ -59,6 +66,10 @@ SpeedVerdict judge_speed_of_peers(std::span<const double> a,
                                   std::span<const double> b,
                                   spec::Better better,
                                   double margin,
-                                  double alpha = 0.05);
+                                  double alpha = 0.05,
+                                  Draws draws = Draws::runs);
+
+/// "the ratio lies in [0.98, 1.02], allowed: 5 %".
+std::string ratio_text(const Interval& interval, double margin, bool drifts = false);
 
 }  // namespace sabath::compare

@@ -62,7 +62,7 @@ std::string metric_text(const app::MetricPower& metric) {
   const std::string margin = name + " within " + quantity_text(metric.margin, metric.unit);
   if (!metric.deviation)
     return "  " + margin + ": no two runs of this benchmark tell the spread between seeds yet\n";
-  return fmt::format("  {} with a probability of {:.0f} % (standard deviation {}, of {} runs)\n",
+  return fmt::format("  {}: {:.0f} % (sd {}, of {} runs)\n",
                      margin,
                      100 * metric.power.value_or(0),
                      quantity_text(*metric.deviation, metric.unit),
@@ -74,12 +74,12 @@ std::string power_text(const app::StudyPower& power) {
   std::string text = fmt::format("{} run(s) of each setting", power.runs);
   if (power.seeds < 2) {
     return text + (power.runs < 2
-                       ? ": no spread between runs can be told; --seeds or --repeat\n"
-                       : " with one seed: whether they repeat can be told, but no spread "
-                         "between seeds; --seeds\n");
+                       ? ": the spread between runs is not measured; --seeds or --repeat\n"
+                       : " with one seed: whether they repeat is measured, the spread "
+                         "between seeds is not; --seeds\n");
   }
   if (power.seeds < power.runs) text += fmt::format(", of {} seeds", power.seeds);
-  text += "; two settings without a difference are found equivalent (TOST, 5 %)\n";
+  text += "; the chance to show that two equal settings agree (TOST, 5 %):\n";
   const bool is_known =
       !power.metrics.empty() &&
       std::all_of(power.metrics.begin(), power.metrics.end(), [](const app::MetricPower& metric) {
@@ -87,7 +87,7 @@ std::string power_text(const app::StudyPower& power) {
       });
   for (const double margin : {1.0, 1.5, 2.0, 3.0}) {
     if (is_known) break;
-    text += fmt::format("  within {:>3} standard deviations with a probability of {:.0f} %\n",
+    text += fmt::format("  within {:>3} sd: {:.0f} %\n",
                         margin,
                         100 * compare::equivalence_power(static_cast<int>(power.seeds), margin));
   }
@@ -98,23 +98,28 @@ std::string power_text(const app::StudyPower& power) {
 
 /// The same in one line.
 std::string short_power_text(const app::StudyPower& power) {
-  std::string text = fmt::format("{} run(s) of each setting", power.runs);
-  if (power.seeds < 2) return text + " and no two seeds: no spread between seeds can be told";
-  text += ": two settings without a difference are found equivalent";
+  if (power.seeds < 2) {
+    return fmt::format(
+        "{} run(s) of each setting and no two seeds: the spread between seeds is not "
+        "measured",
+        power.runs);
+  }
+  const std::string with = fmt::format(
+      "with {} seeds per setting, the chance to show that two equal settings agree", power.seeds);
   std::string known;
   for (const app::MetricPower& metric : power.metrics) {
     if (!metric.power) continue;
-    known += fmt::format("{} {} within {} with {:.0f} %",
+    known += fmt::format("{} in {} within {} is {:.0f} %",
                          known.empty() ? "" : ",",
                          metric.metric,
                          quantity_text(metric.margin, metric.unit),
                          100 * *metric.power);
   }
-  if (!known.empty()) return text + " in" + known;
+  if (!known.empty()) return with + known;
   const auto percent = [&](double margin) {
     return 100 * compare::equivalence_power(static_cast<int>(power.seeds), margin);
   };
-  return text + fmt::format(" within 1, 2, 3 standard deviations with {:.0f}, {:.0f}, {:.0f} %",
+  return with + fmt::format(" within 1, 2 or 3 sd is {:.0f}, {:.0f} or {:.0f} %",
                             percent(1),
                             percent(2),
                             percent(3));

@@ -82,7 +82,10 @@ TEST_CASE("groups: spread is held against the margin, pair by pair") {
   CHECK(compared(hosts, some(values), 0.3).result == Verdict::pass);
   const auto without = compared(hosts, some(values));
   CHECK(without.result == Verdict::inconclusive);
-  CHECK_THAT(without.reason, Contains("no margin"));
+  CHECK_THAT(without.reason,
+             Contains("gives no `margin`. The means differ by 0.") &&
+                 Contains("(90 % interval, n = 10 and 10, Hedges' g ") &&
+                 Contains("). Set one with --margin"));
   const auto narrow = compared(hosts, some(values), 0.02);
   CHECK(narrow.result == Verdict::inconclusive);
   CHECK(narrow.metrics.front().runs_needed > 10U);

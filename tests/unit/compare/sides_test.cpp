@@ -30,7 +30,7 @@ GroupsToCompare sides(const Values& a, const Values& b, std::optional<double> ma
   metric.values.insert(metric.values.end(), b.begin(), b.end());
   request.metrics = {metric};
   request.two_sides = true;
-  request.speed_margin = {0.05, "on the same nodes"};
+  request.speed_margin = {0.05, "both ran on the same node"};
   return request;
 }
 
@@ -181,11 +181,14 @@ TEST_CASE("sides: the usual table has energy and the last validation loss, which
   add(energy_name, normal(6, 500, 5), normal(6, 900, 5), true);
   add("train/val_loss", {1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 7}, false);
   add(total_time_name, normal(6, 10, 0.1), normal(6, 10, 0.1), true);
+  request.disturbed_runs = 3;
   const auto result = compare_groups(request);
   std::vector<std::string> names;
   for (const auto& row : result.performance)
     names.push_back(row.name);
   CHECK(names == std::vector<std::string>{total_time_name, "train/val_loss", energy_name});
+  CHECK_THAT(result.performance_reason,
+             Contains("3 of 12 runs began on a machine that was not quiet"));
   const auto& loss = result.performance[1];
   CHECK(loss.kind == sabath::spec::PerformanceKind::quality);
   CHECK_FALSE(loss.verdict);
