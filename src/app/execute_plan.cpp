@@ -14,6 +14,7 @@
 #include "run_software.hpp"
 #include "run_stages.hpp"
 #include "run_steps.hpp"
+#include "session_digests.hpp"
 #include "space_reserve.hpp"
 #include "stage_graph.hpp"
 #include "status_observer.hpp"
@@ -325,7 +326,7 @@ class Execution {
                                      (step() > 1 ? "." + std::to_string(step()) : "") + ".jsonl"),
                                 options,
                                 clock_);
-    RunSoftware software(plan_, files_.directory());
+    RunSoftware& software = watched_.emplace(plan_, files_.directory());
     OutputStamps stamps;
     CodeWatch code(plan_, recipe_);
     if (earlier_)
@@ -491,6 +492,7 @@ class Execution {
     record_.run_id = plan_.run_id;
     record_.ended = now();
     record_.software = software_.software;
+    if (!software_.opened.name.empty()) record_.facets = {software_.opened};
     record_.determinism.emplace().threads = software_.threads;
     if (masked_ > 0) record_.masked = masked_;
     base::write_file_atomically(step_file(files_, status_.attempt, step()), record_text(record_));
@@ -544,6 +546,7 @@ class Execution {
     take_plan(plan_, recipe_, record_);
     if (record_.energy.empty()) record_.energy = "none: no stage was started";
     record_.facets = make_facets(plan_, record_.hosts, recipe_, base::current_environment());
+    record_.facets.push_back(session_digests(plan_, base::current_environment()));
     add_software();
     if (masked_ > 0) record_.masked = masked_;
   }
@@ -570,6 +573,7 @@ class Execution {
   spec::RunRecord record_{};
   std::optional<SpaceReserve> reserve_{};
   base::SteadyTime started_{};
+  std::optional<RunSoftware> watched_{};  ///< ends after the record: the kernel takes its time
   FoundSoftware software_{};
   std::optional<ScratchFolder> scratch_{};
   std::optional<NodeCopies> node_copies_{};

@@ -8,6 +8,7 @@
 #include <sabath/base/redact.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/recipe.hpp>
+#include <sabath/spec/session_variables.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
@@ -199,7 +200,10 @@ void fill_items(report::Report& report, const std::vector<RunFacts>& facts) {
   std::vector<std::map<std::string, std::size_t>> numbers;
   for (std::size_t run = 0; run < facts.size(); ++run) {
     for (const spec::Facet& facet : facts[run].facets) {
+      // Digests of two homes say nothing about each other.
+      if (facet.name == spec::session_facet) continue;
       for (const auto& [name, value] : facet.items) {
+        if (facet.name == spec::opened_facet && !spec::is_opened_path(name)) continue;
         const auto [found, added] = known.try_emplace({facet.name, name}, report.items.size());
         if (added) {
           report.items.push_back({facet.name, name, {}, {}});

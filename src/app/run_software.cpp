@@ -3,6 +3,7 @@
 #include "determinism.hpp"
 #include "library_questions.hpp"
 #include "named_files.hpp"
+#include "opened_files.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
@@ -30,6 +31,10 @@ constexpr std::size_t digest_digits = 16;
 constexpr std::size_t most_notes = 50;
 /// What is hashed in less than half a second need not be told.
 constexpr std::uint64_t told_bytes = std::uint64_t{256} << 20U;
+
+/// What digests of opened files may take: so much, and one part in a hundred of the run's time.
+constexpr std::chrono::nanoseconds hashing_time = std::chrono::milliseconds(20);
+constexpr int hashing_share = 100;
 
 /// Of all variants that the stages run in.
 std::vector<spec::BuiltLayer> layers_of(const spec::RunPlan& plan) {
@@ -138,7 +143,11 @@ void shorten(std::vector<std::string>& notes) {
 }  // namespace
 
 RunSoftware::RunSoftware(const spec::RunPlan& plan, fs::path run_directory)
-    : plan_(plan), run_directory_(std::move(run_directory)) {}
+    : plan_(plan),
+      run_directory_(std::move(run_directory)),
+      opens_({.is_known = known_places(plan, run_directory_)}),
+      watch_("/proc",
+             [this](int pid, const std::string& stage) { return opens_.look_at(pid, stage); }) {}
 
 base::ProcessResult RunSoftware::run(const std::string& stage,
                                      base::Command command,
@@ -151,15 +160,19 @@ base::ProcessResult RunSoftware::run(const std::string& stage,
     note_program(stage, environment);
   }
   command.on_start = [&, then = command.on_start](int pid) {
+    opens_.begin(stage, pid);
     watch_.begin(stage, pid);
     if (then) then(pid);
   };
   struct Ending {
-    probe::LibraryWatch& watch;
+    RunSoftware& software;
     const std::string& stage;
-    ~Ending() { watch.end(stage); }
+    ~Ending() {
+      software.watch_.end(stage);
+      software.opens_.end(stage);
+    }
   };
-  const Ending ending{watch_, stage};
+  const Ending ending{*this, stage};
   return processes.run(command, std::move(stop));
 }
 
@@ -262,11 +275,12 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
                                   base::Observer& observer,
                                   std::stop_token stop) {
   probe::SeenFiles seen = watch_.finish();
+  const probe::SeenOpens opens = opens_.finish();
   add_unseen(seen.files);
   probe::IdentifiedFiles identified = identify(seen, observer, stop);
   add_scripts(identified.files);
   FoundSoftware found;
-  found.cpu_s = seen.cpu_s;
+  found.cpu_s = seen.cpu_s + opens.cpu_s;
   found.software.notes = seen.notes;
   auto& notes = found.software.notes;
   notes.insert(notes.end(), identified.notes.begin(), identified.notes.end());
@@ -295,8 +309,13 @@ FoundSoftware RunSoftware::finish(base::ProcessRunner& processes,
   const std::string compilers = compilers_of(identified.files, plan_, run_directory_);
   if (!compilers.empty()) found.software.versions["compiler"] = compilers;
   find_packages(found.software);
-  for (probe::IdentifiedFile& file : identified.files)
+  std::set<std::string> loaded;
+  for (probe::IdentifiedFile& file : identified.files) {
+    loaded.insert(file.library.path);
     found.software.libraries.push_back(std::move(file.library));
+  }
+  const auto time = hashing_time + (std::chrono::steady_clock::now() - began_) / hashing_share;
+  found.opened = opened_facet(opens, loaded, plan_.state_directory, time, stop);
   shorten(notes);
   return found;
 }
@@ -339,6 +358,7 @@ void add_software_facets(const FoundSoftware& found,
                          const fs::path& run_directory,
                          std::vector<spec::Facet>& facets) {
   facets.push_back(libraries_facet(found, plan, run_directory));
+  if (!found.opened.name.empty()) facets.push_back(found.opened);
   if (found.software.packages) facets.push_back({"packages", *found.software.packages});
 }
 

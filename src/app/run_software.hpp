@@ -4,10 +4,12 @@
 #include <sabath/base/process.hpp>
 #include <sabath/probe/library_watch.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
+#include <sabath/probe/open_watch.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -23,12 +25,13 @@ struct FoundSoftware {
   spec::Software software{};
   std::map<std::string, std::string> threads{};  ///< by library: how many it would use
   double cpu_s = 0;                              ///< of looking while the stages ran
+  spec::Facet opened{};                          ///< files that nothing else names
 };
 
 /// "1.0; 2.0": adds those of `values`, one or several, that are not told yet.
 void add_told(std::string& told, std::string_view values);
 
-/// Finds out what the processes of a run's stages load.
+/// Finds out what the processes of a run's stages load and open.
 class RunSoftware {
  public:
   /// `plan` must outlive this.
@@ -40,8 +43,8 @@ class RunSoftware {
                           base::Command command,
                           base::ProcessRunner& processes,
                           std::stop_token stop);
-  /// Once all stages have ended: digests of what was loaded, and what the libraries say of
-  /// themselves. Those are asked by processes of `program`, this sabath.
+  /// Once all stages have ended: digests of what was loaded and opened, and what the libraries say
+  /// of themselves. Those are asked by processes of `program`, this sabath.
   FoundSoftware finish(base::ProcessRunner& processes,
                        const std::filesystem::path& program,
                        const spec::CpuFacts& cpu,
@@ -62,7 +65,9 @@ class RunSoftware {
   std::mutex mutex_;
   std::map<std::string, base::Environment> environments_{};  ///< by stage
   std::map<std::string, probe::MappedFile> programs_{};      ///< that stages began with, by path
-  probe::LibraryWatch watch_{};
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  probe::OpenWatch opens_;
+  probe::LibraryWatch watch_;  ///< last: its thread looks with `opens_`, too
 };
 
 /// Shared libraries by name and programs as "program.NAME", "PATH=DIGEST" of each file, that were
@@ -73,7 +78,7 @@ spec::Facet libraries_facet(const FoundSoftware& found,
                             const spec::RunPlan& plan,
                             const std::filesystem::path& run_directory);
 
-/// That, and `packages` where a Python of no layer was seen: name -> version.
+/// That, `opened`, and `packages` where a Python of no layer was seen: name -> version.
 void add_software_facets(const FoundSoftware& found,
                          const spec::RunPlan& plan,
                          const std::filesystem::path& run_directory,

@@ -7,6 +7,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/spec/output_kept.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -67,6 +68,24 @@ void put_software(const spec::Software& earlier, spec::Software& software) {
     const std::string later = std::exchange(told, versions);
     add_told(told, later);
   }
+}
+
+/// What both name is as the earlier step had it.
+void put_opened(const spec::Facet& earlier, spec::Facet& opened) {
+  const std::string method(spec::opened_method);
+  const auto later = opened.items.find(method);
+  const bool is_sampled = later != opened.items.end() && later->second != spec::every_open;
+  opened.name = earlier.name;
+  std::size_t notes = 0;
+  std::map<std::string, std::string> items = earlier.items;
+  for (const auto& [item, value] : earlier.items)
+    notes += item.starts_with(spec::opened_note) ? 1 : 0;
+  for (const auto& [item, value] : opened.items) {
+    const bool is_note = item.starts_with(spec::opened_note);
+    items.emplace(is_note ? std::string(spec::opened_note) + std::to_string(++notes) : item, value);
+  }
+  if (is_sampled) items[method] = spec::some_opens;
+  opened.items = std::move(items);
 }
 
 }  // namespace
@@ -154,6 +173,8 @@ void put_before(const RunRecord& earlier, RunRecord& record, FoundSoftware& soft
   put_first(earlier.energy_readings, record.energy_readings);
   put_hosts(earlier, record);
   if (earlier.software) put_software(*earlier.software, software.software);
+  if (const spec::Facet* const opened = earlier.facet(spec::opened_facet))
+    put_opened(*opened, software.opened);
   if (earlier.determinism)
     software.threads.insert(earlier.determinism->threads.begin(),
                             earlier.determinism->threads.end());

@@ -10,6 +10,7 @@
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/probe/library_watch.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,88 +28,11 @@ using base::ErrorKind;
 /// Hashing so much takes long enough for a person to ask what goes on.
 constexpr std::uintmax_t long_bytes = std::uintmax_t{256} << 20U;
 
-/// What a terminal, a desktop or a login leaves in the environment, and is other in the next one.
-constexpr std::array<std::string_view, 34> session_names{"_",
-                                                         "COLORTERM",
-                                                         "COLUMNS",
-                                                         "DBUS_SESSION_BUS_ADDRESS",
-                                                         "DISPLAY",
-                                                         "GNOME_TERMINAL_SCREEN",
-                                                         "GNOME_TERMINAL_SERVICE",
-                                                         "GPG_TTY",
-                                                         "INVOCATION_ID",
-                                                         "ITERM_SESSION_ID",
-                                                         "JOURNAL_STREAM",
-                                                         "KITTY_PID",
-                                                         "KITTY_WINDOW_ID",
-                                                         "LESS",
-                                                         "LESSOPEN",
-                                                         "LINES",
-                                                         "LS_COLORS",
-                                                         "MAIL",
-                                                         "MAKEFLAGS",
-                                                         "MAKELEVEL",
-                                                         "MFLAGS",
-                                                         "OLDPWD",
-                                                         "PAGER",
-                                                         "PS1",
-                                                         "PWD",
-                                                         "SESSION_MANAGER",
-                                                         "SHLVL",
-                                                         "STY",
-                                                         "SYSTEMD_EXEC_PID",
-                                                         "TERM",
-                                                         "TERM_PROGRAM",
-                                                         "WAYLAND_DISPLAY",
-                                                         "WINDOWID",
-                                                         "WT_SESSION"};
-constexpr std::array<std::string_view, 10> session_heads{"KONSOLE_",
-                                                         "SSH_C",
-                                                         "SSH_TTY",
-                                                         "TERM_SESSION",
-                                                         "TMUX",
-                                                         "VSCODE_",
-                                                         "VTE_",
-                                                         "XAUTH",
-                                                         "XDG_SE",
-                                                         "XDG_VTNR"};
-/// Whose a process is, and where: needed to work at all, other for each job, and no input.
-constexpr std::array<std::string_view, 20> place_names{
-    "HOME",          "HOSTNAME",       "JOB_ID",  "JOB_NAME",    "JOB_SCRIPT", "KRB5CCNAME",
-    "LOGNAME",       "NSLOTS",         "PE",      "PE_HOSTFILE", "QUEUE",      "REQUEST",
-    "SSH_AGENT_PID", "SSH_AUTH_SOCK",  "TASK_ID", "TEMP",        "TMP",        "TMPDIR",
-    "USER",          "XDG_RUNTIME_DIR"};
-/// Of schedulers, of what starts ranks, and of CI services; which GPUs a stage has.
-constexpr std::array<std::string_view, 22> place_heads{
-    "BUILDKITE_",   "CI_",   "CUDA_VISIBLE_", "FLUX_",   "GITHUB_", "GPU_DEVICE_ORD",
-    "HIP_VISIBLE_", "LSB_",  "LS_JOB",        "LSF_",    "OAR_",    "PALS_",
-    "PBS_",         "PMIX_", "PMI_",          "PRTE_",   "ROCR_",   "RUNNER_",
-    "SGE_",         "SLURM", "ZE_AFFINITY_",  "_CONDOR_"};
-
-template <class List>
-bool has(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
-template <class List>
-bool begins_with_one(const List& heads, std::string_view name) {
-  return std::any_of(
-      heads.begin(), heads.end(), [&](std::string_view head) { return name.starts_with(head); });
-}
-
-bool is_of_session(std::string_view name) {
-  return has(session_names, name) || begins_with_one(session_heads, name);
-}
-
-bool is_of_place(std::string_view name) {
-  return has(place_names, name) || begins_with_one(place_heads, name);
-}
-
 }  // namespace
 
 base::Environment inherited_by(const spec::PlannedStage& stage, base::Environment user) {
   std::erase_if(user, [&](const auto& item) {
-    return item.first.starts_with("SABATH_") || (stage.cache && is_of_session(item.first));
+    return item.first.starts_with("SABATH_") || (stage.cache && spec::is_of_login(item.first));
   });
   return user;
 }
@@ -165,7 +89,7 @@ std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) con
   std::vector<std::string> lines;
   for (const auto& [name, value] : inherited_) {
     if (!seen.contains(name) || stage.environment.contains(name)) continue;
-    if (is_of_place(name) || base::names_a_secret(name)) continue;
+    if (spec::is_of_place(name) || base::names_a_secret(name)) continue;
     lines.push_back(name + "=" + value);
   }
   return base::sha256_of(canonical_list(lines)).text();

@@ -4,6 +4,7 @@
 #include "output_pairs.hpp"
 #include "performance.hpp"
 #include "repetition.hpp"
+#include "session_differences.hpp"
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_runs.hpp>
@@ -66,6 +67,9 @@ spec::Comparison compare_runs(const Side& a,
   comparison.a = a.record.run_id;
   comparison.b = b.record.run_id;
   comparison.differences = facet_differences(a.record, b.record);
+  for (const auto& more :
+       {session_differences(a.record, b.record), opened_differences(a.record, b.record)})
+    comparison.differences.insert(comparison.differences.end(), more.begin(), more.end());
   const spec::Facet none;
   const auto environment_of = [&](const Side& side) -> const auto& {
     const spec::Facet* facet = side.record.facet("environment");
@@ -104,7 +108,8 @@ spec::Comparison compare_runs(const Side& a,
   comparison.likely_cause = likely_cause({first,
                                           earlier_sign(metrics.items, first, stages),
                                           cascade_of(metrics.items, outputs.items),
-                                          differing_around(a, b)},
+                                          differing_around(a, b),
+                                          not_looked_at(a.record, b.record)},
                                          metrics.items,
                                          comparison.differences,
                                          a.record,

@@ -1,7 +1,10 @@
 #include "likely_cause.hpp"
 
 #include "repetition.hpp"
+#include "session_differences.hpp"
 #include "step_clock.hpp"
+
+#include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
@@ -61,17 +64,38 @@ std::string listed(const std::vector<std::string>& items) {
   return fmt::format("{} and {}", fmt::join(items.begin(), items.end() - 1, ", "), items.back());
 }
 
-std::string what_differs(const std::vector<Group>& groups, const std::vector<std::string>& around) {
+/// Takes what the code may not use out of `groups` and returns it.
+std::vector<Group> take_uncertain(std::vector<Group>& groups) {
+  const auto is_certain = [](const Group& group) { return !is_uncertain(group.noun); };
+  const auto first = std::stable_partition(groups.begin(), groups.end(), is_certain);
+  std::vector<Group> uncertain(std::make_move_iterator(first),
+                               std::make_move_iterator(groups.end()));
+  groups.erase(first, groups.end());
+  return uncertain;
+}
+
+std::string_view words_of(const std::string& noun) {
+  if (noun == spec::session_facet) return "variables of the session";
+  if (noun == spec::opened_facet) return "files that they opened";
+  return noun;
+}
+
+std::string what_differs(const std::vector<Group>& groups,
+                         const std::vector<Group>& uncertain,
+                         const std::vector<std::string>& around) {
+  std::vector<std::string> phrases;
+  for (const auto* some : {&groups, &uncertain}) {
+    for (const Group& group : *some)
+      phrases.push_back(fmt::format("{} ({})", words_of(group.noun), listed(group.items)));
+  }
+  const std::string differ =
+      phrases.empty() ? "" : fmt::format("the runs differ in {}", listed(phrases));
   if (groups.empty() && !around.empty()) {
-    return fmt::format("the repository around the recipe's folder was in another state ({})",
+    return fmt::format("{}the repository around the recipe's folder was in another state ({})",
+                       differ.empty() ? "" : differ + ", ",
                        listed(around));
   }
-  if (groups.empty()) return "nothing that is recorded differs";
-  std::vector<std::string> phrases;
-  for (const Group& group : groups) {
-    phrases.push_back(fmt::format("{} ({})", group.noun, listed(group.items)));
-  }
-  return fmt::format("the runs differ in {}", listed(phrases));
+  return differ.empty() ? "nothing that is recorded differs" : differ;
 }
 
 /// Other judged metrics of the same stage that have values where `first` parts, all equal.
@@ -209,7 +233,32 @@ bool has_python_of_host(const spec::RunRecord& record) {
   return first != libraries->items.end() && first->first.starts_with(python);
 }
 
+/// What the code may have used, where no other difference is. At least one group.
+std::string uncertain_conclusion(const std::vector<Group>& uncertain, const Beginning& beginning) {
+  std::string files;
+  std::string variables;
+  for (const Group& group : uncertain) {
+    const bool is_one = group.items.size() == 1;
+    if (group.noun == spec::opened_facet) {
+      files =
+          fmt::format("{} {} not the same for both", listed(group.items), is_one ? "was" : "were");
+    } else {
+      variables = fmt::format(
+          "{} {} between the sessions", listed(group.items), is_one ? "differs" : "differ");
+    }
+  }
+  if (variables.empty()) return files + ", which is the likely cause";
+  return fmt::format(
+      "{}{}{}, which is the likely cause where the code reads it (of values only "
+      "digests are kept); not looked at: {}",
+      files,
+      files.empty() ? "" : ", and ",
+      variables,
+      fmt::join(beginning.not_looked_at, ", "));
+}
+
 std::string conclusion(const std::vector<Group>& groups,
+                       const std::vector<Group>& uncertain,
                        const std::vector<spec::FacetDifference>& differences,
                        const Beginning& beginning,
                        bool from_start,
@@ -228,6 +277,7 @@ std::string conclusion(const std::vector<Group>& groups,
   if (has_item(groups, "determinism", "sample_order")) {
     return "the order of the data is the likely cause";
   }
+  if (has(uncertain, spec::opened_facet)) return uncertain_conclusion(uncertain, beginning);
   if (std::any_of(differences.begin(), differences.end(), is_of_library)) {
     return "other libraries compute in another order, or with other code, which is the likely "
            "cause";
@@ -250,6 +300,7 @@ std::string conclusion(const std::vector<Group>& groups,
   }
   if (has(groups, "launch")) return "the way it was started is the likely cause";
   if (!groups.empty()) return "what differs between them is the likely cause";
+  if (!uncertain.empty()) return uncertain_conclusion(uncertain, beginning);
   if (!beginning.around.empty())
     return "that is the likely cause where the code uses it (what a stage names as "
            "{recipe}/../FILE is recorded)";
@@ -257,8 +308,9 @@ std::string conclusion(const std::vector<Group>& groups,
     return "initial weights that no seed decides are the likely cause";
   return fmt::format(
       "something that is not recorded or not determined, such as {}a race, an unseeded generator "
-      "or uninitialised memory, is the likely cause",
-      has_unknown_packages ? "packages of the host's Python, which is of no layer, " : "");
+      "or uninitialised memory, is the likely cause; not looked at: {}",
+      has_unknown_packages ? "packages of the host's Python, which is of no layer, " : "",
+      fmt::join(beginning.not_looked_at, ", "));
 }
 
 }  // namespace
@@ -289,9 +341,10 @@ std::string likely_cause(const Beginning& beginning,
                          const std::vector<spec::FacetDifference>& differences,
                          const spec::RunRecord& a,
                          const spec::RunRecord& b) {
-  const auto& [first, earlier, cascade, around] = beginning;
+  const auto& [first, earlier, cascade, around, unseen] = beginning;
   if (first == nullptr && earlier == nullptr) return {};
-  const std::vector<Group> groups = groups_of(differences, a, b);
+  std::vector<Group> groups = groups_of(differences, a, b);
+  const std::vector<Group> uncertain = take_uncertain(groups);
   std::vector<std::string> began;
   began.push_back(first == nullptr ? "all that is judged is equal"
                                    : where_it_began(*first, metrics));
@@ -307,9 +360,10 @@ std::string likely_cause(const Beginning& beginning,
                           (cascade.initial_weights && cascade.initial_weights->differs);
   const std::string known = known_reason(groups, a, b);
   return fmt::format("{}; {}: {}",
-                     what_differs(groups, around),
+                     what_differs(groups, uncertain, around),
                      fmt::join(began, "; "),
                      known.empty() ? conclusion(groups,
+                                                uncertain,
                                                 differences,
                                                 beginning,
                                                 from_start,

@@ -26,6 +26,7 @@ struct Beginning {
   /// Files around the recipe's folder that were not in the same state. They count where nothing
   /// else differs: most repositories have much that a run does not use.
   std::vector<std::string> around{};
+  std::vector<std::string> not_looked_at{};  ///< where a difference could hide all the same
 };
 
 /// The earliest rung of the cascade (code, environment, data order, initial weights, first loss,

@@ -1,5 +1,7 @@
 #include "repetition.hpp"
 
+#include "session_differences.hpp"
+
 #include <sabath/spec/record_scope.hpp>
 
 #include <algorithm>
@@ -214,6 +216,7 @@ std::vector<spec::FacetDifference> facet_differences(const spec::RunRecord& a,
       of_a.emplace("user", a.user);
       of_b.emplace("user", b.user);
     }
+    if (is_uncertain(facet)) continue;
     const bool is_known = a.facet(facet) != nullptr && b.facet(facet) != nullptr;
     if (facet == "libraries") {
       add_libraries(differences, a, b);
@@ -238,6 +241,7 @@ Bearing bearing_of(const spec::FacetDifference& difference,
         is_execution_parameter(a, difference.item) && is_execution_parameter(b, difference.item);
     return execution ? Bearing::environment : Bearing::result;
   }
+  if (is_uncertain(facet)) return Bearing::nothing;
   if (facet == "code") return Bearing::code;
   // Nothing else says of which build a program of the host's is.
   if (facet == "libraries" && difference.item.starts_with(spec::program_item))
@@ -256,15 +260,15 @@ Bearing bearing_of(const spec::FacetDifference& difference,
 spec::Repetition repetition_of(const std::vector<spec::FacetDifference>& differences,
                                const spec::RunRecord& a,
                                const spec::RunRecord& b) {
-  if (differences.empty()) return spec::Repetition::repeat;
-  Bearing first = Bearing::seed;
+  Bearing first = Bearing::nothing;
   for (const auto& difference : differences)
     first = std::min(first, bearing_of(difference, a, b));
-  constexpr std::array<spec::Repetition, 5> kinds{spec::Repetition::different,
+  constexpr std::array<spec::Repetition, 6> kinds{spec::Repetition::different,
                                                   spec::Repetition::replicate,
                                                   spec::Repetition::revise,
                                                   spec::Repetition::reproduce,
-                                                  spec::Repetition::resample};
+                                                  spec::Repetition::resample,
+                                                  spec::Repetition::repeat};
   return kinds[static_cast<std::size_t>(first)];
 }
 

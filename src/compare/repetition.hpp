@@ -15,6 +15,7 @@ enum class Bearing {
   code,
   host,  ///< host, user, launch, libraries of the system, variables of the session
   seed,
+  nothing,  ///< what the code may not use: variables of the session, files that were opened
 };
 
 Bearing bearing_of(const spec::FacetDifference& difference,

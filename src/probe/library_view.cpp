@@ -66,15 +66,20 @@ bool FileStamp::is_settled() const {
 std::optional<FileStamp> stamp_of(const fs::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return FileStamp{status.st_dev,
-                   status.st_ino,
-                   static_cast<std::uint64_t>(status.st_size),
-                   nanoseconds(status.st_mtim),
-                   nanoseconds(status.st_ctim)};
+  return stamp_from(status);
 }
 
-LibraryView::LibraryView(fs::path proc)
+FileStamp stamp_from(const struct stat& status) {
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<std::uint64_t>(status.st_size),
+          nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim)};
+}
+
+LibraryView::LibraryView(fs::path proc, ProcessVisitor visitor)
     : proc_(std::move(proc)),
+      visitor_(std::move(visitor)),
       self_(::getpid()),
       own_program_(stamp_of("/proc/self/exe")),
       own_mounts_(link_text("/proc/self/ns/mnt")) {}
@@ -145,6 +150,7 @@ void LibraryView::visit(const base::ProcessStat& stat, const std::string& stage,
     read_maps(stat.pid, stage, parent == self_);
   }
   look_for_missed(stat, known->second);
+  if (visitor_ && visitor_(stat.pid, stage)) is_new_ = true;
 }
 
 /// The kernel adds the page faults of a child to its parent's when that waits for it, and every

@@ -13,13 +13,18 @@
 #include <string>
 #include <utility>
 
+struct stat;
+
 namespace sabath::probe {
+
+FileStamp stamp_from(const struct stat& status);
 
 /// What is known of the processes of a run's stages and of the files that they map. One thread at a
 /// time.
 class LibraryView {
  public:
-  explicit LibraryView(std::filesystem::path proc);
+  /// `visitor` is called for each process at each look.
+  explicit LibraryView(std::filesystem::path proc, ProcessVisitor visitor = {});
 
   /// Looks once at the processes beneath the stages' own (stage -> pid) and at daemons of theirs.
   /// True when there was something new.
@@ -61,6 +66,7 @@ class LibraryView {
   std::filesystem::path folder_of(int pid) const { return proc_ / std::to_string(pid); }
 
   std::filesystem::path proc_;
+  ProcessVisitor visitor_;
   int self_;
   std::optional<FileStamp> own_program_;
   std::string own_mounts_;

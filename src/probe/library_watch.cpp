@@ -1,11 +1,11 @@
 #include "library_view.hpp"
+#include "thread_cpu.hpp"
 
 #include <sabath/base/process_table.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <ctime>
 #include <mutex>
 #include <stop_token>
 #include <system_error>
@@ -26,18 +26,13 @@ constexpr int part_of_time = 4;
 constexpr std::chrono::nanoseconds allowance = 10ms;
 constexpr int share = 100;
 
-std::chrono::nanoseconds thread_cpu() {
-  struct timespec time {};
-  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return {};
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
 }  // namespace
 
 struct LibraryWatch::State {
   /// The thread is not begun by a stage's: it would be bound to that stage's cores. Where no more
   /// threads may be made (a limit of processes, say) the run goes on unseen.
-  explicit State(std::filesystem::path proc) : view(std::move(proc)) {
+  State(std::filesystem::path proc, ProcessVisitor visitor)
+      : view(std::move(proc), std::move(visitor)) {
     try {
       thread = std::jthread([this](std::stop_token stop) { run(stop); });
     } catch (const std::system_error& error) {
@@ -137,8 +132,8 @@ struct LibraryWatch::State {
   std::jthread thread;  ///< last: it ends before what it uses
 };
 
-LibraryWatch::LibraryWatch(std::filesystem::path proc)
-    : state_(std::make_unique<State>(std::move(proc))) {}
+LibraryWatch::LibraryWatch(std::filesystem::path proc, ProcessVisitor visitor)
+    : state_(std::make_unique<State>(std::move(proc), std::move(visitor))) {}
 
 LibraryWatch::~LibraryWatch() = default;
 

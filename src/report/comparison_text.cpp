@@ -44,10 +44,11 @@ std::string differing_facets(const Comparison& comparison) {
   return text;
 }
 
-std::string_view explain(spec::Repetition repetition) {
-  switch (repetition) {
+std::string_view explain(const Comparison& comparison) {
+  switch (comparison.repetition) {
     case spec::Repetition::repeat:
-      return "nothing differs";
+      return comparison.differences.empty() ? "nothing differs"
+                                            : "nothing differs but what the code may not use";
     case spec::Repetition::resample:
       return "only the seed differs";
     case spec::Repetition::reproduce:
@@ -240,7 +241,7 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
   head.add("kind",
            fmt::format("{}: {}{}",
                        spec::to_string(comparison.repetition),
-                       explain(comparison.repetition),
+                       explain(comparison),
                        facets.empty() ? "" : " (differs: " + facets + ")"));
   head.gap();
   std::string text =

@@ -2,9 +2,11 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/spec/record_scope.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -141,10 +143,22 @@ void add_software(LabelledLines& lines, const spec::RunRecord& record) {
           "{} program(s) and libraries were seen loaded{}; --libraries lists them",
           software.libraries.size(),
           software.notes.empty() ? "" : fmt::format(", with {} note(s)", software.notes.size())));
-  if (!software.packages) return;
-  lines.add("packages",
-            fmt::format("{} of a Python that is of no layer; --libraries lists them",
-                        software.packages->size()));
+  if (software.packages) {
+    lines.add("packages",
+              fmt::format("{} of a Python that is of no layer; --libraries lists them",
+                          software.packages->size()));
+  }
+  const spec::Facet* const opened = record.facet(spec::opened_facet);
+  if (opened == nullptr) return;
+  const auto files =
+      std::count_if(opened->items.begin(), opened->items.end(), [](const auto& item) {
+        return spec::is_opened_path(item.first);
+      });
+  const auto method = opened->items.find(std::string(spec::opened_method));
+  lines.add("opened",
+            fmt::format("{} other file(s), seen by {}; --libraries lists them",
+                        files,
+                        method == opened->items.end() ? "?" : method->second));
 }
 
 void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
@@ -157,6 +171,11 @@ void add_knobs(LabelledLines& lines, const spec::RunRecord& record) {
               fmt::format("{} ({})",
                           *record.seed.value,
                           record.seed.origin == "drawn" ? "drawn from the system" : "given"));
+  }
+  if (const spec::Facet* const session = record.facet(spec::session_facet)) {
+    lines.add(
+        "session",
+        fmt::format("{} inherited variables, by digests of their values", session->items.size()));
   }
   if (!record.determinism) return;
   const spec::Determinism& determinism = *record.determinism;
@@ -189,6 +208,17 @@ std::string libraries_text(const spec::Software& software) {
   for (const std::string& note : software.notes)
     text += "  note: " + base::printable(note) + "\n";
   return text;
+}
+
+std::string opened_text(const spec::Facet& opened) {
+  base::TextTable table({{"opened", base::Align::left}, {"content", base::Align::left}});
+  constexpr std::size_t shown = 40;  // size and the beginning of the digest
+  std::string notes;
+  for (const auto& [item, value] : opened.items) {
+    if (spec::is_opened_path(item)) table.add({base::printable(item), value.substr(0, shown)});
+    if (item.starts_with(spec::opened_note)) notes += "  note: " + base::printable(value) + "\n";
+  }
+  return (table.empty() ? "" : table.text()) + notes;
 }
 
 }  // namespace sabath::report

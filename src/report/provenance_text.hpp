@@ -17,5 +17,7 @@ void add_knobs(LabelledLines& lines, const spec::RunRecord& record);
 
 /// Every program and library that was loaded, one in a line, and what could not be seen.
 std::string libraries_text(const spec::Software& software);
+/// Of the facet `opened`.
+std::string opened_text(const spec::Facet& opened);
 
 }  // namespace sabath::report

@@ -5,6 +5,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/session_variables.hpp>
 #include <sabath/spec/shown_value.hpp>
 
 #include <fmt/format.h>
@@ -312,6 +313,8 @@ std::string record_text(const RunRecord& record, const RecordView& view) {
   for (const spec::HostFacts& host : record.hosts)
     append_part(text, host_text(host));
   if (view.libraries && record.software) append_part(text, libraries_text(*record.software));
+  if (const spec::Facet* opened = record.facet(spec::opened_facet); view.libraries && opened)
+    append_part(text, opened_text(*opened));
   append_part(text, tail_text(record, columns));
   return text;
 }

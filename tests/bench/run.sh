@@ -10,6 +10,7 @@ if [[ -z ${REFERENCE_TOOLS:-} ]]; then
 fi
 python3 "$here/bench.py" "$@"
 python3 "$here/run_bench.py" "$@"
+python3 "$here/opens_bench.py" "$1"
 python3 "$here/catalog_bench.py" "$@"
 python3 "$here/verify.py" "$1"
 python3 "$here/env_bench.py" "$1"

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -49,6 +50,9 @@ struct SeenFiles {
   double cpu_s = 0;  ///< what looking cost
 };
 
+/// Looks further at a process of a stage that lives. True when there was something new.
+using ProcessVisitor = std::function<bool(int pid, const std::string& stage)>;
+
 /// Looks at what the processes of a run's stages have mapped to execute (/proc/PID/maps), while
 /// they live.
 ///
@@ -61,8 +65,9 @@ struct SeenFiles {
 /// Runs in a thread of its own. Never throws; what cannot be seen is told in the notes.
 class LibraryWatch {
  public:
-  /// `proc` is /proc, or a fake.
-  explicit LibraryWatch(std::filesystem::path proc = "/proc");
+  /// `proc` is /proc, or a fake. `visitor` is called for each process at each look, in the thread
+  /// of the watch.
+  explicit LibraryWatch(std::filesystem::path proc = "/proc", ProcessVisitor visitor = {});
   ~LibraryWatch();
   LibraryWatch(const LibraryWatch&) = delete;
   LibraryWatch& operator=(const LibraryWatch&) = delete;

@@ -1,0 +1,156 @@
+#include "session_differences.hpp"
+
+#include <sabath/spec/session_variables.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace sabath::compare {
+namespace {
+
+using Items = std::map<std::string, std::string>;
+
+constexpr std::size_t shown_digits = 12;
+
+const Items* items_of(const spec::RunRecord& record, std::string_view facet) {
+  const spec::Facet* const found = record.facet(facet);
+  return found == nullptr ? nullptr : &found->items;
+}
+
+/// Whose record lacks it: "A", "B" or "A and B"; empty: both have it.
+std::string lacking(bool has_a, bool has_b) {
+  if (has_a) return has_b ? "" : "B";
+  return has_b ? "A" : "A and B";
+}
+
+/// The name of the key of a facet's digests; empty where there are none.
+std::string_view key_of(const Items& session) {
+  return session.empty() ? "" : spec::key_of_session_value(session.begin()->second);
+}
+
+bool is_of_one_home(const Items& a, const Items& b) {
+  return a.empty() || b.empty() || (!key_of(a).empty() && key_of(a) == key_of(b));
+}
+
+/// The record has its value elsewhere.
+bool is_known_by_value(const std::string& name, const spec::RunRecord& record) {
+  for (const char* const facet : {"variables", "determinism"}) {
+    const spec::Facet* const found = record.facet(facet);
+    if (found != nullptr && (found->items.contains(name) || found->items.contains("seed." + name)))
+      return true;
+  }
+  const auto& told = record.determinism;
+  return told && (told->seeds.contains(name) || told->switches.contains(name) ||
+                  told->threads.contains(name));
+}
+
+std::string digest_text(const Items& session, const std::string& name) {
+  const auto found = session.find(name);
+  if (found == session.end()) return {};
+  return "set (digest " + found->second.substr(spec::key_name_digits, shown_digits) + ")";
+}
+
+bool reuses_stages(const spec::RunRecord& record) {
+  return std::any_of(record.stages.begin(), record.stages.end(), [](const auto& stage) {
+    return stage.state == "reused";
+  });
+}
+
+bool is_sampled(const Items& opened) {
+  const auto method = opened.find(std::string(spec::opened_method));
+  return method == opened.end() || method->second != spec::every_open;
+}
+
+bool has_notes(const Items& opened) {
+  return std::any_of(opened.begin(), opened.end(), [](const auto& item) {
+    return item.first.starts_with(spec::opened_note);
+  });
+}
+
+/// No file that was opened can have been missed.
+bool saw_all(const spec::RunRecord& record, const Items& opened) {
+  return !is_sampled(opened) && !has_notes(opened) && !reuses_stages(record);
+}
+
+/// "12 bytes, sha256:..." of a file that was hashed, else its size alone.
+bool is_other(const std::string& a, const std::string& b) {
+  const bool is_hashed = a.find(',') != std::string::npos && b.find(',') != std::string::npos;
+  return is_hashed ? a != b : a.substr(0, a.find(',')) != b.substr(0, b.find(','));
+}
+
+}  // namespace
+
+bool is_uncertain(std::string_view facet) {
+  return facet == spec::session_facet || facet == spec::opened_facet;
+}
+
+std::vector<spec::FacetDifference> session_differences(const spec::RunRecord& a,
+                                                       const spec::RunRecord& b) {
+  std::vector<spec::FacetDifference> differences;
+  const Items* const of_a = items_of(a, spec::session_facet);
+  const Items* const of_b = items_of(b, spec::session_facet);
+  if (of_a == nullptr || of_b == nullptr || !is_of_one_home(*of_a, *of_b)) return differences;
+  Items all = *of_a;
+  all.insert(of_b->begin(), of_b->end());
+  for (const auto& [name, digest] : all) {
+    if (spec::changes_with_session(name)) continue;
+    if (is_known_by_value(name, a) || is_known_by_value(name, b)) continue;
+    spec::FacetDifference one{
+        std::string(spec::session_facet), name, digest_text(*of_a, name), digest_text(*of_b, name)};
+    if (one.a != one.b) differences.push_back(std::move(one));
+  }
+  return differences;
+}
+
+std::vector<spec::FacetDifference> opened_differences(const spec::RunRecord& a,
+                                                      const spec::RunRecord& b) {
+  std::vector<spec::FacetDifference> differences;
+  const Items* const of_a = items_of(a, spec::opened_facet);
+  const Items* const of_b = items_of(b, spec::opened_facet);
+  if (of_a == nullptr || of_b == nullptr) return differences;
+  const bool is_certain = saw_all(a, *of_a) && saw_all(b, *of_b);
+  Items all = *of_a;
+  all.insert(of_b->begin(), of_b->end());
+  for (const auto& [path, file] : all) {
+    if (!spec::is_opened_path(path)) continue;
+    const auto in_a = of_a->find(path);
+    const auto in_b = of_b->find(path);
+    const bool in_both = in_a != of_a->end() && in_b != of_b->end();
+    if (in_both ? !is_other(in_a->second, in_b->second) : !is_certain) continue;
+    differences.push_back({std::string(spec::opened_facet),
+                           path,
+                           in_a == of_a->end() ? "" : in_a->second,
+                           in_b == of_b->end() ? "" : in_b->second});
+  }
+  return differences;
+}
+
+std::vector<std::string> not_looked_at(const spec::RunRecord& a, const spec::RunRecord& b) {
+  std::vector<std::string> texts;
+  const Items* const session_a = items_of(a, spec::session_facet);
+  const Items* const session_b = items_of(b, spec::session_facet);
+  if (const auto who = lacking(session_a != nullptr, session_b != nullptr); !who.empty()) {
+    texts.push_back(fmt::format("variables of the session (not recorded by {})", who));
+  } else if (!is_of_one_home(*session_a, *session_b)) {
+    texts.emplace_back(
+        "variables of the session (unknown: digests of two homes cannot be compared)");
+  }
+  const Items* const opened_a = items_of(a, spec::opened_facet);
+  const Items* const opened_b = items_of(b, spec::opened_facet);
+  if (const auto who = lacking(opened_a != nullptr, opened_b != nullptr); !who.empty()) {
+    texts.push_back(fmt::format("files that processes opened (not recorded by {})", who));
+  } else {
+    if (is_sampled(*opened_a) || is_sampled(*opened_b))
+      texts.emplace_back("files that were open for a short time");
+    if (has_notes(*opened_a) || has_notes(*opened_b))
+      texts.emplace_back("files that a record notes as not seen ('sabath show RUN --libraries')");
+  }
+  if (reuses_stages(a) || reuses_stages(b)) texts.emplace_back("what reused stages had read");
+  texts.emplace_back("the network and the clock");
+  return texts;
+}
+
+}  // namespace sabath::compare

@@ -1,0 +1,108 @@
+#include "open_events.hpp"
+
+#include "mount_table.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/fanotify.h>
+#include <unistd.h>
+
+namespace sabath::probe {
+namespace {
+
+constexpr std::size_t buffer_bytes = 8192;
+
+/// File systems without files of their own, whose opens are no inputs.
+bool is_of_kernel(std::string_view type) {
+  constexpr auto types = std::to_array<std::string_view>(
+      {"autofs",     "binfmt_misc", "bpf",      "cgroup",   "cgroup2", "configfs",
+       "debugfs",    "devpts",      "devtmpfs", "efivarfs", "fusectl", "hugetlbfs",
+       "mqueue",     "nsfs",        "nfsd",     "proc",     "pstore",  "rpc_pipefs",
+       "securityfs", "selinuxfs",   "sysfs",    "tracefs"});
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+/// To name a path on one of these may wait for a server that is gone.
+bool is_of_network(std::string_view type) {
+  constexpr auto types = std::to_array<std::string_view>({"9p",
+                                                          "afs",
+                                                          "beegfs",
+                                                          "ceph",
+                                                          "cifs",
+                                                          "gpfs",
+                                                          "lustre",
+                                                          "ncpfs",
+                                                          "nfs",
+                                                          "nfs4",
+                                                          "ocfs2",
+                                                          "orangefs",
+                                                          "panfs",
+                                                          "smb3",
+                                                          "virtiofs"});
+  return type.starts_with("fuse") || std::find(types.begin(), types.end(), type) != types.end();
+}
+
+}  // namespace
+
+std::optional<OpenEvents> OpenEvents::ask(const std::filesystem::path& proc) {
+  constexpr unsigned flags = FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK;
+  constexpr unsigned open_flags = O_RDONLY | O_CLOEXEC | O_LARGEFILE | O_NONBLOCK | O_NOATIME;
+  OpenEvents events{base::UniqueFd(::fanotify_init(flags, open_flags))};
+  if (!events.fd_) return std::nullopt;
+  bool has_root = false;
+  std::set<std::string> seen;
+  for (const Mount& mount : read_mount_table(proc.parent_path())) {
+    if (is_of_kernel(mount.type)) continue;
+    const std::string point = mount.point.string();
+    // One file system is asked for once; those of memory have one name.
+    const bool is_in_memory = mount.type == "tmpfs" || mount.type == "overlay";
+    if (!seen.insert(is_in_memory ? point : mount.type + " " + mount.source).second) continue;
+    const bool is_asked =
+        !is_of_network(mount.type) && ::fanotify_mark(events.fd_.get(),
+                                                      FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
+                                                      FAN_OPEN,
+                                                      AT_FDCWD,
+                                                      point.c_str()) == 0;
+    has_root = has_root || (is_asked && point == "/");
+    if (!is_asked) events.left_out_.push_back(mount.type + " at " + base::printable(point));
+  }
+  if (!has_root) return std::nullopt;
+  return events;
+}
+
+OpenEvents::Taken OpenEvents::read(const std::function<void(int pid, int fd)>& take) {
+  alignas(fanotify_event_metadata) std::array<char, buffer_bytes> buffer{};
+  Taken taken;
+  const ssize_t got = ::read(fd_.get(), buffer.data(), buffer.size());
+  if (got < 0) {
+    // A file that may not be opened here takes its report with it; the next may be read.
+    const int problem = errno;
+    taken.has_more = problem != EAGAIN && problem != EINVAL && problem != EBADF;
+    taken.has_lost = taken.has_more && problem != EINTR;
+    return taken;
+  }
+  auto left = static_cast<long>(got);
+  const auto* event = reinterpret_cast<const fanotify_event_metadata*>(buffer.data());
+  for (; FAN_EVENT_OK(event, left); event = FAN_EVENT_NEXT(event, left)) {
+    if (event->vers != FANOTIFY_METADATA_VERSION) break;
+    if ((event->mask & FAN_Q_OVERFLOW) != 0) taken.has_lost = true;
+    const base::UniqueFd file(event->fd);
+    if (file && event->pid != ::getpid()) take(event->pid, file.get());
+  }
+  taken.has_more = got > 0;
+  return taken;
+}
+
+void OpenEvents::forget() {
+  for (const unsigned kind : {FAN_MARK_FILESYSTEM, FAN_MARK_MOUNT})
+    ::fanotify_mark(fd_.get(), FAN_MARK_FLUSH | kind, 0, AT_FDCWD, nullptr);
+}
+
+}  // namespace sabath::probe
