@@ -1,10 +1,13 @@
 #include "output_trees.hpp"
 
 #include <sabath/arrays/array_file.hpp>
+#include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/compare/array_trees.hpp>
 #include <sabath/spec/output_rule.hpp>
+
+#include <chrono>
 
 namespace sabath::app {
 namespace {
@@ -14,6 +17,9 @@ using base::ErrorKind;
 
 constexpr std::uint64_t least_bytes = 1U << 20U;
 constexpr std::uint64_t most_text = 1U << 30U;
+/// A file can hold values without end: as long may it take to read them.
+constexpr std::chrono::seconds least_time{60};
+constexpr std::uint64_t bytes_per_second = 8U << 20U;
 
 }  // namespace
 
@@ -29,18 +35,27 @@ void keep_trees(spec::OutputRecord& output,
   if (output.size_bytes < least_bytes) return;
   const spec::Recipe recipe = spec::parse_recipe(recipe_text, "recipe");
   const spec::OutputRule rule = spec::rule_for(recipe.compare, output.stage, output.path);
+  const std::chrono::seconds most =
+      least_time + std::chrono::seconds(output.size_bytes / bytes_per_second);
+  const base::ReadLimits limits{stop, std::chrono::steady_clock::now() + most};
   const auto between = [&] {
-    if (!stop.stop_requested()) return;
-    throw Error(ErrorKind::interrupted,
-                "interrupted while the values of its output '" + output.path + "' were hashed");
+    if (stop.stop_requested()) {
+      throw Error(ErrorKind::interrupted,
+                  "interrupted while the values of its output '" + output.path + "' were hashed");
+    }
+    if (std::chrono::steady_clock::now() < limits.until) return;
+    throw Error(ErrorKind::integrity,
+                "reading them takes longer than " + base::format_duration(most));
   };
   const auto told = [&](const char* why) {
     observer.note("output " + output.stage + "/" + output.path +
                   ": no digests of its values: " + why);
   };
   try {
-    const auto source = arrays::open_arrays(files.outputs(output.stage) / output.path, rule);
+    const auto source =
+        arrays::open_arrays(files.outputs(output.stage) / output.path, rule, limits);
     if (!source) return;
+    between();
     const std::string text = spec::text_of(compare::make_trees(*source, rule.tolerance, between));
     const std::filesystem::path file = trees_file(files, output);
     base::make_directories(file.parent_path());

@@ -2,11 +2,11 @@
 #include "file_bytes.hpp"
 #include "h5_extent.hpp"
 #include "npy_header.hpp"
+#include "reader_client.hpp"
 #include "zip_members.hpp"
 
 #include <sabath/arrays/array_file.hpp>
-#include <sabath/arrays/hdf5_file.hpp>
-#include <sabath/base/error.hpp>
+#include <sabath/base/reader_ended.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Source = std::unique_ptr<base::ArraySource>;
 using Opener = Source (*)(const fs::path&);
+using base::ReadLimits;
 
 /// What ends before its file does, behind something else, is no file with a user block but the
 /// first member of an archive, whose others would not be looked at: a header of tar takes 512
@@ -46,10 +47,10 @@ bool is_keras(const ZipMembers& members) {
 }
 
 /// A zip file is one of arrays by what it holds.
-Source open_zip(const fs::path& path) {
+Source open_zip(const fs::path& path, const ReadLimits& limits) {
   const auto members = ZipMembers::open(path);
   const auto is_npy = [](const base::ZipMember& member) { return member.path.ends_with(".npy"); };
-  if (is_keras(*members)) return open_keras(path);
+  if (is_keras(*members)) return open_keras(path, limits);
   const bool is_npz = !members->list().empty() &&
                       std::all_of(members->list().begin(), members->list().end(), is_npy);
   return is_npz ? open_npz(path) : nullptr;
@@ -70,12 +71,12 @@ Source open_by_ending(const fs::path& path) {
   return nullptr;
 }
 
-Source open_by_content(const fs::path& path) {
+Source open_by_content(const fs::path& path, const ReadLimits& limits) {
   FileBytes file(path);
   const std::string start = file.text(0, 8);
-  if (is_hdf5(file)) return open_hdf5(path);
+  if (is_hdf5(file)) return open_hdf5_apart(path, {}, limits);
   if (start.starts_with(npy_magic)) return open_npy(path);
-  if (start.starts_with("PK\x03\x04")) return open_zip(path);
+  if (start.starts_with("PK\x03\x04")) return open_zip(path, limits);
   if (is_netcdf_classic(start)) return open_netcdf_classic(path);
   if (is_safetensors(file)) return open_safetensors(path);
   return open_by_ending(path);
@@ -85,19 +86,19 @@ using Outside = std::vector<base::OutsideValues>;
 
 Outside outside_by_content(const fs::path& path) {
   FileBytes file(path);
-  if (is_hdf5(file)) return outside_values_of_hdf5(path);
+  if (is_hdf5(file)) return outside_values_apart(path);
   if (file.text(0, 4) == "PK\x03\x04")
     return is_keras(*ZipMembers::open(path)) ? outside_values_of_keras(path) : Outside{};
   return path.string().ends_with(".onnx") ? outside_values_of_onnx(path) : Outside{};
 }
 
 Outside outside_as_declared(const fs::path& path, const std::string& as) {
-  if (as == "hdf5") return outside_values_of_hdf5(path);
+  if (as == "hdf5") return outside_values_apart(path);
   if (as == "onnx") return outside_values_of_onnx(path);
   if (as == "keras") return outside_values_of_keras(path);
   if (as != "netcdf") return {};
   FileBytes file(path);
-  return is_netcdf_classic(file.text(0, 4)) ? Outside{} : outside_values_of_hdf5(path);
+  return is_netcdf_classic(file.text(0, 4)) ? Outside{} : outside_values_apart(path);
 }
 
 }  // namespace
@@ -105,30 +106,32 @@ Outside outside_as_declared(const fs::path& path, const std::string& as) {
 Outside outside_values(const fs::path& path, const spec::OutputRule& rule) {
   try {
     return rule.as.empty() ? outside_by_content(path) : outside_as_declared(path, rule.as);
+  } catch (const base::ReaderEnded&) {
+    throw;  // it may lead out all the same
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::integrity) throw;
     return {};  // equal damage is equal
   }
 }
 
-Source open_arrays(const fs::path& path, const spec::OutputRule& rule) {
+Source open_arrays(const fs::path& path, const spec::OutputRule& rule, const ReadLimits& limits) {
   if (rule.as == "bytes") return nullptr;
-  if (rule.as.empty()) return open_by_content(path);
+  if (rule.as.empty()) return open_by_content(path, limits);
   if (rule.as == "raw") return open_raw(path, rule.raw.value());
   if (rule.as == "netcdf") {
     FileBytes file(path);
-    return is_netcdf_classic(file.text(0, 4)) ? open_netcdf_classic(path) : open_hdf5(path);
+    return is_netcdf_classic(file.text(0, 4)) ? open_netcdf_classic(path)
+                                              : open_hdf5_apart(path, {}, limits);
   }
   constexpr std::pair<std::string_view, Opener> known[] = {{"npy", open_npy},
                                                            {"npz", open_npz},
                                                            {"csv", open_csv},
                                                            {"safetensors", open_safetensors},
-                                                           {"onnx", open_onnx},
-                                                           {"keras", open_keras}};
+                                                           {"onnx", open_onnx}};
   for (const auto& [name, open] : known) {
     if (rule.as == name) return open(path);
   }
-  return open_hdf5(path);
+  return rule.as == "keras" ? open_keras(path, limits) : open_hdf5_apart(path, {}, limits);
 }
 
 }  // namespace sabath::arrays

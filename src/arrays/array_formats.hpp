@@ -2,6 +2,7 @@
 
 #include <sabath/base/array_source.hpp>
 #include <sabath/base/outside_values.hpp>
+#include <sabath/base/read_limits.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <filesystem>
@@ -30,7 +31,8 @@ std::unique_ptr<base::ArraySource> open_raw(const std::filesystem::path& path,
 std::unique_ptr<base::ArraySource> open_onnx(const std::filesystem::path& path);
 std::vector<base::OutsideValues> outside_values_of_onnx(const std::filesystem::path& path);
 /// The weights and the configuration of a model that Keras 3 saved.
-std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path);
+std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path,
+                                              const base::ReadLimits& limits = {});
 std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::path& path);
 
 }  // namespace sabath::arrays

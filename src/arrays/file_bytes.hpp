@@ -16,6 +16,7 @@ class FileBytes final : public ByteSource {
 
   std::uint64_t size() const override { return size_; }
   void read(std::uint64_t offset, std::span<std::byte> out) override;
+  int descriptor() const noexcept { return fd_.get(); }
 
  private:
   std::string place_;

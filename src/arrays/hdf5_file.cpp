@@ -5,6 +5,7 @@
 #include "h5_type.hpp"
 #include "h5_unwritten.hpp"
 #include "h5_walk.hpp"
+#include "hdf5_source.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/base/digest.hpp>
@@ -39,7 +40,7 @@ H5Id open_file(const std::filesystem::path& path, const std::string& place) {
       H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose, place, "cannot open as HDF5");
 }
 
-class Hdf5File final : public base::ArraySource {
+class Hdf5File final : public Hdf5Source {
  public:
   Hdf5File(const std::filesystem::path& path, const std::string& place)
       : place_(place),
@@ -107,6 +108,12 @@ class Hdf5File final : public base::ArraySource {
     if (array_now.leaf.values_per_element() != 1) return 0;
     if (!array_now.unwritten) array_now.unwritten.emplace(array_now.object.get());
     return array_now.unwritten->from(first);
+  }
+
+  std::optional<std::uint64_t> offset_in_file(const base::ArrayInfo& array) override {
+    const QuietErrors quiet;
+    const Entry& entry = find(array);
+    return entry.link.empty() ? current(entry).offset : std::nullopt;
   }
 
  private:
@@ -436,15 +443,21 @@ class Hdf5File final : public base::ArraySource {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path,
+std::unique_ptr<Hdf5Source> open_hdf5_source(const std::filesystem::path& path,
                                              const std::string& place) {
   const QuietErrors quiet;
-  return std::make_unique<Hdf5File>(path, place.empty() ? path.string() : place);
+  return std::make_unique<Hdf5File>(path, place);
 }
 
-std::vector<base::OutsideValues> outside_values_of_hdf5(const std::filesystem::path& path) {
+std::unique_ptr<base::ArraySource> open_hdf5(const std::filesystem::path& path,
+                                             const std::string& place) {
+  return open_hdf5_source(path, place.empty() ? path.string() : place);
+}
+
+std::vector<base::OutsideValues> outside_values_of_hdf5(const std::filesystem::path& path,
+                                                        const std::string& name) {
   const QuietErrors quiet;
-  const std::string place = path.string();
+  const std::string place = name.empty() ? path.string() : name;
   const H5Id file = open_file(path, place);
   std::vector<base::OutsideValues> outside;
   for (const Entry& entry : walk(file.get(), place)) {

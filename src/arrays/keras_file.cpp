@@ -1,8 +1,8 @@
 #include "array_formats.hpp"
+#include "reader_client.hpp"
 #include "strided_file.hpp"
 #include "zip_members.hpp"
 
-#include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -103,11 +103,12 @@ std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::
   for (std::size_t i = 0; i < members->list().size(); ++i) {
     if (members->list()[i].path == weights_name) unpack(*members->source(i), weights);
   }
-  return members->has(weights_name) ? outside_values_of_hdf5(weights)
+  return members->has(weights_name) ? outside_values_apart(weights)
                                     : std::vector<base::OutsideValues>{};
 }
 
-std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path) {
+std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path,
+                                              const base::ReadLimits& limits) {
   const auto members = ZipMembers::open(path);
   const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-keras-");
   const std::filesystem::path weights = folder.path() / weights_name;
@@ -128,9 +129,10 @@ std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path)
     throw base::Error(base::ErrorKind::integrity,
                       path.string() + ": cannot read as a Keras model: it has no " + weights_name);
   }
-  // HDF5 has the file open by the time that its name is removed with the folder.
-  return std::make_unique<Together>(open_hdf5(weights, path.string() + ":" + weights_name),
-                                    open_strided(path.string(), std::move(others), {}));
+  // The file is open by the time that its name is removed with the folder.
+  return std::make_unique<Together>(
+      open_hdf5_apart(weights, path.string() + ":" + weights_name, limits),
+      open_strided(path.string(), std::move(others), {}));
 }
 
 }  // namespace sabath::arrays

@@ -1,6 +1,6 @@
+#include "reader_client.hpp"
 #include "series_path.hpp"
 
-#include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path)
-      : place_(path.string()), source_(open_hdf5(path)) {
+      : place_(path.string()), source_(open_hdf5_apart(path)) {
     for (base::ArrayInfo& info : source_->list())
       arrays_.emplace(info.path, std::move(info));
   }

@@ -10,6 +10,7 @@
 #include "settings.hpp"
 #include "workspace.hpp"
 
+#include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/printable_json.hpp>
 #include <sabath/base/text_table.hpp>
@@ -164,6 +165,9 @@ int run_program(int argc, char** argv) noexcept {
   // So is a file that may grow no further (`ulimit -f`).
   ::signal(SIGXFSZ, SIG_IGN);
   fill_standard_descriptors();
+  // A reader process, of which there may be many: no command line is parsed for it.
+  if (argc == 3 && std::string_view(argv[1]) == arrays::reader_command)
+    ::_exit(arrays::serve_arrays(argv[2]));
   try {
     return parse_and_run(argc, argv);
   } catch (const std::bad_alloc&) {

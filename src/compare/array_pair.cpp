@@ -6,7 +6,7 @@
 #include "tree_pair.hpp"
 #include "unreadable_arrays.hpp"
 
-#include <sabath/base/error.hpp>
+#include <sabath/base/reader_ended.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
@@ -240,13 +240,17 @@ Findings compare_arrays(const std::string& name,
       ++at_b;
     } else {
       const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
-      if (why.empty()) {
-        Finding finding = pair.compare(*at_a, *at_b);
-        if (is_all_nan(finding.item) && !at_a->is_attribute)
-          unreadable.add(name_of(*at_a), only_nan);
-        add(*at_a, std::move(finding));
-      } else {
+      if (!why.empty()) {
         unreadable.add(name_of(*at_a), why);
+      } else {
+        try {
+          Finding finding = pair.compare(*at_a, *at_b);
+          if (is_all_nan(finding.item) && !at_a->is_attribute)
+            unreadable.add(name_of(*at_a), only_nan);
+          add(*at_a, std::move(finding));
+        } catch (const base::ReaderEnded& ended) {
+          unreadable.add(name_of(*at_a), ended.why() + " (" + ended.file() + ")");
+        }
       }
       ++at_a;
       ++at_b;

@@ -2,7 +2,7 @@
 #include "rounding.hpp"
 #include "tolerance.hpp"
 
-#include <sabath/base/error.hpp>
+#include <sabath/base/reader_ended.hpp>
 #include <sabath/compare/array_trees.hpp>
 
 #include <fmt/format.h>
@@ -160,10 +160,16 @@ class TreeMaker {
     tree.absolute = *tolerance.absolute;
     tree.relative = *tolerance.relative;
     if (!array.unreadable.empty()) return tree;
-    if (base::size_of(array.type) > 0) {
-      add_numbers(tree, array, tolerance);
-    } else {
-      add_texts(tree, array);
+    try {
+      if (base::size_of(array.type) > 0) {
+        add_numbers(tree, array, tolerance);
+      } else {
+        add_texts(tree, array);
+      }
+    } catch (const base::ReaderEnded& ended) {
+      tree.unreadable = ended.why();
+      tree.chunks.clear();
+      return tree;
     }
     Summer root;
     for (const spec::ChunkDigest& chunk : tree.chunks)

@@ -7,7 +7,7 @@
 #include "tree_pair.hpp"
 #include "unreadable_arrays.hpp"
 
-#include <sabath/base/error.hpp>
+#include <sabath/base/reader_ended.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/compare/array_trees.hpp>
 
@@ -106,7 +106,12 @@ class OutputPairs {
       return;
     }
     if (rules.rule.as == "bytes") return keep(name, whole_file(bytes_differ(*a, *b)));
-    add_different(name, *a, *b, rules);
+    try {
+      add_different(name, *a, *b, rules);
+    } catch (const base::ReaderEnded& ended) {
+      findings_.not_evaluated.push_back(
+          fmt::format("the output {} {} ({})", name, ended.why(), ended.file()));
+    }
   }
 
   Findings take() { return std::move(findings_); }
@@ -156,7 +161,13 @@ class OutputPairs {
   void note_outside(const std::string& name, const OutputSide& side, const spec::OutputRule& rule) {
     if (!side.outside) return;
     UnreadableArrays unreadable;
-    for (const base::OutsideValues& values : side.outside(rule)) {
+    std::vector<base::OutsideValues> outside;
+    try {
+      outside = side.outside(rule);
+    } catch (const base::ReaderEnded& ended) {
+      unreadable.add("whether the output " + name + " has values in other files", ended.why());
+    }
+    for (const base::OutsideValues& values : outside) {
       const std::filesystem::path folder = std::filesystem::path(name).parent_path();
       const std::string file = (folder / values.file).lexically_normal().string();
       if (find(of_a_, file) != nullptr && find(of_b_, file) != nullptr) continue;

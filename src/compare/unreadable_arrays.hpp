@@ -20,7 +20,9 @@ class UnreadableArrays {
   }
   std::vector<std::string> take(const std::string& output) {
     if (count_ > shown) {
-      told_.push_back(fmt::format("{} more arrays of {} cannot be judged", count_ - shown, output));
+      told_.push_back(fmt::format("{} more arrays{} cannot be judged",
+                                  count_ - shown,
+                                  output.empty() ? "" : " of " + output));
     }
     return std::move(told_);
   }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sabath/base/error.hpp>
+
+#include <string>
+
+namespace sabath::base {
+
+/// The process that read a file of arrays ended before it answered: it crashed, or exceeded a limit
+/// of time or memory. Of the kind `integrity`. What else the file holds may be readable.
+class ReaderEnded : public Error {
+ public:
+  /// `array` is empty for the whole file; `how` is "the reader process was killed by ...".
+  ReaderEnded(const std::string& file, const std::string& array, const std::string& how)
+      : Error(ErrorKind::integrity,
+              file + (array.empty() ? "" : ":/" + array) + ": cannot be read: " + how),
+        file_(file),
+        why_("cannot be read: " + how) {}
+
+  const std::string& file() const noexcept { return file_; }
+  /// Follows a name.
+  const std::string& why() const noexcept { return why_; }
+
+ private:
+  std::string file_;
+  std::string why_;
+};
+
+}  // namespace sabath::base

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sabath/base/unique_fd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace sabath::base {
+
+/// Another process of this program, for work that may crash or never end. It is started as
+/// `PROGRAM COMMAND PID`, with this process's pid. It gets few variables of the environment, and
+/// these descriptors: 0 is a stream socket to this process, 1 and 2 take nothing, 3 is `memory()`.
+/// It is killed when the thread that started it ends. One thread at a time.
+class SandboxProcess {
+ public:
+  /// Throws Error{launch}.
+  SandboxProcess(const std::string& command, std::size_t memory_bytes);
+  ~SandboxProcess();  ///< kills it
+  SandboxProcess(const SandboxProcess&) = delete;
+  SandboxProcess& operator=(const SandboxProcess&) = delete;
+
+  int socket() const noexcept { return socket_.get(); }
+  /// Memory that both share, of a fixed size.
+  const std::byte* memory() const noexcept { return memory_; }
+  /// Whether it still runs, and has sent nothing that was not taken.
+  bool is_idle() const noexcept;
+  std::chrono::nanoseconds processor_time() const noexcept;
+  void kill() noexcept;
+  /// Waits for its end: "was killed by signal 11 (SIGSEGV)", "exited with status 1".
+  std::string wait_for_end();
+  /// Whether a signal ended it that only others send (SIGKILL); known after wait_for_end().
+  bool was_killed() const noexcept { return was_killed_; }
+
+ private:
+  UniqueFd socket_{};
+  std::byte* memory_ = nullptr;
+  std::size_t memory_bytes_ = 0;
+  int pid_ = -1;
+  bool was_killed_ = false;
+};
+
+constexpr int sandbox_socket = 0;
+constexpr int sandbox_memory = 3;
+
+/// For the process that was started so, before it reads the first untrusted byte. It closes what
+/// descriptors it inherited besides the four, dies with the process `parent`, makes no core dump,
+/// cannot be traced, writes no file and has at most `memory_bytes`. Where the kernel filters system
+/// calls it can neither start programs, nor use a network, nor open files but for reading.
+/// Returns false where it is no child of `parent`.
+bool enter_sandbox(int parent, std::uint64_t memory_bytes) noexcept;
+
+}  // namespace sabath::base

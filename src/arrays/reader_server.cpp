@@ -1,0 +1,258 @@
+#include "h5_error.hpp"
+#include "hdf5_source.hpp"
+#include "reader_messages.hpp"
+
+#include <sabath/arrays/hdf5_file.hpp>
+#include <sabath/arrays/reader_process.hpp>
+#include <sabath/base/sandbox.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <span>
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+namespace sabath::arrays {
+namespace {
+
+/// A packed chunk of 1 GiB takes three times that while it is unpacked.
+constexpr std::uint64_t most_memory = std::uint64_t{4} << 30U;
+
+/// The other end is gone: nothing is left to do.
+struct Closed {};
+
+class ReaderServer {
+ public:
+  explicit ReaderServer(std::byte* memory) : memory_(memory) {}
+
+  [[noreturn]] void serve() {
+    while (true) {
+      const MessageHead head = receive_head();
+      std::string payload(head.bytes, '\0');
+      receive(payload.data(), payload.size());
+      try {
+        answer(static_cast<Request>(head.what), PayloadReader(payload));
+      } catch (const std::bad_alloc&) {
+        send(Answer::out_of_memory, {});
+      } catch (const base::Error& error) {
+        fail(error.kind(), error.what(), error.hint());
+      } catch (const std::exception& error) {
+        fail(base::ErrorKind::integrity, error.what(), {});
+      }
+      read_ahead();
+    }
+  }
+
+ private:
+  /// Values that were read before they are asked for, into part `part`.
+  struct Ahead {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    bool is_read = false;
+  };
+
+  void answer(Request request, PayloadReader payload) {
+    switch (request) {
+      case Request::open:
+        return open(payload.text());
+      case Request::close:
+        array_.reset();
+        source_.reset();
+        return send(Answer::done, {});
+      case Request::outside:
+        return outside(payload.text());
+      case Request::read:
+        return read(payload);
+      case Request::read_texts:
+        return read_texts(payload);
+      case Request::unwritten: {
+        const base::ArrayInfo array = payload.array();
+        PayloadWriter out;
+        out.number(source().unwritten(array, payload.number()));
+        return send(Answer::done, out);
+      }
+    }
+    throw base::Error(base::ErrorKind::internal, "reader process: unknown request");
+  }
+
+  Hdf5Source& source() const {
+    if (!source_) throw base::Error(base::ErrorKind::internal, "reader process: no file is open");
+    return *source_;
+  }
+
+  /// HDF5 opens files by name. This one is that of the descriptor that came with the request.
+  std::string file_name() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
+
+  void open(const std::string& place) {
+    array_.reset();
+    source_.reset();
+    source_ = open_hdf5_source(file_name(), place);
+    PayloadWriter out;
+    const std::vector<base::ArrayInfo> infos = source_->list();
+    out.number(infos.size());
+    for (const base::ArrayInfo& info : infos)
+      out.array(info);
+    send(Answer::done, out);
+  }
+
+  void outside(const std::string& place) {
+    PayloadWriter out;
+    const auto values = outside_values_of_hdf5(file_name(), place);
+    out.number(values.size());
+    for (const base::OutsideValues& one : values) {
+      out.text(one.array);
+      out.text(one.file);
+    }
+    send(Answer::done, out);
+  }
+
+  void read(PayloadReader& payload) {
+    base::ArrayInfo array = payload.array();
+    const std::uint64_t first = payload.number();
+    const std::uint64_t count = payload.number();
+    if (!array_ || *array_ != array) {
+      array_ = std::move(array);
+      next_ = 0;
+      ahead_ = {};
+      offset_ = source().offset_in_file(*array_);
+    }
+    PayloadWriter out;
+    if (offset_) {
+      out.number(*offset_);
+      return send(Answer::in_file, out);
+    }
+    const bool is_there = ahead_.is_read && ahead_.first == first && ahead_.count == count;
+    part_ = 1 - part_;
+    ahead_ = {};
+    if (!is_there) fill(first, count);
+    // Whoever reads one part after the other will ask for the next.
+    const bool is_sequence = first == next_ && first > 0;
+    next_ = first + count;
+    if (is_sequence) ahead_ = {next_, std::min(count, array_->elements() - next_), false};
+    out.number(part_ * part_bytes);
+    send(Answer::in_memory, out);
+  }
+
+  void fill(std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t size = base::size_of(array_->type);
+    if (size == 0 || count > part_bytes / size)
+      throw base::Error(base::ErrorKind::internal, "reader process: too much is asked for");
+    source().read(*array_, first, count, {memory_ + part_ * part_bytes, count * size});
+  }
+
+  void read_ahead() {
+    if (ahead_.count == 0 || ahead_.is_read || !source_ || !array_) return;
+    part_ = 1 - part_;
+    try {
+      fill(ahead_.first, ahead_.count);
+      ahead_.is_read = true;
+    } catch (const std::exception&) {
+      ahead_ = {};  // it is said when these values are asked for
+    }
+    part_ = 1 - part_;
+  }
+
+  void read_texts(PayloadReader& payload) {
+    const base::ArrayInfo array = payload.array();
+    const std::uint64_t first = payload.number();
+    const auto texts = source().read_texts(array, first, payload.number());
+    PayloadWriter out;
+    out.number(texts.size());
+    for (const std::string& text : texts)
+      out.text(text);
+    send(Answer::done, out);
+  }
+
+  void fail(base::ErrorKind kind, const std::string& message, const std::string& hint) {
+    PayloadWriter out;
+    out.number(static_cast<std::uint64_t>(kind));
+    out.text(message);
+    out.text(hint);
+    send(Answer::error, out);
+  }
+
+  static void send(Answer what, const PayloadWriter& payload) {
+    const MessageHead head{static_cast<std::uint32_t>(what), 0, payload.bytes().size()};
+    send_all({reinterpret_cast<const char*>(&head), sizeof head});
+    send_all(payload.bytes());
+  }
+
+  static void send_all(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(base::sandbox_socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) throw Closed{};
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+
+  static void receive(char* to, std::size_t bytes) {
+    while (bytes > 0) {
+      const ssize_t got = ::recv(base::sandbox_socket, to, bytes, MSG_WAITALL);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) throw Closed{};
+      to += got;
+      bytes -= static_cast<std::size_t>(got);
+    }
+  }
+
+  /// The next message's head; keeps the descriptor that came with it, if one did.
+  MessageHead receive_head() {
+    MessageHead head;
+    iovec part{&head, sizeof head};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t got = 0;
+    do {
+      got = ::recvmsg(base::sandbox_socket, &message, MSG_CMSG_CLOEXEC);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) throw Closed{};
+    const cmsghdr* const extra = CMSG_FIRSTHDR(&message);
+    if (extra != nullptr && extra->cmsg_type == SCM_RIGHTS) {
+      int fd = -1;
+      std::copy_n(CMSG_DATA(extra), sizeof fd, reinterpret_cast<unsigned char*>(&fd));
+      file_.reset(fd);
+    }
+    const auto have = static_cast<std::size_t>(got);
+    receive(reinterpret_cast<char*>(&head) + have, sizeof head - have);
+    return head;
+  }
+
+  std::byte* memory_;
+  base::UniqueFd file_{};
+  std::unique_ptr<Hdf5Source> source_{};
+  std::optional<base::ArrayInfo> array_{};  ///< that was read last
+  std::optional<std::uint64_t> offset_{};   ///< of its values in the file
+  std::uint64_t next_ = 0;                  ///< behind what was read last
+  Ahead ahead_{};
+  std::size_t part_ = 0;  ///< that was filled last
+};
+
+}  // namespace
+
+int serve_arrays(const char* parent) noexcept {
+  try {
+    if (!base::enter_sandbox(static_cast<int>(std::strtol(parent, nullptr, 10)), most_memory))
+      return 1;
+    void* const memory =
+        ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, base::sandbox_memory, 0);
+    if (memory == MAP_FAILED) return 1;
+    ReaderServer(static_cast<std::byte*>(memory)).serve();
+  } catch (const Closed&) {
+    return 0;
+  } catch (...) {
+    return 1;
+  }
+}
+
+}  // namespace sabath::arrays
