@@ -117,6 +117,7 @@ compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
       found.begin(), found.end(), [&](const GroupMetric& one) { return one.name == metric.name; });
   judged.values =
       same == found.end() ? std::vector<std::optional<double>>(group.runs.size()) : same->values;
+  if (same != found.end()) judged.whole = same->whole;
   return judged;
 }
 

@@ -1,3 +1,5 @@
+#include "empty_file.hpp"
+
 #include <sabath/app/compare_files.hpp>
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/base/digest.hpp>
@@ -61,6 +63,10 @@ spec::Comparison compare_bytes(const FilesRequest& request) {
   comparison.reason = equal
                           ? "the bytes of the files are equal"
                           : "the bytes of the files differ, and they are not both files of arrays";
+  if (equal && holds_nothing(request.a)) {
+    comparison.result = spec::Verdict::inconclusive;
+    comparison.reason = "both files are empty: there is nothing to compare";
+  }
   comparison.outputs.push_back(std::move(item));
   return comparison;
 }

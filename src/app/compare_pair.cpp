@@ -1,5 +1,6 @@
 #include "code_differences.hpp"
 #include "code_surroundings.hpp"
+#include "empty_file.hpp"
 #include "output_trees.hpp"
 
 #include <sabath/app/collect_run.hpp>
@@ -21,6 +22,7 @@ struct CheckedRun::Loaded {
   RunFiles files;
   CurrentRecord current;
   std::vector<spec::Series> series;
+  spec::SeriesRests rests;
 
   const spec::RunRecord& record() const { return current.record; }
 };
@@ -53,8 +55,9 @@ LoadedRun load(const fs::path& directory) {
         "'sabath compare SELECTION --by FACET' compares groups of such runs");
   }
   std::vector<spec::Series> series;
-  if (fs::exists(current->series, code)) series = arrays::read_series(current->series);
-  return {files, std::move(*current), std::move(series)};
+  spec::SeriesRests rests;
+  if (fs::exists(current->series, code)) series = arrays::read_series(current->series, &rests);
+  return {files, std::move(*current), std::move(series), std::move(rests)};
 }
 
 /// The outputs' bytes must still be those that the record speaks of: equal digests in two records
@@ -119,12 +122,15 @@ void check_sources(const CurrentRecord& a, const CurrentRecord& b) {
 }
 
 compare::Side side_of(const LoadedRun& run) {
-  compare::Side side{
-      run.record(), run.series, {}, surroundings_of(run.record(), run.files.directory())};
+  compare::Side side{run.record(),
+                     run.series,
+                     {},
+                     surroundings_of(run.record(), run.files.directory()),
+                     run.rests};
   for (const spec::OutputRecord& output : run.record().outputs) {
     const fs::path path = run.files.outputs(output.stage) / output.path;
     compare::OutputSide& made = side.outputs[output.stage + "/" + output.path];
-    made = {output.digest, output.size_bytes, {}, {}, {}, {}};
+    made = {output.digest, output.size_bytes};
     if (output.is_outdated()) {
       made.unknown = "a later stage of " + run.record().run_id +
                      " changed it, and what it was when the run ended is not in the record";
@@ -135,6 +141,7 @@ compare::Side side_of(const LoadedRun& run) {
     }
     if (!fs::exists(path)) continue;
     made.open = [path](const spec::OutputRule& rule) { return arrays::open_arrays(path, rule); };
+    made.holds_nothing = [path] { return holds_nothing(path); };
     made.outside = [path](const spec::OutputRule& rule) {
       return arrays::outside_values(path, rule);
     };

@@ -4,6 +4,7 @@
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/app/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/compare/rules.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace sabath::app {
@@ -62,6 +64,26 @@ void tell_conflict(const catalog::RunMetric& found,
   metric.better = spec::Better::none;
 }
 
+/// The catalog has doubles alone: what these may have rounded is in the runs' folders.
+void add_digits(const std::vector<RunRow>& runs,
+                std::map<std::string, compare::RunValues>& metrics) {
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const auto is_large = [&](const auto& metric) {
+      const std::optional<double>& value = metric.second.values[run];
+      return !metric.second.performance && value && std::isfinite(*value) &&
+             std::abs(*value) >= base::first_inexact_whole;
+    };
+    if (std::none_of(metrics.begin(), metrics.end(), is_large)) continue;
+    const auto current = read_current(RunFiles(runs[run].directory));
+    if (!current) continue;
+    for (const auto& [name, whole] : whole_values_of(*current)) {
+      const auto metric = metrics.find(name);
+      if (metric == metrics.end() || !is_large(*metric)) continue;
+      set_whole(metric->second.whole, runs.size(), run, whole.last.value_or(""));
+    }
+  }
+}
+
 /// The metrics that runs have, and those that are declared and none has.
 std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
                                            const CommonTerms& terms,
@@ -95,6 +117,7 @@ std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
     const bool is_median = metric.performance && found.performance;
     metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);
   }
+  add_digits(runs, metrics);
   std::vector<compare::RunValues> result;
   for (auto& [name, metric] : metrics)
     result.push_back(std::move(metric));

@@ -76,7 +76,8 @@ JudgedRun judged(const CurrentRecord& current, const std::string& directory) {
           record.recipe_digest,
           digest_of(record, "code"),
           digest_of(record, "environment"),
-          record.metrics};
+          record.metrics,
+          whole_values_of(current)};
 }
 
 /// Numbers that were found in different ways are no two values of one thing.
@@ -184,14 +185,19 @@ std::vector<GroupMetric> metrics_of(const JudgedGroup& group) {
       for (const spec::MetricSummary& metric : run.metrics) {
         if (metric.name != spec.name) continue;
         const std::string name = metric.stream + "/" + metric.name;
-        metrics.try_emplace(name, GroupMetric{name, spec, {}});
+        metrics.try_emplace(name, GroupMetric{name, spec});
       }
     }
   }
   std::vector<GroupMetric> result;
   for (auto& [name, metric] : metrics) {
-    for (const JudgedRun& run : group.runs)
+    for (std::size_t i = 0; i < group.runs.size(); ++i) {
+      const JudgedRun& run = group.runs[i];
       metric.values.push_back(value_of(run, name, metric.spec));
+      const auto whole = run.whole.find(name);
+      if (!metric.spec.performance && whole != run.whole.end())
+        set_whole(metric.whole, group.runs.size(), i, whole->second.last.value_or(""));
+    }
     result.push_back(std::move(metric));
   }
   return result;

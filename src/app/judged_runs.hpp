@@ -2,6 +2,7 @@
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/counted_runs.hpp>
+#include <sabath/app/whole_values.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/metric.hpp>
@@ -23,6 +24,7 @@ struct JudgedRun {
   std::string code{};         ///< digest of the facet
   std::string environment{};  ///< the same
   std::vector<spec::MetricSummary> metrics{};
+  spec::WholeSummaries whole{};  ///< of them
 };
 
 /// Complete runs of one thing at one place, oldest first.
@@ -57,7 +59,8 @@ struct GroupMetric {
   std::string name{};  ///< "train/loss"
   spec::MetricSpec spec{};
   std::vector<std::optional<double>>
-      values{};  ///< of performance the median; nothing: there is none
+      values{};                      ///< of performance the median; nothing: there is none
+  std::vector<std::string> whole{};  ///< as compare::RunValues has it
 };
 
 /// The declared metrics that some run has, and what is derived, by name.

@@ -142,6 +142,7 @@ BaselineEntry entry_of(const JudgedGroup& group, const ProposalRequest& request)
     metric.performance = found.spec.performance;
     for (const auto& value : found.values)
       metric.values.push_back(*value);
+    if (!found.whole.empty()) metric.whole = found.whole;
     compare::summarise(metric);
     set_margin(found.spec, metric);
     entry.metrics.push_back(std::move(metric));
@@ -162,6 +163,7 @@ compare::JudgedMetric as_judged(const BaselineEntry& entry, const BaselineMetric
     judged.seeds.push_back(entry.runs[i].seed);
     judged.values.emplace_back(metric.values[i]);
   }
+  if (metric.whole) judged.whole = *metric.whole;
   return judged;
 }
 

@@ -4,6 +4,7 @@
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/app/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -124,6 +125,7 @@ RunFacts read_run_facts(const catalog::RunRow& row) {
     if (!current) return facts;
     RunRecord& record = current->record;
     fill_run(facts.run, record);
+    facts.whole = whole_values_of(*current);
     facts.metrics = std::move(record.metrics);
     facts.declared = spec::with_derived(current->declared);
     facts.facets = std::move(record.facets);
@@ -190,7 +192,13 @@ void fill_metrics(report::Report& report, const std::vector<RunFacts>& facts) {
   for (std::size_t i = 0; i < facts.size(); ++i) {
     report.runs[i].values.resize(report.metrics.size());
     for (const spec::MetricSummary& summary : facts[i].metrics) {
-      report.runs[i].values[indexes.at(key_of(summary))] = spec::shown_value(summary);
+      const std::size_t index = indexes.at(key_of(summary));
+      report.runs[i].values[index] = spec::shown_value(summary);
+      if (summary.points == 0 || summary.performance) continue;
+      set_whole(report.runs[i].whole,
+                report.metrics.size(),
+                index,
+                spec::whole_last(facts[i].whole, summary));
     }
   }
 }

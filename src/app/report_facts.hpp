@@ -5,6 +5,7 @@
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/report/report.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 #include <filesystem>
 #include <map>
@@ -18,6 +19,7 @@ namespace sabath::app {
 struct RunFacts {
   report::ReportRun run{};  ///< without values and levels
   std::vector<spec::MetricSummary> metrics{};
+  spec::WholeSummaries whole{};  ///< of the metrics
   std::vector<spec::MetricSpec> declared{};
   std::vector<spec::Facet> facets{};
   std::vector<spec::StageRecord> stages{};

@@ -3,6 +3,7 @@
 
 #include <sabath/base/csv.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/exact_number.hpp>
 
 #include <fmt/format.h>
 
@@ -28,7 +29,6 @@ constexpr std::uint64_t block_bytes = 1U << 18U;
 constexpr std::uint64_t longest_record = 16U << 20U;
 constexpr std::uint64_t most_columns = 100'000;
 constexpr std::uint64_t buffered_values = 1U << 20U;  ///< of all columns together
-constexpr double first_inexact = 9007199254740992.0;  ///< 2^53: what 2^53 + 1 is as a double
 
 /// Nothing for what is no number, and for whole numbers that a double would change.
 std::optional<double> number(std::string_view cell) {
@@ -40,8 +40,9 @@ std::optional<double> number(std::string_view cell) {
   if (end != cell.data() + cell.size() || code == std::errc::invalid_argument) return std::nullopt;
   if (code == std::errc::result_out_of_range) return std::nullopt;
   const bool is_whole = cell.find_first_not_of("-0123456789") == std::string_view::npos;
-  if (is_whole && std::abs(value) >= first_inexact) return std::nullopt;
-  return value;
+  if (is_whole && std::abs(value) >= base::first_inexact_whole) return std::nullopt;
+  const auto exact = base::exact_decimal(cell, value);
+  return exact && exact->rest == 0 ? std::optional(value) : std::nullopt;
 }
 
 struct Column {

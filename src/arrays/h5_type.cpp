@@ -2,9 +2,14 @@
 
 #include "h5_error.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace sabath::arrays {
 namespace {
@@ -122,14 +127,98 @@ Leaf float_leaf(hid_t type, const std::string& place) {
   return raw_leaf(type, place);
 }
 
-Leaf sequence_leaf(hid_t type, const std::string& place) {
-  return leaf_of(ArrayType::opaque,
-                 checked(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose, place, type_problem),
-                 place);
-}
+using Hdf5Text = std::unique_ptr<char, void (*)(char*)>;
 
 void free_hdf5_text(char* text) {
   H5free_memory(text);
+}
+
+Leaf sequence_leaf(hid_t type, const std::string& place) {
+  Leaf leaf =
+      leaf_of(ArrayType::opaque,
+              checked(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose, place, type_problem),
+              place);
+  const H5Id element = checked(H5Tget_super(type), H5Tclose, place, type_problem);
+  for (const Leaf& part : leaves_of(element.get(), place)) {
+    if (!part.unsaid.empty()) leaf.unsaid += part.suffix + " " + part.unsaid;
+  }
+  return leaf;
+}
+
+/// NumPy's times have their unit there, as h5py writes them.
+Leaf tagged_leaf(hid_t type, const std::string& place) {
+  Leaf leaf = raw_leaf(type, place);
+  const Hdf5Text tag(H5Tget_tag(type), free_hdf5_text);
+  if (tag && *tag.get() != '\0') leaf.unsaid = "opaque '" + std::string(tag.get()) + "'";
+  return leaf;
+}
+
+template <class Integer>
+Integer number_in(const std::vector<std::byte>& bytes) {
+  Integer number{};
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+/// The integer that `bytes` are in memory, of a type of up to 64 bits; else their digits.
+std::string digits_of(ArrayType type, const std::vector<std::byte>& bytes) {
+  switch (type) {
+    case ArrayType::int8:
+      return std::to_string(number_in<std::int8_t>(bytes));
+    case ArrayType::int16:
+      return std::to_string(number_in<std::int16_t>(bytes));
+    case ArrayType::int32:
+      return std::to_string(number_in<std::int32_t>(bytes));
+    case ArrayType::int64:
+      return std::to_string(number_in<std::int64_t>(bytes));
+    case ArrayType::uint8:
+      return std::to_string(number_in<std::uint8_t>(bytes));
+    case ArrayType::uint16:
+      return std::to_string(number_in<std::uint16_t>(bytes));
+    case ArrayType::uint32:
+      return std::to_string(number_in<std::uint32_t>(bytes));
+    case ArrayType::uint64:
+      return std::to_string(number_in<std::uint64_t>(bytes));
+    default:
+      break;
+  }
+  std::string digits = "0x";
+  for (const std::byte byte : bytes)
+    digits += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return digits;
+}
+
+/// "enum (no = 0, yes = 1)": by number, and what has one by name.
+std::string enumeration_text(hid_t type,
+                             hid_t numbers,
+                             const Leaf& leaf,
+                             const std::string& place) {
+  const int members = H5Tget_nmembers(type);
+  const std::size_t size = H5Tget_size(type);
+  std::vector<std::pair<std::string, std::string>> names;
+  for (int i = 0; i < members; ++i) {
+    const auto index = static_cast<unsigned>(i);
+    const Hdf5Text name(H5Tget_member_name(type, index), free_hdf5_text);
+    std::vector<std::byte> value(std::max(size, H5Tget_size(leaf.value.get())));
+    if (!name || H5Tget_member_value(type, index, value.data()) < 0 ||
+        H5Tconvert(numbers, leaf.value.get(), 1, value.data(), nullptr, H5P_DEFAULT) < 0) {
+      throw_hdf5(place, type_problem);
+    }
+    names.emplace_back(digits_of(leaf.type, value), name.get());
+  }
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const auto& [number, name] : names)
+    text += (text.empty() ? "enum (" : ", ") + name + " = " + number;
+  return text.empty() ? "enum ()" : text + ")";
+}
+
+std::vector<Leaf> enumeration_leaves(hid_t type, const std::string& place) {
+  const H5Id numbers = checked(H5Tget_super(type), H5Tclose, place, type_problem);
+  std::vector<Leaf> leaves = leaves_of(numbers.get(), place);
+  for (Leaf& leaf : leaves)
+    leaf.unsaid = enumeration_text(type, numbers.get(), leaf, place);
+  return leaves;
 }
 
 std::vector<Leaf> compound_leaves(hid_t type, const std::string& place) {
@@ -137,8 +226,7 @@ std::vector<Leaf> compound_leaves(hid_t type, const std::string& place) {
   const int members = H5Tget_nmembers(type);
   for (int i = 0; i < members; ++i) {
     const auto index = static_cast<unsigned>(i);
-    const std::unique_ptr<char, void (*)(char*)> name(H5Tget_member_name(type, index),
-                                                      free_hdf5_text);
+    const Hdf5Text name(H5Tget_member_name(type, index), free_hdf5_text);
     const H5Id member =
         checked(H5Tget_member_type(type, index), H5Tclose, place, "cannot read its type");
     if (!name) throw_hdf5(place, "cannot read its type");
@@ -197,8 +285,9 @@ std::vector<Leaf> leaves_of(hid_t file_type, const std::string& place) {
     case H5T_BITFIELD:
       return only(bitfield_leaf(file_type, place));
     case H5T_ENUM:
-      return leaves_of(checked(H5Tget_super(file_type), H5Tclose, place, type_problem).get(),
-                       place);
+      return enumeration_leaves(file_type, place);
+    case H5T_OPAQUE:
+      return only(tagged_leaf(file_type, place));
     case H5T_STRING:
       return only(leaf_of(ArrayType::text, copy_type(file_type, place), place));
     case H5T_COMPOUND:

@@ -15,8 +15,9 @@ struct Leaf {
   std::string suffix{};                ///< "/member" inside a compound, else empty
   std::vector<std::uint64_t> inner{};  ///< dimensions of array types, outermost first
   base::ArrayType type = base::ArrayType::opaque;
-  H5Id memory{};  ///< what to read an element with: packed, and nothing but this leaf
-  H5Id value{};   ///< one value of it in memory
+  H5Id memory{};         ///< what to read an element with: packed, and nothing but this leaf
+  H5Id value{};          ///< one value of it in memory
+  std::string unsaid{};  ///< of its type, what `type` does not say: the names of an enumeration
 
   std::uint64_t values_per_element() const;
 };

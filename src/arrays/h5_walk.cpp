@@ -369,6 +369,7 @@ class Walk {
 
   void add_leaves(const Entry& whole, const H5Id& type, const H5Id& space) {
     const std::vector<std::uint64_t> outer = shape_of(space.get());
+    const bool is_null = H5Sget_simple_extent_type(space.get()) == H5S_NULL;
     const std::vector<Leaf> leaves = leaves_of(type.get(), at(whole.info.path));
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       Entry entry = whole;
@@ -381,8 +382,20 @@ class Walk {
       names_.charge(entry.info.path.size() + entry.object.size());
       refuse_too_large(entry.info);
       if (entry.info.unreadable.empty()) entry.info.unreadable = too_long(leaves[i].memory.get());
+      add_type(entry, leaves[i].unsaid, is_null);
       entries_.push_back(std::move(entry));
     }
+  }
+
+  /// What the array's type and shape do not say: names of an enumeration, that there is no
+  /// dataspace (h5py's Empty, which is no array without elements).
+  void add_type(const Entry& of, const std::string& unsaid, bool is_null) {
+    if (unsaid.empty() && !is_null) return;
+    Entry type;
+    type.info = {of.info.path + "@(type)", base::ArrayType::text, {}, true};
+    type.link = is_null ? unsaid + " null dataspace" : unsaid;
+    names_.charge(type.info.path.size() + type.link.size());
+    entries_.push_back(std::move(type));
   }
 
   /// An element is read as a whole, and a file of some bytes can say that it has one of 4 GiB.

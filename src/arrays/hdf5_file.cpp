@@ -47,7 +47,7 @@ class Hdf5File final : public Hdf5Source {
         bytes_(path),  // before HDF5, which says only "unable to open"
         file_(open_file(path, place)),
         entries_(walk(file_.get(), place_)) {
-    add_rest();
+    add_around();
   }
 
   // The error printer is per thread: silence it on the one that closes, too.
@@ -134,19 +134,32 @@ class Hdf5File final : public Hdf5Source {
 
   std::string at(const Entry& entry) const { return place_ + ":/" + entry.info.path; }
 
-  /// What stands behind the end that the file says is by its digest: it could be anything, such as
-  /// another file.
-  void add_rest() {
+  /// What stands before the file's signature, and behind the end that it says, is by its digest: it
+  /// could be anything, such as another file.
+  void add_around() {
     const auto extent = hdf5_extent(bytes_);
-    if (!extent || !extent->end || *extent->end >= bytes_.size()) return;
-    Entry rest;
-    rest.info = {"(rest)", base::ArrayType::text, {}, false};
-    rest.link = digest_text(bytes_, *extent->end);
-    const auto place = first_from(rest.info);
-    if (place != entries_.end() && place->info.path == rest.info.path) {
-      throw base::Error(base::ErrorKind::integrity, at(rest) + ": two arrays have this name");
+    if (!extent) return;
+    if (extent->end && *extent->end < bytes_.size())
+      add_digest("(rest)", {*extent->end, bytes_.size()});
+    if (extent->begin > 0) add_digest("(user block)", {dated_bytes(), extent->begin});
+  }
+
+  /// MATLAB's user block begins with a text that says when the file was made.
+  std::uint64_t dated_bytes() const {
+    constexpr std::string_view matlab = "MATLAB 7.3 MAT-file";
+    constexpr std::uint64_t text_bytes = 116;
+    return bytes_.text(0, matlab.size()) == matlab ? text_bytes : 0;
+  }
+
+  void add_digest(const char* name, ByteRange range) {
+    Entry added;
+    added.info = {name, base::ArrayType::text, {}, false};
+    added.link = digest_text(bytes_, range);
+    const auto place = first_from(added.info);
+    if (place != entries_.end() && place->info.path == added.info.path) {
+      throw base::Error(base::ErrorKind::integrity, at(added) + ": two arrays have this name");
     }
-    entries_.insert(place, std::move(rest));
+    entries_.insert(place, std::move(added));
   }
 
   std::vector<Entry>::const_iterator first_from(const base::ArrayInfo& array) const {

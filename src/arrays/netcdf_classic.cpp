@@ -5,6 +5,8 @@
 
 #include <sabath/base/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -46,6 +48,7 @@ constexpr std::array<Type, 12> types{{{},
 struct Dimension {
   std::string name{};
   std::uint64_t length = 0;
+  bool is_used = false;
 };
 
 struct Variable {
@@ -77,6 +80,7 @@ class Reader {
     read_attributes("");
     read_variables();
     place_records(records);
+    add_unused_dimensions(records);
     std::vector<std::unique_ptr<ByteSource>> sources;
     sources.push_back(std::move(bytes_));
     return open_strided(place_, std::move(arrays_), std::move(sources));
@@ -130,7 +134,7 @@ class Reader {
   void read_dimensions() {
     const std::uint64_t many = items(dimensions_tag);
     for (std::uint64_t i = 0; i < many; ++i) {
-      Dimension dimension{name(), 0};
+      Dimension dimension{name()};
       dimension.length = count();
       dimensions_.push_back(std::move(dimension));
     }
@@ -198,6 +202,22 @@ class Reader {
     names_.charge(dimension.name.size());
     variable.dimensions.push_back(dimension.name);
     variable.array.info.shape.push_back(dimension.length);
+    dimensions_[id].is_used = true;
+  }
+
+  /// Those of variables are their shapes.
+  void add_unused_dimensions(std::uint64_t records) {
+    std::vector<std::string> texts;
+    for (const Dimension& dimension : dimensions_) {
+      if (dimension.is_used) continue;
+      names_.charge(dimension.name.size());
+      texts.push_back(dimension.name + " = " +
+                      (dimension.length == 0 ? "unlimited (" + std::to_string(records) + ")"
+                                             : std::to_string(dimension.length)));
+    }
+    if (texts.empty()) return;
+    std::sort(texts.begin(), texts.end());
+    arrays_.push_back(fixed_text("@(dimensions)", fmt::format("{}", fmt::join(texts, ", ")), true));
   }
 
   /// Values of a record follow one another, variable by variable, each padded to four bytes unless

@@ -211,10 +211,11 @@ Header read_header(ByteSource& bytes, std::uint64_t at, const std::string& place
     throw Error(ErrorKind::integrity, place + ": cannot read: it is no NPY file");
   }
   const auto version = static_cast<unsigned char>(start[6]);
-  if (version < 1 || version > 3) {
-    throw Error(
-        ErrorKind::integrity,
-        place + ": cannot read: version " + std::to_string(version) + " of NPY is not known");
+  const auto minor = static_cast<unsigned char>(start[7]);
+  if (version < 1 || version > 3 || minor != 0) {
+    throw Error(ErrorKind::integrity,
+                place + ": cannot read: version " + std::to_string(version) + "." +
+                    std::to_string(minor) + " of NPY is not known");
   }
   const std::size_t digits = version == 1 ? 2 : 4;
   const std::uint64_t length = little_endian(std::string_view(start).substr(8, digits));
@@ -284,6 +285,12 @@ Block read_block(ByteSource& bytes,
   const PythonLiteral* const order = header.literal.find("fortran_order");
   const PythonLiteral* const extents = header.literal.find("shape");
   TypeReader reader(place, names);
+  if (header.literal.items.size() != 6) {
+    throw Error(ErrorKind::integrity,
+                place +
+                    ": cannot read: its header has other keys than descr, fortran_order and "
+                    "shape, or one of them twice");
+  }
   if (!header.literal.is(Kind::dictionary) || descr == nullptr || order == nullptr ||
       extents == nullptr || !order->is(Kind::boolean)) {
     reader.fail();

@@ -25,11 +25,14 @@ using base::Error;
 using base::ErrorKind;
 
 // Numbers of fields of onnx.proto.
+constexpr std::uint32_t model_producer_name = 2;
+constexpr std::uint32_t model_producer_version = 3;
 constexpr std::uint32_t model_graph = 7;
 constexpr std::uint32_t model_opset_import = 8;
 constexpr std::uint32_t model_functions = 25;
 constexpr std::uint32_t graph_initializer = 5;
 constexpr std::uint32_t graph_doc_string = 10;
+constexpr std::uint32_t tensor_doc_string = 12;
 constexpr std::uint64_t external_location = 1;
 constexpr std::uint64_t longest_name = 1U << 20U;
 constexpr std::uint64_t most_tensors = 1'000'000;
@@ -116,20 +119,28 @@ class Reader {
         read_graph(field->content);
       } else if (field->number == model_opset_import || field->number == model_functions) {
         hash(field->whole);
+      } else if (field->number != model_producer_name && field->number != model_producer_version) {
+        hash_metadata(field->whole);
       }
     }
     if (!has_graph) fail("it has no graph");
     arrays_.push_back(fixed_text("(graph)", hasher_.finish().text()));
+    arrays_.push_back(fixed_text("(metadata)", metadata_.finish().text()));
   }
 
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(ErrorKind::integrity, place_ + ": cannot read as ONNX: " + why);
   }
 
-  void hash(ByteRange range) {
+  void hash(ByteRange range) { hash(hasher_, range); }
+
+  /// What changes no result, and readers show: metadata, documentation, versions of the model.
+  void hash_metadata(ByteRange range) { hash(metadata_, range); }
+
+  void hash(base::Hasher& hasher, ByteRange range) {
     constexpr std::uint64_t block = 1U << 18U;
     for (std::uint64_t at = range.begin; at < range.end; at += block)
-      hasher_.update(bytes().text(at, std::min(block, range.end - at)));
+      hasher.update(bytes().text(at, std::min(block, range.end - at)));
   }
 
   std::string text(ByteRange range) {
@@ -143,7 +154,9 @@ class Reader {
       if (field->number == graph_initializer && field->is_bytes) {
         if (arrays_.size() > most_tensors) fail("it has too many tensors");
         add(read_tensor(field->content));
-      } else if (field->number != graph_doc_string) {  // sparse ones among them
+      } else if (field->number == graph_doc_string) {
+        hash_metadata(field->whole);
+      } else {  // sparse initialisers among them
         hash(field->whole);
       }
     }
@@ -152,8 +165,14 @@ class Reader {
   Tensor read_tensor(ByteRange range) {
     Tensor tensor;
     ProtobufReader reader(bytes(), range, place_);
-    while (const auto field = reader.next())
+    std::optional<ByteRange> documentation;
+    while (const auto field = reader.next()) {
+      if (field->number == tensor_doc_string) documentation = field->whole;
       take(tensor, *field);
+    }
+    if (!documentation) return tensor;
+    metadata_.update(tensor.name);
+    hash_metadata(*documentation);
     return tensor;
   }
 
@@ -193,7 +212,7 @@ class Reader {
         tensor.is_external = field.value == external_location;
         break;
       default:
-        break;  // its segment and its documentation
+        break;  // its segment
     }
   }
 
@@ -382,6 +401,7 @@ class Reader {
   std::vector<base::OutsideValues> outside_{};
   std::map<std::string, std::size_t> external_{};
   base::Hasher hasher_{};
+  base::Hasher metadata_{};
   NameBudget names_;
   std::uint64_t texts_ = 0;
   std::uint64_t decoded_bytes_ = 0;

@@ -16,8 +16,8 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path)
-      : place_(path.string()), source_(open_hdf5_apart(path)) {
+  Reader(const std::filesystem::path& path, spec::SeriesRests* rests)
+      : place_(path.string()), rests_(rests), source_(open_hdf5_apart(path)) {
     for (base::ArrayInfo& info : source_->list())
       arrays_.emplace(info.path, std::move(info));
   }
@@ -74,6 +74,11 @@ class Reader {
          {series.rank.size(), series.step.size(), series.epoch.size(), series.time_s.size()}) {
       if (length != series.size()) fail(group, "its columns differ in length");
     }
+    if (rests_ != nullptr && arrays_.contains(group + "/rest")) {
+      std::vector<double>& rest = (*rests_)[series.stream + "/" + series.name];
+      read_column(group + "/rest", base::ArrayType::float64, rest);
+      if (rest.size() != series.size()) fail(group, "its columns differ in length");
+    }
     return series;
   }
 
@@ -89,14 +94,15 @@ class Reader {
   }
 
   std::string place_;
+  spec::SeriesRests* rests_;
   std::unique_ptr<base::ArraySource> source_;
   std::map<std::string, base::ArrayInfo> arrays_{};
 };
 
 }  // namespace
 
-std::vector<spec::Series> read_series(const std::filesystem::path& path) {
-  return Reader(path).all();
+std::vector<spec::Series> read_series(const std::filesystem::path& path, spec::SeriesRests* rests) {
+  return Reader(path, rests).all();
 }
 
 }  // namespace sabath::arrays

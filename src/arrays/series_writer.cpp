@@ -5,6 +5,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/unique_fd.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
@@ -38,6 +39,9 @@ struct NameOrder {
 struct Buffer {
   spec::Series points{};
   std::array<H5Id, 5> columns{};
+  std::vector<double> rests{};  ///< of the points; empty until a number has one
+  bool has_rest = false;
+  H5Id rest{};  ///< their data set
   hsize_t written = 0;
   base::SeriesId id{};
 };
@@ -110,19 +114,17 @@ struct SeriesWriter::State {
     return buffer.id;
   }
 
-  /// Makes the five data sets: to grow in chunks, or (`chunk` 0) of just the buffer's length.
-  void make_columns(Buffer& buffer, hsize_t chunk) const {
-    const H5Id links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    require(H5Pset_create_intermediate_group(links.get(), 1) >= 0);
-    const std::string group_path =
-        "/" + link_name(buffer.points.stream) + "/" + link_name(buffer.points.name);
-    const H5Id group =
-        own(H5Gcreate2(file.get(), group_path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
-            H5Gclose);
+  static std::string group_path(const Buffer& buffer) {
+    return "/" + link_name(buffer.points.stream) + "/" + link_name(buffer.points.name);
+  }
+
+  /// To grow in chunks, or (`chunk` 0) of just this length.
+  H5Id make_column(
+      hid_t group, const char* name, hid_t file_type, hsize_t length, hsize_t chunk) const {
     const H5Id plan = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const H5Id access = own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
     require(H5Pset_obj_track_times(plan.get(), false) >= 0);  // equal series, equal bytes
-    const hsize_t length = chunk > 0 ? 0 : buffer.points.size();
+    if (chunk > 0) length = 0;
     const hsize_t limit = chunk > 0 ? H5S_UNLIMITED : length;
     if (chunk > 0) {
       require(H5Pset_chunk(plan.get(), 1, &chunk) >= 0);
@@ -130,43 +132,80 @@ struct SeriesWriter::State {
       require(H5Pset_chunk_cache(access.get(), 0, 0, 1.0) >= 0);
     }
     const H5Id space = own(H5Screate_simple(1, &length, &limit), H5Sclose);
+    return own(
+        H5Dcreate2(group, name, file_type, space.get(), H5P_DEFAULT, plan.get(), access.get()),
+        H5Dclose);
+  }
+
+  void make_columns(Buffer& buffer, hsize_t chunk) const {
+    const H5Id links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    require(H5Pset_create_intermediate_group(links.get(), 1) >= 0);
+    const H5Id group = own(
+        H5Gcreate2(file.get(), group_path(buffer).c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
+        H5Gclose);
     const auto columns = columns_of(buffer.points);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      buffer.columns[i] = own(H5Dcreate2(group.get(),
-                                         columns[i].name,
-                                         columns[i].file_type,
-                                         space.get(),
-                                         H5P_DEFAULT,
-                                         plan.get(),
-                                         access.get()),
-                              H5Dclose);
+      buffer.columns[i] = make_column(
+          group.get(), columns[i].name, columns[i].file_type, buffer.points.size(), chunk);
     }
+  }
+
+  /// Of a series that has had none until now: what came before has 0.
+  void make_rest(Buffer& buffer, hsize_t chunk) const {
+    const H5Id group = own(H5Gopen2(file.get(), group_path(buffer).c_str(), H5P_DEFAULT), H5Gclose);
+    const bool is_begun = buffer.written > 0;
+    buffer.rest = make_column(group.get(),
+                              "rest",
+                              H5T_IEEE_F64LE,
+                              buffer.points.size(),
+                              is_begun && chunk == 0 ? short_chunk_points : chunk);
+    const std::vector<double> none(is_begun ? block_points : 0);
+    for (hsize_t at = 0; at < buffer.written;) {
+      const hsize_t count = std::min<hsize_t>(none.size(), buffer.written - at);
+      write(buffer.rest.get(), H5T_NATIVE_DOUBLE, none.data(), at, count, true);
+      at += count;
+    }
+  }
+
+  void write(hid_t dataset,
+             hid_t memory_type,
+             const void* data,
+             hsize_t first,
+             hsize_t count,
+             bool grows) const {
+    const hsize_t total = first + count;
+    const H5Id memory = own(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    // Set to what it is already in a data set of fixed length, which HDF5 would refuse.
+    if (grows) require(H5Dset_extent(dataset, &total) >= 0);
+    const H5Id space = own(H5Dget_space(dataset), H5Sclose);
+    require(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr) >=
+            0);
+    require(H5Dwrite(dataset, memory_type, memory.get(), space.get(), H5P_DEFAULT, data) >= 0);
   }
 
   void flush(Buffer& buffer, hsize_t chunk) {
     const hsize_t count = buffer.points.size();
     if (count == 0) return;
     if (!buffer.columns[0]) make_columns(buffer, chunk);
-    const hsize_t total = buffer.written + count;
-    const H5Id memory = own(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    if (buffer.has_rest && !buffer.rest) make_rest(buffer, chunk);
+    const bool grows = buffer.written > 0 || chunk > 0;
     const auto columns = columns_of(buffer.points);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const hid_t dataset = buffer.columns[i].get();
-      // Set to what it is already in a data set of fixed length, which HDF5 would refuse.
-      if (buffer.written > 0 || chunk > 0) require(H5Dset_extent(dataset, &total) >= 0);
-      const H5Id space = own(H5Dget_space(dataset), H5Sclose);
-      require(H5Sselect_hyperslab(
-                  space.get(), H5S_SELECT_SET, &buffer.written, nullptr, &count, nullptr) >= 0);
-      require(H5Dwrite(dataset,
-                       columns[i].memory_type,
-                       memory.get(),
-                       space.get(),
-                       H5P_DEFAULT,
-                       columns[i].data) >= 0);
+      write(buffer.columns[i].get(),
+            columns[i].memory_type,
+            columns[i].data,
+            buffer.written,
+            count,
+            grows);
     }
-    buffer.written = total;
+    if (buffer.has_rest) {
+      write(
+          buffer.rest.get(), H5T_NATIVE_DOUBLE, buffer.rests.data(), buffer.written, count, grows);
+    }
+    buffer.written += count;
     buffered -= count;
     clear(buffer.points);
+    buffer.rests.clear();
   }
 
   void flush_all(hsize_t chunk) {
@@ -212,6 +251,11 @@ void SeriesWriter::add(base::SeriesId series, const base::SeriesPoint& point) {
   buffer.points.epoch.push_back(point.epoch);
   buffer.points.value.push_back(point.value);
   buffer.points.time_s.push_back(point.time_s);
+  if (point.rest != 0 && !buffer.has_rest) {
+    buffer.has_rest = true;
+    buffer.rests.resize(buffer.points.size() - 1);
+  }
+  if (buffer.has_rest) buffer.rests.push_back(point.rest);
   ++state_->buffered;
   if (buffer.points.size() < block_points && state_->buffered < buffered_points_limit) return;
   const QuietErrors quiet;

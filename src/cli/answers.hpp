@@ -15,6 +15,7 @@
 #include <sabath/spec/run_count.hpp>
 #include <sabath/spec/run_plan.hpp>
 #include <sabath/spec/study.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -85,7 +86,8 @@ std::string json_answer(const spec::EnvironmentLock& lock);
 std::string json_answer(const spec::PackageLock& lock);
 std::string json_answer(const std::vector<env::PinnedFile>& files);
 std::string json_answer(const std::vector<env::PrefixImage>& images);
-std::string json_answer(const spec::RunRecord& record);
+/// With `whole` in the metrics that have whole numbers which no double holds.
+std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole);
 /// One line with "type": "result", which ends the events of `fetch`.
 std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,

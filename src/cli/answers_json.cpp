@@ -284,8 +284,20 @@ std::string json_answer(const spec::EnvironmentLock& lock) {
   return base::pretty_json(spec::to_json(lock));
 }
 
-std::string json_answer(const spec::RunRecord& record) {
-  return base::pretty_json(spec::to_json(record));
+std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole) {
+  nlohmann::ordered_json json = spec::to_json(record);
+  for (std::size_t i = 0; i < record.metrics.size(); ++i) {
+    const auto found = whole.find(record.metrics[i].stream + "/" + record.metrics[i].name);
+    if (found == whole.end()) continue;
+    const spec::WholeValues& values = found->second;
+    for (const auto& [key, digits] : {std::pair("first", &values.first),
+                                      std::pair("last", &values.last),
+                                      std::pair("min", &values.min),
+                                      std::pair("max", &values.max)}) {
+      if (*digits) json["metrics"][i]["whole"][key] = **digits;
+    }
+  }
+  return base::pretty_json(json);
 }
 
 std::string json_error(const base::Error& error) {

@@ -2,6 +2,7 @@
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/expand_study.hpp>
+#include <sabath/app/whole_values.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
@@ -52,9 +53,13 @@ std::vector<Shown> shown_metrics(const spec::RunRecord& record) {
   return shown;
 }
 
-std::string value_text(const spec::RunRecord& record, const Shown& metric) {
+std::string value_text(const spec::RunRecord& record,
+                       const spec::WholeSummaries& whole,
+                       const Shown& metric) {
   const spec::MetricSummary* summary = summary_of(record, metric.name);
   if (summary == nullptr || summary->performance != metric.performance) return "";
+  const std::string digits = metric.performance ? "" : spec::whole_last(whole, *summary);
+  if (!digits.empty()) return digits;
   const auto value = spec::shown_value(*summary);
   return value ? report::number_text(*value) : "";
 }
@@ -76,11 +81,12 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
     const auto current = app::read_current(app::RunFiles(point.run->directory));
     if (!current) continue;
     const spec::RunRecord* const record = &current->record;
+    const spec::WholeSummaries whole = app::whole_values_of(*current);
     row.wall_s = record->wall_s;
     if (record->seed.value) row.seed = std::to_string(*record->seed.value);
     if (metrics.empty()) metrics = shown_metrics(*record);
     for (const Shown& metric : metrics)
-      row.metrics.push_back(value_text(*record, metric));
+      row.metrics.push_back(value_text(*record, whole, metric));
   }
   for (const Shown& metric : metrics)
     table.metrics.push_back(spec::shown_title(metric.name, "", metric.performance));

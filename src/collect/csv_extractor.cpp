@@ -135,24 +135,24 @@ class CsvExtractor final : public Extractor {
       const auto value = parse(row[*column]);
       if (value) member = *value;
       if (!value && problem.empty()) {
-        problem = "has '" + base::printable(row[*column].substr(0, 60)) + "', which is no number";
+        problem = "has '" + base::printable(row[*column].substr(0, 60)) + "', which is " +
+                  (number_of(row[*column]) ? "a whole number of too many digits" : "no number");
       }
       return value.has_value();
     };
-    const auto number = [](std::string_view text) { return number_of(text); };
+    const auto number = [](std::string_view text) { return exact_number_of(text); };
     read(columns.epoch, whole_number_of, point.epoch);
     read(columns.step, whole_number_of, point.step);
     read(columns.time, seconds_of, point.time_s);
     problem.clear();  // nobody asked for these: where they are something else, it is not known
-    std::vector<std::pair<const std::string*, double>> values;
+    std::vector<std::pair<const std::string*, base::ExactNumber>> values;
     for (const auto& [metric, column] : columns.metrics) {
-      double value = 0;
+      base::ExactNumber value;
       if (read(column, number, value)) values.emplace_back(&metric, value);
     }
     if (!problem.empty()) return problem;
     for (const auto& [metric, value] : values) {
-      point.value = value;
-      target.add(*metric, point);
+      target.add(*metric, point, value);
     }
     return {};
   }

@@ -64,6 +64,7 @@ struct DerivedMetrics::State {
     // What the code itself calls so is its own.
     if (ids.contains({stream.name, name})) return;
     point.value = value;
+    point.rest = 0;
     next.add(next.open(stream.name, name), point);
   }
 

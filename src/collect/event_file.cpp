@@ -59,7 +59,7 @@ double value_of(std::uint64_t type, std::uint64_t bits) {
     case type_half:
       return half_value(bits);
     default:
-      return static_cast<double>(static_cast<std::int64_t>(bits));
+      return 0;
   }
 }
 
@@ -90,7 +90,7 @@ std::optional<std::uint64_t> only_element(const WireField& field) {
 }
 
 /// The value of a TensorProto of one element.
-std::optional<double> tensor_scalar(std::string_view message) {
+std::optional<base::ExactNumber> tensor_scalar(std::string_view message) {
   std::uint64_t type = 0;
   std::optional<std::uint64_t> bits;
   std::string_view content;
@@ -119,9 +119,10 @@ std::optional<double> tensor_scalar(std::string_view message) {
   }
   const std::size_t width = width_of(type);
   if (reader.is_malformed() || width == 0) return std::nullopt;
-  if (content.size() == width) return value_of(type, *WireReader(content).fixed(width));
-  if (elements == 1 && bits) return value_of(type, *bits);
-  return std::nullopt;
+  if (content.size() == width) bits = *WireReader(content).fixed(width);
+  if (content.size() != width && (elements != 1 || !bits)) return std::nullopt;
+  if (type == type_int64) return base::exact_number(static_cast<std::int64_t>(*bits));
+  return base::ExactNumber{value_of(type, *bits)};
 }
 
 /// Summary.Value
@@ -133,7 +134,7 @@ bool read_value(std::string_view message, ScalarEvent& event) {
   while (reader.next(field)) {
     if (field.number == 1 && field.type == WireType::bytes) event.tag = field.bytes;
     if (field.number == 2 && field.type == WireType::fixed32) {
-      event.value = value_of(type_float, field.number_value);
+      event.value = base::ExactNumber{value_of(type_float, field.number_value)};
     }
     if (field.number == 8 && field.type == WireType::bytes)
       event.value = tensor_scalar(field.bytes);

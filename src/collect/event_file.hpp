@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +14,8 @@ namespace sabath::collect {
 /// One scalar of TensorBoard.
 struct ScalarEvent {
   std::string tag{};
-  std::optional<double> value{};  ///< nothing where the tag holds no scalar (an image, a histogram)
+  /// Nothing where the tag holds no scalar (an image, a histogram).
+  std::optional<base::ExactNumber> value{};
   std::int64_t step = 0;
   double wall_time_s = 0;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/collect/collect.hpp>
 
 #include <string>
@@ -25,7 +26,11 @@ struct PointTarget {
   base::SeriesSink& sink;
   Extraction& extraction;
 
-  void add(std::string_view metric, const base::SeriesPoint& point) const {
+  void add(std::string_view metric,
+           base::SeriesPoint point,
+           const base::ExactNumber& number) const {
+    point.value = number.value;
+    point.rest = number.rest;
     sink.add(sink.open(stream, metric), point);
     ++extraction.points;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/spec/metric.hpp>
 
@@ -15,7 +16,7 @@ namespace sabath::collect {
 struct JsonRecord {
   base::SeriesPoint where{};          ///< of the members step, epoch and time
   std::optional<double> not_whole{};  ///< a step or epoch that no point can have
-  std::vector<std::pair<const spec::MetricSpec*, double>> values{};
+  std::vector<std::pair<const spec::MetricSpec*, base::ExactNumber>> values{};
 };
 
 /// Reads the members that `wanted` have as keys: numbers, and texts that are some; a null is no

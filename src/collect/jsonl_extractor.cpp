@@ -129,7 +129,8 @@ class JsonlExtractor final : public Extractor {
       point.rank = rank;
       for (std::size_t i = 0; i < parsed.values.size(); ++i) {
         if (shape_[i]->second == from_elsewhere) continue;
-        point.value = parsed.values[i].second;
+        point.value = parsed.values[i].second.value;
+        point.rest = parsed.values[i].second.rest;
         target.sink.add(shape_[i]->second, point);
         ++target.extraction.points;
       }
@@ -165,8 +166,7 @@ class JsonlExtractor final : public Extractor {
       for (const auto& [metric, value] : record.values) {
         base::SeriesPoint point = record.where;
         point.rank = source.rank;
-        point.value = value;
-        target.add(metric->name, point);
+        target.add(metric->name, point, value);
       }
     }
     if (passed == 0) return;

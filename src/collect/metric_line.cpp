@@ -1,13 +1,16 @@
 #include "metric_line.hpp"
 
+#include <sabath/collect/number_text.hpp>
+
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 namespace sabath::collect {
@@ -16,17 +19,14 @@ namespace {
 constexpr std::size_t max_name_length = 200;
 
 /// "0x1.8p-3", "NaN", "Infinity", "-Infinity"; nothing else is a number in a string.
-bool number_of(std::string_view text, double& value) {
-  if (text == "NaN") value = std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") value = std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") value = -std::numeric_limits<double>::infinity();
-  if (text == "NaN" || text == "Infinity" || text == "-Infinity") return true;
+std::optional<base::ExactNumber> number_in_string(std::string_view text) {
+  using Limits = std::numeric_limits<double>;
+  if (text == "NaN") return base::ExactNumber{Limits::quiet_NaN()};
+  if (text == "Infinity") return base::ExactNumber{Limits::infinity()};
+  if (text == "-Infinity") return base::ExactNumber{-Limits::infinity()};
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
-  if (!digits.starts_with("0x") && !digits.starts_with("0X")) return false;
-  const std::string copy(text);
-  char* end = nullptr;
-  value = std::strtod(copy.c_str(), &end);
-  return end == copy.c_str() + copy.size();
+  if (!digits.starts_with("0x") && !digits.starts_with("0X")) return std::nullopt;
+  return exact_number_of(text);
 }
 
 bool is_metric_name(std::string_view name) {
@@ -43,32 +43,26 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
 
   bool Null() { return refuse("is null, not a number"); }
   bool Bool(bool) { return refuse("is true or false, not a number"); }
-  bool Int(int value) { return integer(value); }
-  bool Uint(unsigned value) { return integer(value); }
-  bool Int64(std::int64_t value) { return integer(value); }
-  bool Uint64(std::uint64_t value) {
-    if (part_ != Part::metrics) return report(std::to_string(value));
-    if (is_index()) return refuse("is too large");
-    return number(static_cast<double>(value));
-  }
-  bool Double(double value) {
-    if (part_ != Part::metrics) return refuse("holds a number that is not whole");
-    if (!is_index()) return number(value);
-    const bool is_small = std::abs(value) < 9e15;
-    const auto whole = static_cast<std::int64_t>(is_small ? value : 0);
-    if (static_cast<double>(whole) != value) {
-      if (!is_small || key_ != "epoch") return refuse("is not a whole number");
-      line_.part_epoch = value;
-      return true;
-    }
-    return integer(whole);
+  /// Numbers come as they are written, so that no digit of a whole one is lost.
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    const std::string_view digits(text, length);
+    const char* const end = text + length;
+    std::int64_t whole = 0;
+    const auto read = std::from_chars(text, end, whole);
+    if (read.ec == std::errc{} && read.ptr == end) return integer(whole);
+    std::uint64_t large = 0;
+    const auto again = std::from_chars(text, end, large);
+    if (again.ec == std::errc{} && again.ptr == end) return unsigned_integer(large);
+    const auto number = exact_number_of(digits);
+    if (number) return real(*number);
+    return refuse(number_of(digits) ? "has more digits than can be kept" : "is too large");
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
     if (part_ != Part::metrics) return report({text, length});
     if (key_ == "sample_order") return order({text, length});
-    double value = 0;
-    if (is_index() || !number_of({text, length}, value)) return refuse("is a string, not a number");
-    return number(value);
+    const auto value = number_in_string({text, length});
+    if (is_index() || !value) return refuse("is a string, not a number");
+    return number(*value);
   }
   bool StartObject() {
     if (++depth_ == 1) return true;
@@ -144,15 +138,35 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
     } else if (key_ == "epoch") {
       line_.where.epoch = value;
     } else {
-      return number(static_cast<double>(value));
+      return number(base::exact_number(value));
     }
     return true;
   }
 
-  bool number(double value) {
+  bool unsigned_integer(std::uint64_t value) {
+    if (part_ != Part::metrics) return report(std::to_string(value));
+    if (is_index()) return refuse("is too large");
+    return number(base::exact_number(value));
+  }
+
+  /// One that is not written as a whole number of 64 bits.
+  bool real(const base::ExactNumber& value) {
+    if (part_ != Part::metrics) return refuse("holds a number that is not whole");
+    if (!is_index()) return number(value);
+    const bool is_small = std::abs(value.value) < 9e15;
+    const auto whole = static_cast<std::int64_t>(is_small ? value.value : 0);
+    if (static_cast<double>(whole) != value.value) {
+      if (!is_small || key_ != "epoch") return refuse("is not a whole number");
+      line_.part_epoch = value.value;
+      return true;
+    }
+    return integer(whole);
+  }
+
+  bool number(const base::ExactNumber& value) {
     if (depth_ == 0) return refuse_line("is not a JSON object");
     if (key_ == "time") {
-      line_.where.time_s = value;
+      line_.where.time_s = value.value;
     } else {
       line_.values.emplace_back(key_, value);
     }
@@ -180,7 +194,7 @@ std::string parse_metric_line(std::string& line, MetricLine& result) {
     result.seeds.clear();
   }
   constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseNanAndInfFlag |
-                             rapidjson::kParseFullPrecisionFlag |
+                             rapidjson::kParseNumbersAsStringsFlag |
                              rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;
   LineHandler handler(result);
   rapidjson::InsituStringStream stream(line.data());

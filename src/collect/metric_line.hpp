@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/series_sink.hpp>
 
 #include <optional>
@@ -14,7 +15,8 @@ namespace sabath::collect {
 struct MetricLine {
   base::SeriesPoint where{};           ///< step, epoch and time; its value is not used
   std::optional<double> part_epoch{};  ///< an epoch that is not whole, which no point has
-  std::vector<std::pair<std::string_view, double>> values{};  ///< names are in the line
+  /// Names are in the line.
+  std::vector<std::pair<std::string_view, base::ExactNumber>> values{};
   // What else a line may tell, rarely.
   bool has_report = false;
   std::string sample_ids{};  ///< each ended by a newline

@@ -179,14 +179,15 @@ class MllogFile {
     const double seconds = event.where.time_s - start->second;
     starts_.erase(start);
     if (std::isnan(seconds)) return;
-    add(interval, seconds, event);
-    add_undeclared(interval, spec::seconds_of_interval(interval), seconds, event);
+    add(interval, base::ExactNumber{seconds}, event);
+    add_undeclared(
+        interval, spec::seconds_of_interval(interval), base::ExactNumber{seconds}, event);
   }
 
   /// Under `name`, unless a metric is declared for the key. A bound for codes whose keys never end.
   void add_undeclared(const std::string& key,
                       const std::string& name,
-                      double value,
+                      const base::ExactNumber& value,
                       const MllogEvent& event) {
     if (taken_ == nullptr || name.empty() || taken_->contains(key)) return;
     if (own_.size() >= max_facts && !own_.contains(name)) return;
@@ -194,23 +195,22 @@ class MllogFile {
     put(name, value, event);
   }
 
-  void add(const std::string& key, double value, const MllogEvent& event) {
+  void add(const std::string& key, const base::ExactNumber& value, const MllogEvent& event) {
     const auto [first, last] = names_.equal_range(key);
     for (auto name = first; name != last; ++name)
       put(name->second, value, event);
   }
 
-  void put(const std::string& name, double value, const MllogEvent& event) {
+  void put(const std::string& name, const base::ExactNumber& value, const MllogEvent& event) {
     base::SeriesPoint point = event.where;
     point.rank = source_.rank;
-    point.value = value;
     if (point.step != base::no_step) {
       auto& measures = target_.extraction.counts_samples;
       const auto measure = measures.try_emplace(name, event.counts_samples).first;
       // Steps and samples of one series could not be told apart.
       if (measure->second != event.counts_samples) point.step = base::no_step;
     }
-    target_.add(name, point);
+    target_.add(name, point, value);
   }
 
   const SourceFile& source_;

@@ -62,11 +62,48 @@ int depth_of(std::string_view json) {
   return deepest;
 }
 
-void take_value(const Value& value, MllogEvent& event) {
+bool needs_digits(const Value& value) {
+  return value.IsDouble() && std::abs(value.GetDouble()) >= base::first_inexact_whole;
+}
+
+/// `written`: the same as a text, or null.
+std::optional<base::ExactNumber> number_in(const Value& value, const Value* written) {
+  if (value.IsInt64()) return base::exact_number(value.GetInt64());
+  if (value.IsUint64()) return base::exact_number(value.GetUint64());
+  if (written == nullptr) return base::ExactNumber{value.GetDouble()};
+  return base::exact_decimal(text_of(*written), value.GetDouble());
+}
+
+void take_numbers(const Value& value, std::string_view json, MllogEvent& event) {
+  const auto lacks_digits = [](const auto& member) { return needs_digits(member.value); };
+  const bool is_object = value.IsObject();
+  const bool is_lacking = is_object
+                              ? std::any_of(value.MemberBegin(), value.MemberEnd(), lacks_digits)
+                              : needs_digits(value);
+  rapidjson::Document texts;
+  if (is_lacking) {
+    constexpr unsigned flags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseIterativeFlag |
+                               rapidjson::kParseNumbersAsStringsFlag;
+    texts.Parse<flags>(json.data(), json.size());
+  }
+  const Value* const written = is_lacking ? &texts["value"] : nullptr;
+  if (value.IsNumber()) event.number = number_in(value, written);
+  if (!is_object) return;
+  for (auto member = value.MemberBegin(); member != value.MemberEnd(); ++member) {
+    if (!member->value.IsNumber() || member->name.GetStringLength() == 0) continue;
+    const auto at = member - value.MemberBegin();
+    const auto number =
+        number_in(member->value, is_lacking ? &(written->MemberBegin() + at)->value : nullptr);
+    if (number) event.members.emplace_back(text_of(member->name), *number);
+  }
+}
+
+/// `json` is the line's object.
+void take_value(const Value& value, std::string_view json, MllogEvent& event) {
   if (value.IsNull()) return;
   if (value.IsString()) {
     event.value = text_of(value);
-    event.number = number_of(event.value);
+    event.number = exact_number_of(event.value);
     return;
   }
   rapidjson::StringBuffer buffer;
@@ -78,12 +115,7 @@ void take_value(const Value& value, MllogEvent& event) {
       writer(buffer);
   value.Accept(writer);
   event.value.assign(buffer.GetString(), buffer.GetSize());
-  if (value.IsNumber()) event.number = value.GetDouble();
-  if (!value.IsObject()) return;
-  for (const auto& member : value.GetObject()) {
-    if (member.value.IsNumber() && member.name.GetStringLength() > 0)
-      event.members.emplace_back(text_of(member.name), member.value.GetDouble());
-  }
+  take_numbers(value, json, event);
 }
 
 }  // namespace
@@ -109,7 +141,7 @@ std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& e
   if (event.key.empty()) return "is no MLLOG event: it has no key";
   event.event_type = string_member(document, "event_type");
   if (const auto value = document.FindMember("value"); value != document.MemberEnd()) {
-    take_value(value->value, event);
+    take_value(value->value, json, event);
   }
   if (const auto time = document.FindMember("time_ms");
       time != document.MemberEnd() && time->value.IsNumber()) {

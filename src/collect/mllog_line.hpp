@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/series_sink.hpp>
 
 #include <optional>
@@ -18,8 +19,9 @@ struct MllogEvent {
   std::string key{};
   std::string event_type{};  ///< INTERVAL_START, INTERVAL_END, POINT_IN_TIME
   std::string value{};       ///< as text: a string's, or the JSON of anything else; empty for null
-  std::optional<double> number{};                         ///< the value, if it is a number
-  std::vector<std::pair<std::string, double>> members{};  ///< numbers of a value that is an object
+  std::optional<base::ExactNumber> number{};  ///< the value, if it is a number
+  /// Numbers of a value that is an object.
+  std::vector<std::pair<std::string, base::ExactNumber>> members{};
   base::SeriesPoint where{};  ///< of epoch_num, step_num ... in the metadata, and of time_ms
   std::optional<double> part_epoch{};  ///< an epoch that is not whole, which no point has
   bool counts_samples = false;         ///< the step is samples_count

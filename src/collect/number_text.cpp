@@ -162,15 +162,46 @@ Beginning beginning_of(std::string_view text) {
   return read;
 }
 
+/// The number that is all of `text`, but for a unit behind it.
+Beginning whole_text(std::string_view text, Suffix suffix) {
+  const Beginning read = beginning_of(text);
+  if (read.size == 0) return {};
+  const std::string_view rest = text.substr(read.size);
+  return (suffix == Suffix::none ? rest.empty() : is_unit(rest)) ? read : Beginning{};
+}
+
+bool is_hexadecimal(std::string_view text) {
+  return text.find_first_of("xX") != std::string_view::npos;
+}
+
+/// "0x1.8p3" is what a double prints as; whole numbers of up to 64 bits may have more digits.
+std::optional<base::ExactNumber> exact_hexadecimal(std::string_view text, double value) {
+  if (!(std::abs(value) >= base::first_inexact_whole) ||
+      text.find_first_of(".pP") != std::string_view::npos) {
+    return base::ExactNumber{value};
+  }
+  text.remove_prefix(text.find_first_of("xX") + 1);
+  std::uint64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, whole, 16);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  const base::ExactNumber number = base::exact_number(whole);
+  return value < 0 ? base::ExactNumber{-number.value, -number.rest} : number;
+}
+
 }  // namespace
 
 std::optional<double> number_of(std::string_view text, Suffix suffix) {
+  return whole_text(trimmed(text), suffix).value;
+}
+
+std::optional<base::ExactNumber> exact_number_of(std::string_view text, Suffix suffix) {
   text = trimmed(text);
-  const Beginning read = beginning_of(text);
-  if (read.size == 0) return std::nullopt;
-  const std::string_view rest = text.substr(read.size);
-  if (suffix == Suffix::none ? !rest.empty() : !is_unit(rest)) return std::nullopt;
-  return read.value;
+  const Beginning read = whole_text(text, suffix);
+  if (!read.value) return std::nullopt;
+  text = text.substr(0, read.size);
+  return is_hexadecimal(text) ? exact_hexadecimal(text, *read.value)
+                              : base::exact_decimal(text, *read.value);
 }
 
 std::size_t number_size(std::string_view text) {

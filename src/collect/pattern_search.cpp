@@ -67,7 +67,7 @@ void PatternSearch::search(std::string_view line, const BadLine& place, const Po
   for (Value& value : values_) {
     fill(value.point, on_line_);
     fill(value.point, sticky_);
-    target.add(value.metric->name, value.point);
+    target.add(value.metric->name, value.point, value.number);
   }
 }
 
@@ -108,8 +108,7 @@ void PatternSearch::take_match(std::string_view line, const BadLine& place) {
     if (text.empty()) continue;
     has_value = true;
     if (const auto value = take_value(metric, line, text, place)) {
-      where.value = *value;
-      values_.push_back({&metric, where});
+      values_.push_back({&metric, where, *value});
     }
   }
   if (has_value) return;
@@ -117,22 +116,23 @@ void PatternSearch::take_match(std::string_view line, const BadLine& place) {
   if (where.epoch != base::no_step) sticky_.epoch = where.epoch;
 }
 
-std::optional<double> PatternSearch::take_value(Metric& metric,
-                                                std::string_view line,
-                                                std::string_view text,
-                                                const BadLine& place) {
-  const auto number = number_of(text, suffix_ ? Suffix::unit : Suffix::none);
+std::optional<base::ExactNumber> PatternSearch::take_value(Metric& metric,
+                                                           std::string_view line,
+                                                           std::string_view text,
+                                                           const BadLine& place) {
+  const auto number = exact_number_of(text, suffix_ ? Suffix::unit : Suffix::none);
   if (!number) note(not_numbers_, place, text);
   if (!number || !suffix_) return number;
   const std::string_view printed = line.substr(static_cast<std::size_t>(text.data() - line.data()));
-  const auto value = in_unit(*number, printed, metric.unit);
+  const auto value = in_unit(number->value, printed, metric.unit);
   if (!value) note(other_units_, place, with_unit(printed));
   if (value && metric.unit.empty()) {
     const std::string_view unit = known_unit(printed);
     if (!metric.first_unit) metric.first_unit = unit;
     if (*metric.first_unit != unit) note(mixed_units_, place, with_unit(printed));
   }
-  return value;
+  if (!value) return std::nullopt;
+  return *value == number->value ? *number : base::ExactNumber{*value};
 }
 
 std::string_view PatternSearch::text_of(const std::vector<int>& groups) const {
@@ -160,7 +160,8 @@ void PatternSearch::tell(std::vector<std::string>& notes) const {
   if (not_numbers_.count > 0) {
     notes.push_back(
         metric_names() + ": " + std::to_string(not_numbers_.count) +
-        " match(es) hold what is no number, or one out of range, and were left out; the first is " +
+        " match(es) hold what is no number, or one out of range or with too many digits, and were "
+        "left out; the first is " +
         not_numbers_.first);
   }
   if (other_units_.count > 0) {

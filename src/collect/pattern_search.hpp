@@ -38,6 +38,7 @@ class PatternSearch {
   struct Value {
     const Metric* metric = nullptr;
     base::SeriesPoint point{};
+    base::ExactNumber number{};
   };
   /// How often something went wrong, and where first.
   struct Trouble {
@@ -52,10 +53,10 @@ class PatternSearch {
                   Parse parse,
                   T base::SeriesPoint::*member,
                   base::SeriesPoint& where);
-  std::optional<double> take_value(Metric& metric,
-                                   std::string_view line,
-                                   std::string_view text,
-                                   const BadLine& place);
+  std::optional<base::ExactNumber> take_value(Metric& metric,
+                                              std::string_view line,
+                                              std::string_view text,
+                                              const BadLine& place);
   std::string_view text_of(const std::vector<int>& groups) const;
   void note(Trouble& trouble, const BadLine& place, std::string_view text) const;
   std::string metric_names() const;

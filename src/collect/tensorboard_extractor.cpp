@@ -71,11 +71,10 @@ class TensorboardExtractor final : public Extractor {
         base::SeriesPoint point;
         point.rank = source.rank;
         point.step = event.step;
-        point.value = *event.value;
         point.time_s = event.wall_time_s;
         const auto [first, last] = names.equal_range(event.tag);
         for (auto name = first; name != last; ++name)
-          target.add(name->second, point);
+          target.add(name->second, point, *event.value);
       };
       if (problem.empty() && !events.for_each(take)) problem = "holds no event";
       if (!problem.empty()) note_bad(target.extraction, {source.path, events.number(), problem});

@@ -1,6 +1,7 @@
 #include "array_pair.hpp"
 
 #include "index_text.hpp"
+#include "nothing_held.hpp"
 #include "tally.hpp"
 #include "tolerance.hpp"
 #include "tree_pair.hpp"
@@ -257,6 +258,8 @@ Findings compare_arrays(const std::string& name,
     }
   }
   findings.not_evaluated = unreadable.take(name);
+  if (hold_nothing(of_a) && hold_nothing(of_b))
+    findings.not_evaluated.push_back(nothing_held_text(name));
   return findings;
 }
 

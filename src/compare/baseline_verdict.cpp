@@ -29,20 +29,35 @@ struct Value {
   std::string run{};
   double value = 0;
   Seed seed{};
+  std::string whole{};  ///< all digits, where no double holds them
+
+  std::string text() const { return whole.empty() ? fmt::format("{}", value) : whole; }
 };
+
+const std::string& whole_at(const BaselineMetric& reference, std::size_t i) {
+  static const std::string none;
+  return reference.whole ? (*reference.whole)[i] : none;
+}
 
 std::vector<Value> present(const JudgedMetric& runs) {
   std::vector<Value> result;
   for (std::size_t i = 0; i < runs.values.size(); ++i) {
-    if (runs.values[i]) result.push_back({runs.runs[i], *runs.values[i], runs.seeds[i]});
+    if (!runs.values[i]) continue;
+    result.push_back({runs.runs[i], *runs.values[i], runs.seeds[i]});
+    if (!runs.whole.empty()) result.back().whole = runs.whole[i];
   }
   return result;
 }
 
-bool is_constant(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [&](double value) {
+bool is_constant(const BaselineMetric& reference) {
+  const std::vector<double>& values = reference.values;
+  const bool is_one_double = std::all_of(values.begin(), values.end(), [&](double value) {
     return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(values.front());
   });
+  const auto differs = [](const auto& whole) {
+    return std::adjacent_find(whole.begin(), whole.end(), std::not_equal_to<>()) != whole.end();
+  };
+  return is_one_double && (!reference.whole || !differs(*reference.whole));
 }
 
 bool is_one(const std::vector<Seed>& seeds) {
@@ -67,7 +82,7 @@ struct Required {
 std::optional<Required> required_rung(const BaselineMetric& reference, const BaselineTerms& terms) {
   if (terms.asked) return Required{*terms.asked, "--require"};
   const bool promised = is_one(terms.seeds) && (terms.deterministic || terms.recipe);
-  if (!promised && !is_constant(reference.values)) return std::nullopt;
+  if (!promised && !is_constant(reference)) return std::nullopt;
   if (terms.recipe) return Required{*terms.recipe, "the recipe"};
   return Required{};
 }
@@ -79,11 +94,15 @@ std::string allowed_text(const Required& required, const spec::Tolerance& tolera
       "allowed are {} relative, {} absolute", *tolerance.relative, *tolerance.absolute);
 }
 
-std::string apart_text(const Value& run, double of_baseline) {
+std::string apart_text(const Value& run, const Value& baseline) {
+  const double of_baseline = baseline.value;
   const double largest = std::max(std::abs(run.value), std::abs(of_baseline));
   const double relative = largest > 0 ? std::abs(run.value - of_baseline) / largest : 0;
-  return fmt::format(
-      "{} has {}, the baseline {}: relative {:.3g}", run.run, run.value, of_baseline, relative);
+  return fmt::format("{} has {}, the baseline {}: relative {:.3g}",
+                     run.run,
+                     run.text(),
+                     baseline.text(),
+                     relative);
 }
 
 BaselineVerdict judge_rung(const BaselineMetric& reference,
@@ -93,7 +112,7 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
   BaselineVerdict verdict;
   verdict.test = to_string(required.rung);
   const auto tolerance = applied_tolerance(base::ArrayType::float64, terms.tolerance, {});
-  const bool constant = is_constant(reference.values);
+  const bool constant = is_constant(reference);
   const Value* without = nullptr;
   bool is_bitwise = true;
   for (const Value& run : runs) {
@@ -102,11 +121,16 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
       if (!constant && terms.seeds[i] != run.seed) continue;
       has_reference = true;
       const double wanted = reference.values[i];
-      is_bitwise = is_bitwise && holds_rung(run.value, wanted, spec::Rung::bitwise, tolerance);
-      if (holds_rung(run.value, wanted, required.rung, tolerance)) continue;
+      const bool is_same = run.whole == whole_at(reference, i) &&
+                           holds_rung(run.value, wanted, spec::Rung::bitwise, tolerance);
+      is_bitwise = is_bitwise && is_same;
+      if (is_same || (required.rung != spec::Rung::bitwise &&
+                      holds_rung(run.value, wanted, required.rung, tolerance))) {
+        continue;
+      }
       verdict.verdict = Verdict::fail;
       verdict.reason = fmt::format("{}; {} ({}: {})",
-                                   apart_text(run, wanted),
+                                   apart_text(run, {{}, wanted, {}, whole_at(reference, i)}),
                                    allowed_text(required, tolerance),
                                    required.from,
                                    to_string(required.rung));

@@ -3,6 +3,7 @@
 #include "holds_rung.hpp"
 #include "mean_by_sample.hpp"
 #include "tolerance.hpp"
+#include "value_identity.hpp"
 
 #include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/group_verdict.hpp>
@@ -96,20 +97,6 @@ Samples samples_of(const GroupsToCompare& request,
   return values;
 }
 
-/// What makes two values the same: their bits, but all NaN are one.
-std::uint64_t identity(double value) {
-  return std::isnan(value) ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(value);
-}
-
-std::uint64_t count_distinct(const std::vector<double>& values) {
-  std::vector<std::uint64_t> bits;
-  bits.reserve(values.size());
-  for (const double value : values)
-    bits.push_back(identity(value));
-  std::sort(bits.begin(), bits.end());
-  return static_cast<std::uint64_t>(std::unique(bits.begin(), bits.end()) - bits.begin());
-}
-
 void summarise(spec::GroupRow& row) {
   const std::vector<double> finite = finite_of(row.values);
   const Moments found = moments(finite);
@@ -118,7 +105,6 @@ void summarise(spec::GroupRow& row) {
   if (found.n > 1) row.sd = found.sd;
   row.min = found.min;
   row.max = found.max;
-  row.distinct = count_distinct(row.values);
 }
 
 /// By value, with the groups that have each. Empty for more than there are letters.
@@ -127,7 +113,7 @@ std::vector<spec::ResultClass> classes_of(const std::vector<spec::GroupRow>& row
   for (std::size_t g = 0; g < rows.size(); ++g) {
     for (const double value : rows[g].values) {
       const double place = std::isnan(value) ? HUGE_VAL : value;
-      spec::ResultClass& one = by_value[{place, identity(value)}];
+      spec::ResultClass& one = by_value[{place, bits_of(value)}];
       one.value = value;
       ++one.runs;
       if (one.groups.empty() || one.groups.back() != g) one.groups.push_back(g);
@@ -164,7 +150,9 @@ spec::MetricGroups describe(const GroupsToCompare& request,
   result.performance = metric.performance;
   result.judged = metric.judged;
   result.rows.resize(grouping.groups.size());
-  std::vector<double> all;
+  std::vector<std::set<Identity>> of_row(result.rows.size());
+  std::set<Identity> all;
+  std::size_t present = 0;
   std::vector<double> finite;
   std::vector<std::size_t> runs;
   for (std::size_t run = 0; run < metric.values.size(); ++run) {
@@ -175,22 +163,27 @@ spec::MetricGroups describe(const GroupsToCompare& request,
       continue;
     }
     row.values.push_back(*value);
-    all.push_back(*value);
+    of_row[grouping.of_run[run]].insert(identity_of(metric, run));
+    all.insert(identity_of(metric, run));
+    ++present;
     if (!std::isfinite(*value)) continue;
     finite.push_back(*value);
     runs.push_back(run);
   }
-  for (spec::GroupRow& row : result.rows)
-    summarise(row);
-  result.distinct = count_distinct(all);
-  result.classes = classes_of(result.rows);
+  for (std::size_t g = 0; g < result.rows.size(); ++g) {
+    summarise(result.rows[g]);
+    result.rows[g].distinct = of_row[g].size();
+  }
+  result.distinct = all.size();
+  // A class is named by its double, which is not enough here.
+  if (metric.whole.empty()) result.classes = classes_of(result.rows);
   const auto is_uniform = [](const spec::GroupRow& row) { return row.distinct <= 1; };
   const auto is_repeated = [](const spec::GroupRow& row) { return row.values.size() > 1; };
   // That no run has a number is no agreement.
   result.identical_within = !finite.empty() &&
                             std::all_of(result.rows.begin(), result.rows.end(), is_uniform) &&
                             std::any_of(result.rows.begin(), result.rows.end(), is_repeated);
-  result.identical_across = result.distinct == 1 && all.size() > 1 && !finite.empty();
+  result.identical_across = result.distinct == 1 && present > 1 && !finite.empty();
   if (metric.conflict.empty()) result.split = split_variance(finite, factors_for(request, runs));
   return result;
 }
@@ -226,19 +219,22 @@ void judge_rung(const GroupsToCompare& request,
     least = metric.classes.front().value;
     most = metric.classes.back().value;
   }
+  auto texts = std::pair(fmt::format("{}", least), fmt::format("{}", most));
+  if (is_bitwise && differ_in_digits_alone(values)) texts = digits_apart(values);
   const auto tolerance =
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
   const bool good =
       is_bitwise ? metric.distinct == 1 : holds_rung(least, most, *request.require, tolerance);
   std::string reason = fmt::format("the {} runs lie between {} and {}: {} {}",
                                    count,
-                                   least,
-                                   most,
+                                   texts.first,
+                                   texts.second,
                                    good ? "within" : "not within",
                                    spec::to_string(*request.require));
   if (is_bitwise) {
     reason = good ? fmt::format("the {} runs are equal to the bit", count)
-                  : fmt::format("the {} runs differ, such as {} and {}", count, least, most);
+                  : fmt::format(
+                        "the {} runs differ, such as {} and {}", count, texts.first, texts.second);
   }
   set(metric, good ? Verdict::pass : Verdict::fail, std::move(reason));
 }
@@ -437,6 +433,14 @@ bool judge_plainly(const GroupsToCompare& request,
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
+  } else if (!values.margin && differ_in_digits_alone(values)) {
+    const bool is_uniform = std::all_of(
+        metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.distinct <= 1; });
+    set(metric,
+        is_uniform ? Verdict::fail : Verdict::inconclusive,
+        fmt::format("{} different whole numbers are nearest to one double, so that no test tells "
+                    "them apart",
+                    metric.distinct));
   } else if (grouping.groups.size() > most_tested_groups) {
     set(metric,
         Verdict::inconclusive,
@@ -544,13 +548,13 @@ void add_statistics(const GroupsToCompare& request,
 
 /// Of runs that agree to the bit in all judged metrics.
 std::uint64_t joint_classes(const GroupsToCompare& request) {
-  std::set<std::vector<std::pair<bool, std::uint64_t>>> classes;
+  std::set<std::vector<std::optional<Identity>>> classes;
   for (std::size_t run = 0; run < request.runs; ++run) {
-    std::vector<std::pair<bool, std::uint64_t>> values;
+    std::vector<std::optional<Identity>> values;
     for (const RunValues& metric : request.metrics) {
       if (!metric.judged) continue;
-      const auto& value = metric.values[run];
-      values.emplace_back(value.has_value(), value ? identity(*value) : 0);
+      values.emplace_back();
+      if (metric.values[run]) values.back() = identity_of(metric, run);
     }
     if (!values.empty()) classes.insert(std::move(values));
   }

@@ -70,8 +70,15 @@ Findings compare_metrics(const Side& a,
     const bool is_declared = declared < rules.metrics.size();
     const spec::Tolerance recipe =
         is_declared ? rules.metrics[declared].tolerance : spec::Tolerance{};
-    Finding finding = compare_series(
-        pair.a, pair.b, applied_tolerance(base::ArrayType::float64, recipe, options.tolerance));
+    const auto rests_in = [](const Side& side, const spec::Series* series) {
+      return series == nullptr ? nullptr : spec::rests_of(side.rests, *series);
+    };
+    Finding finding =
+        compare_series(pair.a,
+                       pair.b,
+                       applied_tolerance(base::ArrayType::float64, recipe, options.tolerance),
+                       rests_in(a, pair.a),
+                       rests_in(b, pair.b));
     finding.stage = stage;
     finding.item.name = stage + "/" + name;
     finding.in_conflict = rules.conflicts.contains(name);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -92,6 +95,34 @@ using Float64 = FloatFormat<std::uint64_t, 52, 1023>;
 using Float32 = FloatFormat<std::uint32_t, 23, 127>;
 using Float16 = FloatFormat<std::uint16_t, 10, 15>;
 using Bfloat16 = FloatFormat<std::uint16_t, 7, 127>;
+
+/// A number of a metric (base::ExactNumber). Whole numbers that one double is nearest to are a unit
+/// in the last place apart.
+struct ExactFormat {
+  struct Bits {
+    std::uint64_t value = 0;
+    std::uint64_t rest = 0;
+
+    bool operator==(const Bits&) const = default;
+  };
+  static constexpr bool has_whole_numbers = true;
+  static constexpr bool is_nan(const Bits& bits) { return Float64::is_nan(bits.value); }
+
+  static base::ExactNumber number(const Bits& bits) {
+    return {std::bit_cast<double>(bits.value), std::bit_cast<double>(bits.rest)};
+  }
+
+  static Difference difference(const Bits& a, const Bits& b) {
+    Difference found = Float64::difference(a.value, b.value);
+    if (a.rest == b.rest || found.ulps == incomparable || found.nan_pair) return found;
+    const base::ExactNumber x = number(a);
+    const base::ExactNumber y = number(b);
+    found.absolute = std::abs((x.value - y.value) + (x.rest - y.rest));
+    found.relative = relative_difference(x.value, y.value, found.absolute);
+    found.ulps = std::max<std::uint64_t>(found.ulps, 1);
+    return found;
+  }
+};
 
 /// Integers: a unit in the last place is 1.
 template <class Integer>

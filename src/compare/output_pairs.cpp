@@ -1,6 +1,7 @@
 #include "output_pairs.hpp"
 
 #include "array_pair.hpp"
+#include "nothing_held.hpp"
 #include "only_nan.hpp"
 #include "output_rules.hpp"
 #include "prediction_churn.hpp"
@@ -97,7 +98,7 @@ class OutputPairs {
     const OutputRules rules = rules_for(rules_, name);
     if (a->digest == b->digest && !a->digest.hex.empty()) {
       note_outside(name, a->outside ? *a : *b, rules.rule);
-      note_only_nan(name, a->open || a->trees ? *a : *b, rules.rule);
+      note_values(name, a->open || a->trees ? *a : *b, rules.rule);
       return keep(name, whole_file({}));
     }
     if (!rules.conflict.empty()) {
@@ -179,29 +180,37 @@ class OutputPairs {
       findings_.not_evaluated.push_back(std::move(told));
   }
 
-  /// Nor do equal bytes say that there is a number among the values.
-  void note_only_nan(const std::string& name,
-                     const OutputSide& side,
-                     const spec::OutputRule& rule) {
-    if (rule.as == "bytes") return;
+  /// Nor do equal bytes say that there is a value, and a number among the values.
+  void note_values(const std::string& name, const OutputSide& side, const spec::OutputRule& rule) {
+    const Values found = values_of(side, rule);
+    if (found.none) findings_.not_evaluated.push_back(nothing_held_text("the output " + name));
     UnreadableArrays unreadable;
-    for (const std::string& path : arrays_of_only_nan(side, rule))
+    for (const std::string& path : found.only_nan)
       unreadable.add(name + ":/" + base::printable(path), only_nan);
     for (std::string& told : unreadable.take(name))
       findings_.not_evaluated.push_back(std::move(told));
   }
 
-  static std::vector<std::string> arrays_of_only_nan(const OutputSide& side,
-                                                     const spec::OutputRule& rule) {
+  struct Values {
+    bool none = false;
+    std::vector<std::string> only_nan{};  ///< paths of arrays
+  };
+
+  static Values values_of(const OutputSide& side, const spec::OutputRule& rule) {
+    const auto is_empty = [&] {
+      return side.holds_nothing ? side.holds_nothing() : side.size_bytes == 0;
+    };
+    if (rule.as == "bytes") return {is_empty(), {}};
     const auto trees = side.trees ? side.trees() : std::nullopt;
-    if (trees) return compare::arrays_of_only_nan(*trees);
-    if (!side.open) return {};
+    if (trees) return {hold_nothing(*trees), arrays_of_only_nan(*trees)};
+    if (!side.open) return {is_empty(), {}};
     try {
       const auto source = side.open(rule);
-      return source ? compare::arrays_of_only_nan(*source) : std::vector<std::string>{};
+      if (!source) return {is_empty(), {}};
+      return {hold_nothing(source->list()), arrays_of_only_nan(*source)};
     } catch (const base::Error& error) {
       if (error.kind() != base::ErrorKind::integrity) throw;
-      return {};  // equal damage is equal
+      return {is_empty(), {}};  // equal damage is equal
     }
   }
 

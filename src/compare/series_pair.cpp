@@ -4,8 +4,10 @@
 #include "tally.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/compare/envelope.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 #include <fmt/format.h>
 
@@ -183,8 +185,9 @@ std::string missing_text(const Alignment& alignment, bool show_rank) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-bool same_bits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+bool same_bits(const base::ExactNumber& a, const base::ExactNumber& b) {
+  return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value) &&
+         a.rest == b.rest;
 }
 
 SeriesPlace place_of(const Pair& pair) {
@@ -280,20 +283,22 @@ EnvelopeFinding hold_to_envelope(const spec::Series& reference,
 
 Finding compare_series(const spec::Series* a,
                        const spec::Series* b,
-                       const spec::Tolerance& tolerance) {
+                       const spec::Tolerance& tolerance,
+                       const std::vector<double>* rests_a,
+                       const std::vector<double>* rests_b) {
   const spec::Series none;
   const spec::Series& of_a = a == nullptr ? none : *a;
   const spec::Series& of_b = b == nullptr ? none : *b;
   const bool show_rank = has_ranks(of_a) || has_ranks(of_b);
   const Alignment alignment = align(of_a, of_b);
-  std::vector<double> values_a(alignment.pairs.size());
-  std::vector<double> values_b(alignment.pairs.size());
+  std::vector<base::ExactNumber> values_a(alignment.pairs.size());
+  std::vector<base::ExactNumber> values_b(alignment.pairs.size());
   for (std::size_t i = 0; i < alignment.pairs.size(); ++i) {
-    values_a[i] = of_a.value[alignment.pairs[i].key.row];
-    values_b[i] = of_b.value[alignment.pairs[i].row_b];
+    values_a[i] = spec::number_at(of_a, rests_a, alignment.pairs[i].key.row);
+    values_b[i] = spec::number_at(of_b, rests_b, alignment.pairs[i].row_b);
   }
   Tally tally(base::ArrayType::float64, tolerance, alignment.pairs.size());
-  tally.add(std::as_bytes(std::span(values_a)), std::as_bytes(std::span(values_b)));
+  tally.add_exact(values_a, values_b);
   Finding finding;
   finding.item = tally.finish([&](spec::Divergence& divergence) {
     const Pair& pair = alignment.pairs[static_cast<std::size_t>(divergence.position)];

@@ -9,10 +9,12 @@ namespace sabath::compare {
 /// Compares one metric of one stream on two sides. Points are aligned by (step, rank), by (epoch,
 /// step, rank) where steps begin anew in each epoch, where there is no step by (epoch, rank), else
 /// by their ordinal within the rank; points with equal keys by the order in which they came. Null
-/// is a side without the metric. `tolerance` has all parts.
+/// is a side without the metric. `tolerance` has all parts. `rests`: spec::SeriesRests.
 Finding compare_series(const spec::Series* a,
                        const spec::Series* b,
-                       const spec::Tolerance& tolerance);
+                       const spec::Tolerance& tolerance,
+                       const std::vector<double>* rests_a = nullptr,
+                       const std::vector<double>* rests_b = nullptr);
 
 /// How a metric or an array lies to an envelope.
 struct EnvelopeFinding {

@@ -36,12 +36,23 @@ std::uint64_t count_nans(const std::byte* values, std::size_t count) {
   return nans;
 }
 
+bool is_beyond_doubles(const spec::Divergence& at) {
+  return std::max(std::abs(at.a), std::abs(at.b)) >= base::first_inexact_whole;
+}
+
 template <class Integer>
 void keep_digits(Integer a, Integer b, spec::Divergence& at) {
-  constexpr double first_inexact = 9007199254740992.0;  // 2^53: what 2^53 + 1 is as a double
-  if (std::max(std::abs(at.a), std::abs(at.b)) < first_inexact) return;
+  if (!is_beyond_doubles(at)) return;
   at.whole_a = std::to_string(a);
   at.whole_b = std::to_string(b);
+}
+
+void keep_digits(const ExactFormat::Bits& a, const ExactFormat::Bits& b, spec::Divergence& at) {
+  const base::ExactNumber of_a = ExactFormat::number(a);
+  const base::ExactNumber of_b = ExactFormat::number(b);
+  if (of_a.rest == 0 && of_b.rest == 0) return;
+  at.whole_a = base::text_of(of_a);
+  at.whole_b = base::text_of(of_b);
 }
 
 }  // namespace
@@ -83,6 +94,11 @@ void Tally::add(std::span<const std::byte> a, std::span<const std::byte> b, std:
       break;
   }
   throw base::Error(base::ErrorKind::internal, "comparison: cannot tally: not an array of numbers");
+}
+
+void Tally::add_exact(std::span<const base::ExactNumber> a, std::span<const base::ExactNumber> b) {
+  static_assert(sizeof(ExactFormat::Bits) == sizeof(base::ExactNumber));
+  add_values<ExactFormat>(std::as_bytes(a).data(), std::as_bytes(b).data(), a.size(), 1);
 }
 
 template <class Format>

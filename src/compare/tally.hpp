@@ -4,6 +4,7 @@
 #include "upper_tail.hpp"
 
 #include <sabath/base/array_source.hpp>
+#include <sabath/base/exact_number.hpp>
 #include <sabath/spec/comparison.hpp>
 
 #include <cstddef>
@@ -22,6 +23,9 @@ class Tally {
   /// The next values of both sides: as many bytes of each, native byte order.
   /// Each pair counts as `times` of them, one after the other.
   void add(std::span<const std::byte> a, std::span<const std::byte> b, std::uint64_t times = 1);
+
+  /// The next numbers of both sides, as many of each, of a metric (the type is float64).
+  void add_exact(std::span<const base::ExactNumber> a, std::span<const base::ExactNumber> b);
 
   /// As many pairs of equal bits, so many of them NaN.
   void add_equal(std::uint64_t count, std::uint64_t nans) {

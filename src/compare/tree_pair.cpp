@@ -2,6 +2,7 @@
 
 #include "array_pair.hpp"
 #include "index_text.hpp"
+#include "nothing_held.hpp"
 #include "tolerance.hpp"
 #include "unreadable_arrays.hpp"
 
@@ -110,14 +111,22 @@ Findings compare_trees(const std::string& name,
     finding.item.name = name_of(tree);
     findings.items.push_back(std::move(finding));
   };
+  const auto add_single = [&](const spec::ArrayTree& tree, const char* side) {
+    if (is_added_by_reader(tree.path)) {
+      unreadable.add(name_of(tree),
+                     fmt::format("is known {}: an earlier sabath did not look at it", side));
+    } else {
+      add(tree, structural(side, info_of(tree).elements()));
+    }
+  };
   auto at_a = a.arrays.begin();
   auto at_b = b.arrays.begin();
   while (at_a != a.arrays.end() || at_b != b.arrays.end()) {
     if (at_b == b.arrays.end() || (at_a != a.arrays.end() && key_of(*at_a) < key_of(*at_b))) {
-      add(*at_a, structural("only in A", info_of(*at_a).elements()));
+      add_single(*at_a, "only in A");
       ++at_a;
     } else if (at_a == a.arrays.end() || key_of(*at_b) < key_of(*at_a)) {
-      add(*at_b, structural("only in B", info_of(*at_b).elements()));
+      add_single(*at_b, "only in B");
       ++at_b;
     } else {
       const std::string& why = at_a->unreadable.empty() ? at_b->unreadable : at_a->unreadable;
@@ -139,6 +148,7 @@ Findings compare_trees(const std::string& name,
     }
   }
   findings.not_evaluated = unreadable.take(name);
+  if (hold_nothing(a) && hold_nothing(b)) findings.not_evaluated.push_back(nothing_held_text(name));
   return findings;
 }
 

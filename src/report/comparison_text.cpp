@@ -212,6 +212,17 @@ std::string churn_text(const Comparison& comparison) {
   return text.empty() ? text : text + "\n";
 }
 
+/// What files of equal values may differ in, where arrays were compared.
+std::string left_out_text(const Comparison& comparison) {
+  const auto is_array = [](const ItemComparison& item) {
+    return item.name.starts_with('/') || item.name.find(":/") != std::string::npos;
+  };
+  const bool has_arrays =
+      std::any_of(comparison.outputs.begin(), comparison.outputs.end(), is_array);
+  return has_arrays ? "layout, compression, byte order, padding of texts (docs/formats/arrays.md)"
+                    : "";
+}
+
 }  // namespace
 
 std::string number_text(double value) {
@@ -229,6 +240,7 @@ std::string files_text(const Comparison& comparison) {
         "parted",
         comparison.first_divergence_in + " at " + divergence_text(*comparison.first_divergence));
   }
+  foot.add("not compared", left_out_text(comparison));
   foot.add("RESULT", fmt::format("{}: {}", spec::to_string(comparison.result), comparison.reason));
   return head.text() + items_text(comparison) + foot.text();
 }
@@ -260,6 +272,7 @@ std::string comparison_text(const Comparison& comparison, const std::string& cou
     if (item != comparison.metrics.end()) foot.add("", growth_text(*item));
   }
   foot.add("cause", comparison.likely_cause);
+  foot.add("not compared", left_out_text(comparison));
   if (!comparison.performance.empty()) {
     foot.add("PERFORMANCE",
              fmt::format("{}: {}",

@@ -60,8 +60,10 @@ std::string write_csv(const Report& report) {
     cells.push_back(number_cell(run.wall_s));
     cells.push_back(number_cell(run.joules));
     cells.push_back(csv_text(run.energy));
-    for (const auto& value : run.values)
-      cells.push_back(number_cell(value));
+    for (std::size_t m = 0; m < run.values.size(); ++m) {
+      const bool is_whole = !run.whole.empty() && !run.whole[m].empty();
+      cells.push_back(is_whole ? run.whole[m] : number_cell(run.values[m]));
+    }
     cells.insert(cells.end(), {run.counts() ? "yes" : "no", csv_text(run.left_out)});
     add_line(text, cells);
   }

@@ -239,6 +239,7 @@ Groups groups_of(const Report& report, std::size_t metric, Rows rows) {
                                      : run.host;
     }
     row.values.push_back(run.values[metric]);
+    row.whole.push_back(run.whole.empty() ? std::string() : run.whole[metric]);
     has_value = has_value || run.values[metric];
   }
   for (auto& [levels, row] : sorted) {

@@ -22,6 +22,7 @@ struct Groups {
   struct Row {
     std::string label{};
     std::vector<std::optional<double>> values{};  ///< oldest run first; nothing: the run has it not
+    std::vector<std::string> whole{};             ///< of each value, as ReportRun has it
   };
   std::string metric{};  ///< with its unit
   std::vector<Row> rows{};

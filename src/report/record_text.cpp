@@ -74,6 +74,11 @@ std::string with_courses(const std::string& table,
   return text;
 }
 
+/// With all digits where these are known: rounded ones would look equal.
+std::string value_text(const std::optional<std::string>& digits, double value) {
+  return digits ? *digits : number_text(value);
+}
+
 std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
                          const RecordView& view = {}) {
   const bool has_medians = std::any_of(
@@ -88,12 +93,14 @@ std::string metrics_text(const std::vector<spec::MetricSummary>& metrics,
   if (has_medians) columns.insert(columns.begin() + 3, {"median", Align::right});
   TextTable table(columns);
   for (const spec::MetricSummary& metric : metrics) {
+    const auto found = view.whole.find(name_of(metric));
+    const spec::WholeValues whole = found == view.whole.end() ? spec::WholeValues{} : found->second;
     std::vector<std::string> cells{
         name_of(metric),
-        number_text(metric.first),
-        number_text(metric.last),
-        number_text(metric.min),
-        number_text(metric.max),
+        value_text(whole.first, metric.first),
+        value_text(whole.last, metric.last),
+        value_text(whole.min, metric.min),
+        value_text(whole.max, metric.max),
         std::to_string(metric.points) +
             (metric.not_finite > 0 ? fmt::format(" ({} not finite)", metric.not_finite) : ""),
         metric.unit};

@@ -59,6 +59,9 @@ Json run_json(const std::vector<std::string>& keys, const ReportRun& run) {
     if (run.values[m]) values[keys[m]] = base::json_number(*run.values[m]);
   }
   json["values"] = std::move(values);
+  for (std::size_t m = 0; m < run.whole.size(); ++m) {
+    if (!run.whole[m].empty()) json["whole"][keys[m]] = run.whole[m];
+  }
   json["reproduce"] = run.reproduce;
   return json;
 }

@@ -34,11 +34,11 @@ FiniteValues finite_of(const Groups::Row& row) {
   return finite;
 }
 
-/// With different bits.
+/// With different bits or digits.
 std::size_t distinct_values(const Groups::Row& row) {
-  std::set<std::uint64_t> values;
-  for (const auto& value : row.values) {
-    if (value) values.insert(std::bit_cast<std::uint64_t>(*value));
+  std::set<std::pair<std::uint64_t, std::string>> values;
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    if (row.values[i]) values.emplace(std::bit_cast<std::uint64_t>(*row.values[i]), row.whole[i]);
   }
   return values.size();
 }

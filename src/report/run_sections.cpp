@@ -97,19 +97,27 @@ constexpr const char* energy_title = "energy [J]";
 struct Measure {
   std::string title{};
   std::vector<std::optional<double>> values{};  ///< of each run
+  std::vector<std::string> whole{};             ///< as ReportRun has it; empty: of none
+
+  std::string text(std::size_t run) const {
+    if (!whole.empty() && !whole[run].empty()) return whole[run];
+    return values[run] ? number_text(*values[run]) : "";
+  }
 };
 
 std::vector<Measure> measures_of(const Report& report) {
-  std::vector<Measure> measures{{"total [s]", {}}, {energy_title, {}}};
+  std::vector<Measure> measures{{"total [s]"}, {energy_title}};
   for (const ReportRun& run : report.runs) {
     measures[0].values.push_back(run.wall_s);
     measures[1].values.push_back(run.joules);
   }
   const auto add = [&](std::optional<std::size_t> metric, const std::string& title) {
     if (!metric) return;
-    Measure measure{title + (report.metrics[*metric].performance ? ", median" : ""), {}};
-    for (const ReportRun& run : report.runs)
+    Measure measure{title + (report.metrics[*metric].performance ? ", median" : "")};
+    for (const ReportRun& run : report.runs) {
       measure.values.push_back(run.values[*metric]);
+      measure.whole.push_back(run.whole.empty() ? std::string() : run.whole[*metric]);
+    }
     measures.insert(measures.end() - 1, std::move(measure));
   };
   const auto add_time = [&](std::optional<std::size_t> metric, const std::string& title) {
@@ -358,7 +366,7 @@ Section runs_section(const Report& report) {
       cells.push_back(found == run.parameters.end() ? "" : found->second);
     }
     for (const Measure& measure : measures)
-      cells.push_back(measure.values[i] ? number_text(*measure.values[i]) : "");
+      cells.push_back(measure.text(i));
     if (has_message) cells.push_back(clipped(run.message));
     table.rows.push_back(std::move(cells));
   }

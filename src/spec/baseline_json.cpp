@@ -28,6 +28,10 @@ void check_metric(const BaselineMetric& metric, std::size_t runs, JsonReader rea
                                       " value(s), and there are " + std::to_string(runs) +
                                       " run(s)");
   }
+  if (metric.whole && metric.whole->size() != runs) {
+    reader.optional("whole").problem("has " + std::to_string(metric.whole->size()) +
+                                     " text(s), and there are " + std::to_string(runs) + " run(s)");
+  }
   const auto finite = static_cast<std::uint64_t>(
       std::count_if(metric.values.begin(), metric.values.end(), [](double value) {
         return std::isfinite(value);

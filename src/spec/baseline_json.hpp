@@ -48,6 +48,7 @@ void describe(Io& io, FieldRef<Io, BaselineMetric> metric) {
   io("margin", metric.margin);
   io("margin_from", metric.margin_from);
   io("values", metric.values);
+  io("whole", metric.whole);
 }
 
 template <class Io>

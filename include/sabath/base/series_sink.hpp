@@ -11,13 +11,14 @@ namespace sabath::base {
 inline constexpr std::int64_t no_step = std::numeric_limits<std::int64_t>::min();
 
 /// One value of one metric. `step` and `epoch` are `no_step` and `time_s` is NaN where the code did
-/// not say.
+/// not say. The number is `value + rest` (base::ExactNumber).
 struct SeriesPoint {
   std::int32_t rank = 0;
   std::int64_t step = no_step;
   std::int64_t epoch = no_step;
   double value = 0;
   double time_s = std::numeric_limits<double>::quiet_NaN();
+  double rest = 0;  ///< of a whole number that no double holds
 };
 
 /// A series of one sink, which gave this number to it.

@@ -34,6 +34,7 @@ struct JudgedMetric {
   std::vector<std::string> runs{};              ///< names
   std::vector<std::optional<double>> values{};  ///< nothing: the run has none
   std::vector<std::optional<std::uint64_t>> seeds{};
+  std::vector<std::string> whole{};  ///< as RunValues has it
 };
 
 /// On what terms.

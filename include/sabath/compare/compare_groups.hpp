@@ -29,6 +29,8 @@ struct RunValues {
   std::string margin_from{};                    ///< who says so, in the reason; empty: the recipe
   std::string conflict{};                       ///< why its values are not of one thing, if so
   std::vector<std::optional<double>> values{};  ///< of each run; nothing: it has not the metric
+  /// Of each run all digits of a whole number that no double holds, else empty. Empty: of no run.
+  std::vector<std::string> whole{};
 };
 
 /// The name of the row that is a run's whole time.

@@ -8,6 +8,7 @@
 #include <sabath/spec/output_trees.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 #include <functional>
 #include <map>
@@ -29,6 +30,7 @@ struct OutputSide {
   std::function<std::optional<spec::OutputTrees>()> trees{};
   std::function<std::vector<base::OutsideValues>(const spec::OutputRule&)> outside{};
   std::string unknown{};  ///< why nothing that is known of it can be held against the other side's
+  std::function<bool()> holds_nothing{};  ///< is it an empty file, or an archive without a member?
 };
 
 /// One side of a pair: the record, its series and its outputs by "stage/path"; and by its name what
@@ -38,6 +40,7 @@ struct Side {
   const std::vector<spec::Series>& series;
   std::map<std::string, OutputSide> outputs{};
   std::map<std::string, std::string> around{};
+  spec::SeriesRests rests{};  ///< of its series
 };
 
 struct Options {

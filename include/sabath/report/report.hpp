@@ -43,11 +43,13 @@ struct ReportRun {
   std::vector<std::string> levels{};  ///< of what the report is grouped by
   std::optional<double> wall_s{};
   std::vector<std::optional<double>> values{};  ///< of each metric; NaN and infinities as they came
-  std::optional<double> joules{};               ///< of its accelerators, else of its processors
-  std::string energy{};                         ///< what was counted and how, or why nothing was
-  std::string reproduce{};                      ///< the command that repeats it
-  bool complete = false;                        ///< it ended well, or was imported
-  std::string left_out{};                       ///< why it does not count; empty: it does
+  /// Of each metric all digits of a whole number that no double holds, else empty. Empty: of none.
+  std::vector<std::string> whole{};
+  std::optional<double> joules{};  ///< of its accelerators, else of its processors
+  std::string energy{};            ///< what was counted and how, or why nothing was
+  std::string reproduce{};         ///< the command that repeats it
+  bool complete = false;           ///< it ended well, or was imported
+  std::string left_out{};          ///< why it does not count; empty: it does
 
   bool counts() const { return left_out.empty(); }
   bool operator==(const ReportRun&) const = default;

@@ -7,6 +7,7 @@
 #include <sabath/spec/group_comparison.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_record.hpp>
+#include <sabath/spec/whole_numbers.hpp>
 
 #include <map>
 #include <optional>
@@ -31,6 +32,7 @@ struct RecordView {
   /// By "stage/metric": drawn beside the metric where there is room.
   std::map<std::string, Course> courses{};
   PlotLetters letters = PlotLetters::ascii;
+  spec::WholeSummaries whole{};  ///< of its metrics
 };
 /// What a run was, as a person would put it into a paper's appendix.
 std::string record_text(const spec::RunRecord& record, const RecordView& view = {});

@@ -69,6 +69,9 @@ struct BaselineMetric {
   std::optional<double> margin{};  ///< how far means may lie apart and count as equal
   std::optional<std::string> margin_from{};
   std::vector<double> values{};  ///< as many as there are runs, in their order
+  /// Of each value all digits where it is a whole number that no double holds, else empty; nothing:
+  /// there is none.
+  std::optional<std::vector<std::string>> whole{};
 
   bool operator==(const BaselineMetric&) const = default;
 };

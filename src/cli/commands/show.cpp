@@ -8,6 +8,7 @@
 #include <sabath/app/run_accounting.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
+#include <sabath/app/whole_values.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
@@ -270,14 +271,16 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
       collection = std::to_string(current->collection) + ", made " + current->collected_at +
                    "; the metrics are its, and not the record's";
     }
+    const spec::WholeSummaries whole = app::whole_values_of(*current);
     workspace.answer(
         workspace.options().json
-            ? json_answer(current->record)
+            ? json_answer(current->record, whole)
             : report::record_text(current->record,
                                   {options.libraries,
                                    answer_columns(),
                                    courses_of(*current),
-                                   report::letters_of_locale()}) +
+                                   report::letters_of_locale(),
+                                   whole}) +
                   line("collection", collection) +
                   line("scheduler", accounting_text(app::read_accounting(row.directory))) +
                   line("folder", row.directory));

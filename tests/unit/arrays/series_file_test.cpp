@@ -2,6 +2,7 @@
 #include "h5_maker.hpp"
 #include "support/temp_home.hpp"
 
+#include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
@@ -245,4 +246,57 @@ TEST_CASE("series: columns of different length are refused") {
     REQUIRE(H5Dset_extent(column.get(), &length) >= 0);
   }
   CHECK_THROWS_WITH(read_series(home / "series.h5"), Contains("differ in length"));
+}
+
+TEST_CASE("series: whole numbers that no double holds come back, wherever they begin") {
+  const TempHome home;
+  const base::ExactNumber large = base::exact_number(std::uint64_t{18'446'744'073'709'551'615U});
+  const auto [first, points] = GENERATE(std::pair<std::size_t, std::size_t>(0, 3),
+                                        std::pair<std::size_t, std::size_t>(1, 3),
+                                        std::pair<std::size_t, std::size_t>(70'000, 70'001),
+                                        std::pair<std::size_t, std::size_t>(65'536, 140'000));
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (std::size_t i = 0; i < points; ++i) {
+      base::SeriesPoint point = numbered(static_cast<std::int64_t>(i));
+      if (i == first) point.value = large.value;
+      if (i == first) point.rest = large.rest;
+      writer.add(writer.open("train", "sum"), point);
+      writer.add(writer.open("train", "loss"), numbered(static_cast<std::int64_t>(i)));
+    }
+    writer.close();
+  }
+  spec::SeriesRests rests;
+  const auto series = read_series(home / "series.h5", &rests);
+  REQUIRE(series.size() == 2);
+  REQUIRE(rests.size() == 1);
+  const std::vector<double>* const of_sum = spec::rests_of(rests, series[1]);
+  REQUIRE(of_sum != nullptr);
+  REQUIRE(of_sum->size() == points);
+  for (std::size_t i = 0; i < points; ++i)
+    REQUIRE((*of_sum)[i] == (i == first ? large.rest : 0));
+  CHECK(base::text_of(spec::number_at(series[1], of_sum, first)) == "18446744073709551615");
+  const auto whole = spec::whole_summaries(series, rests);
+  REQUIRE(whole.size() == 1);
+  CHECK(whole.at("train/sum").max == "18446744073709551615");
+}
+
+TEST_CASE("series: a file of doubles has no further column") {
+  const TempHome home;
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (std::int64_t i = 0; i < 5; ++i)
+      writer.add(writer.open("train", "loss"), numbered(i));
+    writer.close();
+  }
+  const auto source = arrays::open_hdf5(home / "series.h5");
+  std::vector<std::string> paths;
+  for (const base::ArrayInfo& info : source->list())
+    paths.push_back(info.path);
+  CHECK(paths == std::vector<std::string>{"@schema",
+                                          "train/loss/epoch",
+                                          "train/loss/rank",
+                                          "train/loss/step",
+                                          "train/loss/time_s",
+                                          "train/loss/value"});
 }

@@ -1,0 +1,108 @@
+// PASS only for equal values: whole numbers of 64 bits, and nothing at all.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace sabath::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* one = "1839201938472018101";
+constexpr const char* other = "1839201938472018102";
+
+/// Reports a checksum in three ways.
+std::string summing(const Sabath& sabath) {
+  return sabath.shell_recipe(
+      "summing",
+      "echo '{{\"step\": 1, \"sum\": {param.sum}}}' >> $SABATH_METRICS; echo 'key={param.sum}';"
+      "printf 'column\\n{param.sum}\\n' > t.csv",
+      R"({"parameters": {"sum": {"type": "string", "default": "0", "affects": "execution"}},
+          "require": "bitwise",
+          "metrics": {"sum": {"from": "jsonl"}, "key": {"from": "key_value"},
+                      "column": {"from": {"kind": "csv", "file": "t.csv"}}}})");
+}
+
+std::string run(const Sabath& sabath, const std::string& recipe, const std::string& sum) {
+  const Answer answer = sabath({"run", recipe, "--seed", "1", "--set", "sum=" + sum});
+  INFO(answer.output + answer.errors);
+  REQUIRE(answer.status == 0);
+  return json::parse(sabath.newest())["run_id"];
+}
+
+std::string written(const Sabath& sabath, const std::string& name, const std::string& text) {
+  const fs::path path = sabath.folder() / name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path.string();
+}
+
+}  // namespace
+
+TEST_CASE("cli: checksums that one double is nearest to are different") {
+  const Sabath sabath;
+  const std::string recipe = summing(sabath);
+  const std::string a = run(sabath, recipe, one);
+  const std::string b = run(sabath, recipe, other);
+  const std::string again = run(sabath, recipe, one);
+  CHECK(sabath({"compare", a, again}).status == 0);
+  const Answer compared = sabath({"compare", a, b, "--json"});
+  CHECK(compared.status == 1);
+  const json found = json::parse(compared.output);
+  CHECK(found["result"] == "FAIL");
+  REQUIRE(found["metrics"].size() == 3);
+  for (const json& metric : found["metrics"]) {
+    CHECK(metric["different"] == 1);
+    CHECK(metric["first_bitwise"]["whole_a"] == one);
+    CHECK(metric["first_bitwise"]["whole_b"] == other);
+  }
+  CHECK_THAT(sabath({"show", a}).output, Contains(one));
+  const json shown = json::parse(sabath({"show", a, "--json"}).output);
+  for (const json& metric : shown["metrics"])
+    CHECK(metric["whole"]["last"] == one);
+  const json groups = json::parse(
+      sabath({"compare", "recipe=summing", "--by", "sum", "--require", "bitwise", "--json"})
+          .output);
+  CHECK(groups["result"] == "FAIL");
+  CHECK(groups["metrics"][0]["distinct"] == 2);
+  const Answer report = sabath({"report", "recipe=summing", "--format", "csv"});
+  CHECK_THAT(report.output, Contains(one) && Contains(other));
+}
+
+TEST_CASE("cli: two files without a value are INCONCLUSIVE, equal or not") {
+  const Sabath sabath;
+  const auto verdict = [&](const std::string& name, const std::string& a, const std::string& b) {
+    const Answer answer =
+        sabath({"compare", written(sabath, "a-" + name, a), written(sabath, "b-" + name, b)});
+    INFO(name << ": " << answer.output << answer.errors);
+    return answer.status;
+  };
+  constexpr int inconclusive = 3;
+  CHECK(verdict("x.csv", "a,b\n", "a,b\n") == inconclusive);
+  CHECK(verdict("x.csv", "a,b\n1,2\n", "a,b\n1,2\n") == 0);
+  CHECK(verdict("x.bin", "", "") == inconclusive);
+  CHECK(verdict("x.bin", "1", "1") == 0);
+  CHECK(verdict("x.tar", std::string(1024, '\0'), std::string(1024, '\0')) == inconclusive);
+  const std::string zip = "PK\5\6" + std::string(18, '\0');
+  CHECK(verdict("x.zip", zip, zip) == inconclusive);
+  CHECK(verdict("x.npz", zip, zip) == inconclusive);
+}
+
+TEST_CASE("cli: outputs without a value are no agreement") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe("hollow",
+                                                 "echo 'a,b' > {output}/x.csv; : > {output}/x.bin",
+                                                 "{}",
+                                                 R"({"outputs": ["x.csv", "x.bin"]})");
+  for (int i = 0; i < 2; ++i)
+    REQUIRE(sabath({"run", recipe, "--seed", "1"}).status == 0);
+  const Answer answer = sabath({"compare", "@last", "@last~1"});
+  CHECK(answer.status == 3);
+  CHECK_THAT(answer.output,
+             Contains("INCONCLUSIVE") && Contains("x.csv holds no value") &&
+                 Contains("x.bin holds no value"));
+}

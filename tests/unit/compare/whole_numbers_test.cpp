@@ -1,0 +1,123 @@
+// Whole numbers that one double is nearest to are not equal.
+#include "compare/series_pair.hpp"
+#include "compare/tolerance.hpp"
+#include "pair_maker.hpp"
+
+#include <sabath/base/exact_number.hpp>
+#include <sabath/compare/baseline_verdict.hpp>
+#include <sabath/compare/compare_groups.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using namespace sabath::test;
+using Catch::Contains;
+using spec::Rung;
+using spec::Verdict;
+
+namespace {
+
+constexpr std::int64_t sum = 1'839'201'938'472'018'101;
+
+/// A run whose checksum is such after each step.
+struct Summing {
+  Run run{};
+  spec::SeriesRests rests{};
+
+  explicit Summing(const std::vector<std::int64_t>& sums) {
+    std::vector<double> values;
+    std::vector<double>& rest = rests["train/sum"];
+    for (const std::int64_t one : sums) {
+      const base::ExactNumber number = base::exact_number(one);
+      values.push_back(number.value);
+      rest.push_back(number.rest);
+    }
+    run.report("train", "sum", values);
+  }
+  compare::Side side() const {
+    compare::Side side = run.side();
+    side.rests = rests;
+    return side;
+  }
+};
+
+spec::Comparison compared(const Summing& a, const Summing& b, std::optional<Rung> require) {
+  compare::Options options;
+  options.require = require;
+  return compare::compare_runs(a.side(), b.side(), judging({"sum"}), options);
+}
+
+compare::GroupsToCompare of_two_hosts(const std::vector<std::string>& digits) {
+  compare::GroupsToCompare request;
+  request.runs = digits.size();
+  compare::NamedFactor factor{{"host", 2, {}}, {"a", "b"}};
+  compare::RunValues metric;
+  metric.name = "train/sum";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    factor.factor.levels.push_back(i < digits.size() / 2 ? 0 : 1);
+    metric.values.emplace_back(base::exact_number(sum).value);
+  }
+  metric.whole = digits;
+  request.factors = {factor};
+  request.metrics = {metric};
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("whole numbers: series that differ in their last digit are not equal to the bit") {
+  const auto found = compared(Summing({sum, sum}), Summing({sum, sum + 1}), Rung::bitwise);
+  CHECK(found.result == Verdict::fail);
+  CHECK_THAT(found.reason,
+             Contains("step 2") &&
+                 Contains("(1839201938472018101 against 1839201938472018102, relative 5.44e-19"));
+  REQUIRE(found.first_divergence);
+  CHECK(found.first_divergence->ulps == 1);
+  CHECK(found.metrics.front().max_absolute == 1);
+  CHECK(compared(Summing({sum, sum}), Summing({sum, sum}), Rung::bitwise).result == Verdict::pass);
+  const auto within = compared(Summing({sum}), Summing({sum + 1}), {});
+  CHECK(within.result == Verdict::pass);
+  CHECK(within.strongest == Rung::ulp);
+}
+
+TEST_CASE("whole numbers: groups with other digits have not one value") {
+  const std::string one = "1839201938472018101";
+  const std::string other = "1839201938472018102";
+  auto equal = compare::compare_groups(of_two_hosts({one, one}));
+  CHECK(equal.result == Verdict::pass);
+  CHECK(equal.classes == 1);
+  auto request = of_two_hosts({one, one, other, other});
+  auto different = compare::compare_groups(request);
+  CHECK(different.result == Verdict::fail);
+  CHECK(different.metrics.front().distinct == 2);
+  CHECK(different.metrics.front().identical_within);
+  CHECK_FALSE(different.metrics.front().identical_across);
+  CHECK(different.classes == 2);
+  CHECK(compare::compare_groups(of_two_hosts({one, other, one, other})).result ==
+        Verdict::inconclusive);
+  request.require = Rung::bitwise;
+  different = compare::compare_groups(request);
+  CHECK(different.result == Verdict::fail);
+  CHECK_THAT(different.reason, Contains(one + " and " + other));
+}
+
+TEST_CASE("whole numbers: a baseline's digits are held against those of a run") {
+  spec::BaselineMetric reference;
+  reference.name = "train/sum";
+  reference.values = {base::exact_number(sum).value};
+  reference.whole = std::vector<std::string>{std::to_string(sum)};
+  compare::summarise(reference);
+  compare::BaselineTerms terms;
+  terms.seeds = {1};
+  terms.asked = Rung::bitwise;
+  const auto judged = [&](std::int64_t value) {
+    compare::JudgedMetric runs{
+        {"run-1"}, {base::exact_number(value).value}, {1}, {std::to_string(value)}};
+    return compare::judge_result(reference, runs, terms);
+  };
+  CHECK(judged(sum).verdict == Verdict::pass);
+  const auto failed = judged(sum + 1);
+  CHECK(failed.verdict == Verdict::fail);
+  CHECK_THAT(failed.reason,
+             Contains("run-1 has 1839201938472018102, the baseline 1839201938472018101"));
+}
