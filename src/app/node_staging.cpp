@@ -1,13 +1,20 @@
 #include "node_staging.hpp"
 
 #include <sabath/app/sites.hpp>
+#include <sabath/base/beneath.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/env/container_command.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace sabath::app {
 namespace {
@@ -89,13 +96,23 @@ ScratchFolder::ScratchFolder(const fs::path& scratch)
     const auto process = ProcessIdentity::parse(name.substr(scratch_head.size()));
     // Of another node's nobody can tell here.
     if (process && base::liveness_of(*process) == base::Liveness::gone)
-      base::remove_tree(entry.path());
+      base::remove_own_tree(entry.path());
   }
-  base::make_directories(path_);
+  base::make_directories(scratch);
+  const base::Beneath beneath(scratch);
+  const int made = beneath.make(path_, 0700);
+  if (made != 0 && made != EEXIST) base::throw_errno(path_.string(), "cannot make", made);
+  // Others may write to the folder above, and can foresee the name.
+  const struct stat status = beneath.directory(path_).status();
+  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    throw base::Error(base::ErrorKind::storage,
+                      path_.string() + ": is not a private folder of this user",
+                      "remove it, or name another scratch folder for the site");
+  }
 }
 
 ScratchFolder::~ScratchFolder() {
-  base::remove_tree(path_);
+  base::remove_own_tree(path_);
 }
 
 }  // namespace sabath::app

@@ -5,6 +5,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -156,7 +157,7 @@ void remove_unused(const fs::path& place) noexcept {
       return;
     }
     fs::rename(place, gone, code);
-    base::remove_tree(code ? place : gone);
+    base::remove_own_tree(code ? place : gone);
   } catch (const std::exception&) {
     return;  // the next one does it
   }
@@ -185,7 +186,7 @@ void remove_all_unused(const fs::path& root) {
     if (!fs::is_directory(entry.symlink_status(none))) continue;
     if (!fs::is_directory(fs::symlink_status(users_of(entry.path()), none))) continue;
     if (name.starts_with(gone_head) && is_digest(name.substr(name.rfind('-') + 1))) {
-      base::remove_tree(entry.path());
+      base::remove_own_tree(entry.path());
     } else if (is_digest(name)) {
       remove_unused(entry.path());
     }
@@ -196,10 +197,17 @@ fs::path root_in(const fs::path& folder) {
   return folder / ("sabath-staged-" + std::to_string(::getuid()));
 }
 
+/// Where others may write, and the folder is not sticky, they can exchange it at any moment.
+bool can_be_exchanged(const fs::path& root) {
+  struct stat status {};
+  if (::stat(root.parent_path().c_str(), &status) != 0) return true;
+  return base::can_others_write(status) && (status.st_mode & S_ISVTX) == 0;
+}
+
 bool is_users_own(const fs::path& root) {
   struct stat status {};
   return ::lstat(root.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid();
+         status.st_uid == ::geteuid() && !can_be_exchanged(root);
 }
 
 /// The name of the folder is known to everybody, and others may write where it lies: it is used
@@ -209,8 +217,12 @@ bool is_own_folder(const fs::path& root, base::Observer& observer) {
   if (::mkdir(root.c_str(), 0700) != 0 && errno != EEXIST)
     base::throw_errno(root.string(), "cannot make the folder", errno);
   if (!is_users_own(root)) {
-    observer.warn(root.string() + ": is not a folder of this user's own",
-                  "nothing is copied to this node");
+    const bool exchanges = can_be_exchanged(root);
+    observer.warn(exchanges ? root.parent_path().string() + ": others can exchange what is in it"
+                            : root.string() + ": is not a folder of this user's own",
+                  exchanges
+                      ? "nothing is copied to this node; a sticky folder (chmod +t) can be used"
+                      : "nothing is copied to this node");
     return false;
   }
   if (fs::status(root).permissions() != fs::perms::owner_all)
@@ -282,11 +294,11 @@ bool fill(const fs::path& place, const CopySource& source, base::Observer& obser
     return false;
   }
   const fs::path unfinished = place / ("making-" + own_text());
-  base::remove_tree(unfinished);
+  base::remove_own_tree(unfinished);
   try {
     source.make(unfinished);
   } catch (...) {
-    base::remove_tree(unfinished);
+    base::remove_own_tree(unfinished);
     throw;
   }
   fs::rename(unfinished, place / "data");

@@ -3,6 +3,7 @@
 
 #include <sabath/base/archive.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/extract_into.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 
@@ -64,6 +65,15 @@ std::string filter_of(std::string_view kind) {
 
 std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
                                           const std::filesystem::path& destination,
+                                          const ArchiveLimits& limits,
+                                          Observer& observer,
+                                          std::stop_token stop) {
+  return extract_archive(
+      archive, Directory::open(destination, Links::any), limits, observer, std::move(stop));
+}
+
+std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
+                                          const Directory& destination,
                                           const ArchiveLimits& limits,
                                           Observer& observer,
                                           std::stop_token stop) {

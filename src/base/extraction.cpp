@@ -52,15 +52,15 @@ bool link_stays_beneath(std::string_view target, std::string_view path) {
 }
 
 Extraction::Extraction(const fs::path& archive,
-                       const fs::path& destination,
+                       const Directory& destination,
                        const ArchiveLimits& limits,
                        std::uint64_t packed_bytes)
     : archive_(archive),
-      destination_(destination),
+      destination_(destination.path()),
       limits_(limits),
       packed_bytes_(packed_bytes),
-      root_(::open(destination.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (!root_) throw_errno(destination.string(), "cannot open", errno);
+      root_(::openat(destination.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!root_) throw_errno(destination_.string(), "cannot open", errno);
 }
 
 void Extraction::put(const StatedEntry& stated, const std::function<ByteView()>& read) {

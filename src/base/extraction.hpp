@@ -3,6 +3,7 @@
 #include "archive_reader.hpp"
 
 #include <sabath/base/archive.hpp>
+#include <sabath/base/directory.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <functional>
@@ -18,7 +19,7 @@ namespace sabath::base {
 class Extraction {
  public:
   Extraction(const std::filesystem::path& archive,
-             const std::filesystem::path& destination,
+             const Directory& destination,
              const ArchiveLimits& limits,
              std::uint64_t packed_bytes);
 

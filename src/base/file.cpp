@@ -1,3 +1,5 @@
+#include "removal.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
@@ -210,18 +212,13 @@ fs::path TempDir::release() noexcept {
 
 bool remove_tree(const fs::path& path) noexcept {
   try {
-    std::error_code code;
-    if (fs::is_directory(fs::symlink_status(path, code))) {
-      fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, code);
-      for (fs::recursive_directory_iterator it(path, code), end; !code && it != end;
-           it.increment(code)) {
-        std::error_code ignored;
-        if (!fs::is_directory(it->symlink_status(ignored))) continue;
-        fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
-      }
-    }
-    fs::remove_all(path, code);
-    return !code;
+    // Of "folder/" the name is "folder".
+    const fs::path named = path.has_filename() ? path : path.parent_path();
+    const std::string name = named.filename().string();
+    if (name.empty() || name == "." || name == "..") return false;
+    const UniqueFd folder(::open(folder_of(named).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) return errno == ENOENT || errno == ENOTDIR;
+    return remove_tree_at(folder.get(), name);
   } catch (...) {
     return false;
   }

@@ -1,7 +1,6 @@
 #include "attempt.hpp"
 
 #include "claim.hpp"
-#include "layout.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -26,28 +25,78 @@ bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
   return owner && is_provably_gone(*owner, self);
 }
 
-}  // namespace
+/// Nobody else can put anything into such a folder, nor move it anywhere.
+bool is_private(const struct stat& status) {
+  return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
 
-Attempt::Attempt(const fs::path& key_folder, const base::ProcessIdentity& self)
-    : folder_(key_folder / (self.text() + "." + random_name())) {
+base::Beneath opened(const base::Directory& key_folder, const fs::path& folder) {
+  base::Directory own = key_folder.beneath(folder.filename());
+  if (!is_private(own.status())) {
+    throw base::Error(base::ErrorKind::storage,
+                      folder.string() + ": is not a private folder of this user");
+  }
+  return base::Beneath(std::move(own));
+}
+
+/// Makes `folder`, and returns the folder of its key.
+base::Directory made(const Layout& layout, const fs::path& folder) {
+  int code = 0;
   // Whoever ends the last attempt of a key removes the key's folder, perhaps just now.
   for (int tries = 0; tries < 16; ++tries) {
-    ensure_folder(key_folder);
-    if (::mkdir(folder_.c_str(), 0700) == 0) return;
-    if (errno != ENOENT) break;
+    layout.ensure_folder(folder.parent_path(), base::Durability::ordered_only);
+    try {
+      base::Directory keys = layout.beneath().directory(folder.parent_path());
+      code = keys.make(folder.filename().string(), 0700);
+      if (code == 0) return keys;
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::not_found) throw;
+      code = ENOENT;
+    }
+    if (code != ENOENT) break;
   }
-  base::throw_errno(folder_.string(), "cannot make the folder", errno);
+  base::throw_errno(folder.string(), "cannot make the folder", code);
 }
+
+}  // namespace
+
+Attempt::Attempt(const Layout& layout,
+                 const fs::path& key_folder,
+                 const base::ProcessIdentity& self)
+    : cache_(layout.beneath()),
+      folder_(key_folder / (self.text() + "." + random_name())),
+      key_folder_(made(layout, folder_)),
+      own_(opened(key_folder_, folder_)) {}
+
+Attempt::Attempt(const Layout& layout, fs::path folder)
+    : cache_(layout.beneath()),
+      folder_(std::move(folder)),
+      key_folder_(cache_.directory(folder_.parent_path())),
+      own_(opened(key_folder_, folder_)),
+      keeps_(true) {}
 
 Attempt::~Attempt() {
   if (keeps_) leave();
   if (folder_.empty() || keeps_) return;
-  base::remove_tree(folder_);
-  ::rmdir(folder_.parent_path().c_str());
+  try {
+    // Another folder may have the name by now: what is open is emptied.
+    const base::Directory own = own_.directory(own_.root());
+    for (const std::string& name : own.names())
+      own.remove_tree(name);
+  } catch (const base::Error&) {
+    return;  // it is an orphan when this process is gone
+  }
+  key_folder_.remove_empty(folder_.filename().string());
+  cache_.remove_empty(folder_.parent_path());
 }
 
 Attempt::Attempt(Attempt&& other) noexcept
-    : folder_(std::move(other.folder_)), keeps_(other.keeps_) {
+    : cache_(other.cache_),
+      folder_(std::move(other.folder_)),
+      key_folder_(std::move(other.key_folder_)),
+      own_(other.own_),
+      keeps_(other.keeps_) {
   other.folder_.clear();
 }
 
@@ -55,14 +104,15 @@ void Attempt::leave() noexcept {
   keeps_ = true;
   if (folder_.empty()) return;
   try {
-    const fs::path left = folder_.parent_path() / (std::string(left_prefix) + random_name());
-    if (::rename(folder_.c_str(), left.c_str()) == 0) folder_.clear();
+    const std::string left = std::string(left_prefix) + random_name();
+    if (key_folder_.rename(folder_.filename().string(), key_folder_, left) == 0) folder_.clear();
   } catch (const std::exception&) {
     // It has our name until we are gone, and is an orphan then.
   }
 }
 
-std::vector<Attempt> Attempt::take_orphans(const fs::path& key_folder,
+std::vector<Attempt> Attempt::take_orphans(const Layout& layout,
+                                           const fs::path& key_folder,
                                            const base::ProcessIdentity& self) {
   std::vector<Attempt> taken;
   std::error_code code;
@@ -70,9 +120,14 @@ std::vector<Attempt> Attempt::take_orphans(const fs::path& key_folder,
     if (!is_orphan(it->path().filename().string(), self)) continue;
     // Where a group may write: another's attempt could be moved, but not be read or written.
     struct stat status {};
-    if (::lstat(it->path().c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
+    if (::lstat(it->path().c_str(), &status) != 0 || !is_private(status)) continue;
     const fs::path mine = key_folder / (self.text() + "." + random_name());
-    if (::rename(it->path().c_str(), mine.c_str()) == 0) taken.push_back(Attempt(mine));
+    if (layout.beneath().rename(it->path(), mine) != 0) continue;
+    try {
+      taken.push_back(Attempt(layout, mine));
+    } catch (const base::Error&) {
+      layout.beneath().rename(mine, it->path());  // for later
+    }
   }
   return taken;
 }

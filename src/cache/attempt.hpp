@@ -1,5 +1,7 @@
 #pragma once
 
+#include "layout.hpp"
+
 #include <sabath/base/process_identity.hpp>
 
 #include <filesystem>
@@ -14,7 +16,9 @@ namespace sabath::cache {
 class Attempt {
  public:
   /// Throws Error{storage}.
-  Attempt(const std::filesystem::path& key_folder, const base::ProcessIdentity& self);
+  Attempt(const Layout& layout,
+          const std::filesystem::path& key_folder,
+          const base::ProcessIdentity& self);
   ~Attempt();
   Attempt(Attempt&& other) noexcept;
   Attempt& operator=(Attempt&&) = delete;
@@ -22,18 +26,25 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
 
   const std::filesystem::path& folder() const noexcept { return folder_; }
+  /// All changes of what lies in the folder go through this.
+  const base::Beneath& beneath() const noexcept { return own_; }
   /// Leaves the folder to whoever wants it, now.
   void leave() noexcept;
   void discard_at_end() noexcept { keeps_ = false; }
 
   /// Takes over every attempt that was left or whose process is provably gone.
-  static std::vector<Attempt> take_orphans(const std::filesystem::path& key_folder,
+  static std::vector<Attempt> take_orphans(const Layout& layout,
+                                           const std::filesystem::path& key_folder,
                                            const base::ProcessIdentity& self);
 
  private:
-  explicit Attempt(std::filesystem::path taken) : folder_(std::move(taken)), keeps_(true) {}
+  /// One that was taken over.
+  Attempt(const Layout& layout, std::filesystem::path folder);
 
+  base::Beneath cache_;
   std::filesystem::path folder_;
+  base::Directory key_folder_;  ///< open, so that leaving needs no descriptor
+  base::Beneath own_;           ///< of the folder, which no path leads away from
   bool keeps_ = false;
 };
 

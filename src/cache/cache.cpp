@@ -10,6 +10,7 @@
 #include "verify.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/extract_into.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/cache/cache.hpp>
 
@@ -23,17 +24,12 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-void write_record(const fs::path& path, const std::string& text) {
-  ensure_folder(path.parent_path());
-  base::write_file_atomically(path, text);
-}
-
 /// The sums let a damaged object be mended instead of fetched again; without them it is fetched.
-void keep_pieces(const fs::path& path, const JournalContent& parts) {
+void keep_pieces(const Layout& layout, const fs::path& path, const JournalContent& parts) {
   if (parts.ranges.size() < 2) return;
   try {
-    ensure_folder(path.parent_path());
-    base::write_file_atomically(path, journal_text(parts), base::Durability::ordered_only);
+    layout.ensure_folder(path.parent_path());
+    layout.beneath().write_atomically(path, journal_text(parts), base::Durability::ordered_only);
   } catch (const Error&) {
     // The object is published, and that is what counts.
   }
@@ -73,14 +69,23 @@ base::Digest identity_of(const std::vector<PackedPart>& archives,
   return base::sha256_of(text + manifest_text(files));
 }
 
+std::vector<base::ArchiveEntry> extract_into(const Attempt& attempt,
+                                             const fs::path& archive,
+                                             const fs::path& folder,
+                                             base::Observer& observer,
+                                             const std::stop_token& stop) {
+  attempt.beneath().make_directories(folder);
+  return base::extract_archive(archive, attempt.beneath().directory(folder), {}, observer, stop);
+}
+
 void unpack_part(const PackedPart& part,
+                 const Attempt& attempt,
                  const fs::path& folder,
                  std::vector<base::ArchiveEntry>& entries,
                  base::Observer& observer,
                  const std::stop_token& stop) {
   const fs::path destination = folder / part.folder;
-  base::make_directories(destination);
-  for (auto& entry : base::extract_archive(part.archive.path, destination, {}, observer, stop)) {
+  for (auto& entry : extract_into(attempt, part.archive.path, destination, observer, stop)) {
     if (!part.folder.empty()) entry.path = part.folder + "/" + entry.path;
     entries.push_back(std::move(entry));
   }
@@ -116,7 +121,7 @@ std::string_view to_string(Placement placement) {
 
 Cache::State::Orphans Cache::State::take_orphans(std::string_view key) {
   Orphans orphans;
-  for (Attempt& orphan : Attempt::take_orphans(layout.partial(key), self())) {
+  for (Attempt& orphan : Attempt::take_orphans(layout, layout.partial(key), self())) {
     try {
       const std::uint64_t bytes = adoptable_bytes(orphan);
       if (bytes == 0) {
@@ -181,14 +186,15 @@ Object Cache::publish(std::unique_ptr<Staging> staging, const std::vector<base::
     Object object;
     try {
       check_digests(sealed, expected);
-      object = state_->objects.adopt(sealed.path, sealed.digests.front());
+      object = state_->objects.adopt(
+          staged->beneath(), sealed.path, sealed.digests.front(), sealed.status);
     } catch (const Error& error) {
       // What the disk refuses to take is complete, and there for the next attempt.
       if (error.kind() == ErrorKind::integrity) staged->discard();
       throw;
     }
     staged->discard();
-    keep_pieces(state_->layout.pieces(object.digest), sealed.parts);
+    keep_pieces(state_->layout, state_->layout.pieces(object.digest), sealed.parts);
     return object;
   });
 }
@@ -228,8 +234,13 @@ bool Cache::single_flight(std::string_view key,
                           const Flight& flight,
                           base::Observer& observer,
                           std::stop_token stop) {
-  return fly_alone(
-      state_->layout.claim(key), state_->self(), flight, state_->clock, observer, std::move(stop));
+  return fly_alone(state_->layout,
+                   state_->layout.claim(key),
+                   state_->self(),
+                   flight,
+                   state_->clock,
+                   observer,
+                   std::move(stop));
 }
 
 Tree Cache::publish_archive(const Object& archive,
@@ -244,17 +255,16 @@ Tree Cache::publish_archive(const Object& archive,
   }
   const fs::path record = state_->layout.unpacked(archive.digest);
   const auto known = state_->first_of([&](const Level& level) -> std::optional<Tree> {
-    const auto digest = read_record(level.layout.unpacked(archive.digest), parse_unpacked);
+    const auto digest = level.records.read(level.layout.unpacked(archive.digest), parse_unpacked);
     return digest ? level.trees.find(*digest) : std::nullopt;
   });
   if (known) return *known;
   return storing_in(root(), [&] {
     const Attempt attempt = state_->begin_attempt("archive:" + archive.digest.text());
     const fs::path folder = attempt.folder() / "tree";
-    base::make_directories(folder);
-    auto entries = base::extract_archive(archive.path, folder, {}, observer, std::move(stop));
-    Tree tree = state_->trees.adopt(folder, std::move(entries));
-    write_record(record, unpacked_text(archive.digest, tree.digest));
+    auto entries = extract_into(attempt, archive.path, folder, observer, stop);
+    Tree tree = state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
+    state_->own.records.write(record, unpacked_text(archive.digest, tree.digest), parse_unpacked);
     return tree;
   });
 }
@@ -270,20 +280,20 @@ Tree Cache::publish_archives(const std::vector<PackedPart>& archives,
   std::vector<base::ArchiveEntry> entries = entries_of(files);
   const base::Digest key = identity_of(archives, entries);
   const fs::path record = state_->layout.unpacked(key);
-  if (const auto digest = read_record(record, parse_unpacked)) {
+  if (const auto digest = state_->own.records.read(record, parse_unpacked)) {
     if (auto tree = state_->trees.find(*digest)) return *tree;
   }
   return storing_in(root(), [&] {
     const Attempt attempt = state_->begin_attempt("archives:" + key.text());
     const fs::path folder = attempt.folder() / "tree";
-    base::make_directories(folder);
+    attempt.beneath().make_directories(folder);
     for (const PackedPart& part : archives)
-      unpack_part(part, folder, entries, observer, stop);
+      unpack_part(part, attempt, folder, entries, observer, stop);
     check_distinct(entries);
     const base::Digest digest = base::sha256_of(manifest_text(entries));
-    fill_tree(state_->layout, folder, state_->layout.tree(digest), files);
-    Tree tree = state_->trees.adopt(folder, std::move(entries));
-    write_record(record, unpacked_text(key, tree.digest));
+    fill_tree(state_->layout, attempt.beneath(), folder, state_->layout.tree(digest), files);
+    Tree tree = state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
+    state_->own.records.write(record, unpacked_text(key, tree.digest), parse_unpacked);
     return tree;
   });
 }
@@ -295,9 +305,9 @@ Tree Cache::publish_tree(const std::map<std::string, Object>& files) {
   return storing_in(root(), [&] {
     const Attempt attempt = state_->begin_attempt("tree:" + digest.text());
     const fs::path folder = attempt.folder() / "tree";
-    base::make_directories(folder);
-    fill_tree(state_->layout, folder, state_->layout.tree(digest), files);
-    return state_->trees.adopt(folder, std::move(entries));
+    attempt.beneath().make_directories(folder);
+    fill_tree(state_->layout, attempt.beneath(), folder, state_->layout.tree(digest), files);
+    return state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
   });
 }
 
@@ -316,7 +326,7 @@ Tree Cache::publish(std::unique_ptr<TreeStaging> staging) {
   }
   return storing_in(root(), [&] {
     try {
-      Tree tree = state_->trees.adopt(staged->folder(), staged->seal());
+      Tree tree = state_->trees.adopt(staged->beneath(), staged->folder(), staged->seal());
       staged->discard();
       return tree;
     } catch (const Error& error) {
@@ -351,26 +361,32 @@ std::map<base::Digest, fs::path> Cache::files_in_trees(const std::set<base::Dige
 }
 
 std::optional<SourceRecord> Cache::source(std::string_view url) const {
-  return state_->first_of(
-      [&](const Level& level) { return read_record(level.layout.source(url), parse_source); });
+  return state_->first_of([&](const Level& level) {
+    return level.records.read(level.layout.source(url), parse_source);
+  });
 }
 
 void Cache::remember_source(const SourceRecord& record) {
-  storing_in(root(), [&] { write_record(state_->layout.source(record.url), source_text(record)); });
+  storing_in(root(), [&] {
+    state_->own.records.write(state_->layout.source(record.url), source_text(record), parse_source);
+  });
 }
 
 std::optional<AssetRecord> Cache::asset(std::string_view name) const {
-  return state_->first_of(
-      [&](const Level& level) { return read_record(level.layout.asset(name), parse_asset); });
+  return state_->first_of([&](const Level& level) {
+    return level.records.read(level.layout.asset(name), parse_asset);
+  });
 }
 
 void Cache::remember_asset(const AssetRecord& record) {
-  storing_in(root(), [&] { write_record(state_->layout.asset(record.name), asset_text(record)); });
+  storing_in(root(), [&] {
+    state_->own.records.write(state_->layout.asset(record.name), asset_text(record), parse_asset);
+  });
 }
 
 std::optional<StageOutputs> Cache::stage_outputs(std::string_view key) {
   return state_->first_of([&](const Level& level) -> std::optional<StageOutputs> {
-    auto outputs = read_record(level.layout.stage(key), parse_stage);
+    auto outputs = level.records.read(level.layout.stage(key), parse_stage);
     if (!outputs || outputs->key != key) return std::nullopt;
     const bool all_there =
         std::all_of(outputs->outputs.begin(), outputs->outputs.end(), [this](const auto& output) {
@@ -387,7 +403,9 @@ void Cache::remember_stage(const StageOutputs& outputs) {
     }
     state_->layout.object(digest);
   }
-  storing_in(root(), [&] { write_record(state_->layout.stage(outputs.key), stage_text(outputs)); });
+  storing_in(root(), [&] {
+    state_->own.records.write(state_->layout.stage(outputs.key), stage_text(outputs), parse_stage);
+  });
 }
 
 Placement Cache::materialise(const Object& object, const fs::path& destination, bool writable) {

@@ -20,13 +20,14 @@ Cache::State::State(const fs::path& root,
                     const CacheOptions& options)
     : clock(clock_),
       private_directory(private_directory_),
-      own(root, private_directory_, clock_, Level::Access::write) {
+      own(root, private_directory_, clock_, Level::Access::write, options.trust) {
   storing_in(layout.root(), [&] { layout.prepare(options.shared); });
   for (const fs::path& path : options.lower) {
     const Layout beneath(path);
     auto problem = beneath.why_unusable();
     if (!problem && is_same_folder(beneath.root(), layout.root())) problem = "is the cache itself";
-    if (!problem) lower.emplace_back(path, private_directory, clock, Level::Access::read);
+    if (!problem)
+      lower.emplace_back(path, private_directory, clock, Level::Access::read, options.trust);
     lower_caches.push_back({beneath.root(), problem.value_or("")});
   }
 }

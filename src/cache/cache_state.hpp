@@ -41,9 +41,9 @@ struct Cache::State {
   Attempt begin_attempt(std::string_view key) {
     own.uses.begin();
     const std::filesystem::path folder = layout.partial(key);
-    for (Attempt& orphan : Attempt::take_orphans(folder, self()))
+    for (Attempt& orphan : Attempt::take_orphans(layout, folder, self()))
       orphan.discard_at_end();
-    return {folder, self()};
+    return {layout, folder, self()};
   }
   /// By how much of them is of use, the most first.
   using Orphans = std::multimap<std::uint64_t, Attempt, std::greater<>>;
@@ -61,7 +61,7 @@ struct Cache::State {
       try {
         auto made = make(std::move(most.mapped()));
         for (auto& [bytes, orphan] : orphans) {
-          move_lent_folders(orphan.folder(), folder);
+          move_lent_folders(layout.beneath(), orphan.folder(), folder);
           orphan.discard_at_end();
         }
         return made;
@@ -69,7 +69,7 @@ struct Cache::State {
         if (error.kind() != base::ErrorKind::storage) throw;
       }
     }
-    return make(Attempt(layout.partial(key), self()));
+    return make(Attempt(layout, layout.partial(key), self()));
   }
 
   /// Our own first, then those beneath it.

@@ -1,7 +1,6 @@
 #include "claim.hpp"
 
 #include "file_status.hpp"
-#include "layout.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -23,24 +22,25 @@ namespace fs = std::filesystem;
 enum class Linked { yes, taken, impossible };
 
 /// link(2) may have worked although its answer was lost on the way; the count of links tells.
-Linked link_once(const fs::path& from, const fs::path& to) {
-  if (::link(from.c_str(), to.c_str()) == 0) return Linked::yes;
-  const int problem = errno;
+Linked link_once(const base::Beneath& beneath, const fs::path& from, const fs::path& to) {
+  const int problem = beneath.make_hard_link(from, to);
+  if (problem == 0) return Linked::yes;
   const auto status = link_status(from);
   if (status && status->st_nlink == 2) return Linked::yes;
   return problem == EEXIST ? Linked::taken : Linked::impossible;
 }
 
-Linked make_claim(const fs::path& path, const ClaimRecord& record) {
+Linked make_claim(const Layout& layout, const fs::path& path, const ClaimRecord& record) {
+  const base::Beneath& beneath = layout.beneath();
   const fs::path mine = path.parent_path() / (".claim-" + record.nonce);
   try {
-    ensure_folder(path.parent_path());
-    if (!base::write_file_once(mine, claim_text(record))) return Linked::impossible;
-    const Linked linked = link_once(mine, path);
-    ::unlink(mine.c_str());
+    layout.ensure_folder(path.parent_path());
+    if (!beneath.write_once(mine, claim_text(record))) return Linked::impossible;
+    const Linked linked = link_once(beneath, mine, path);
+    beneath.unlink(mine);
     return linked;
   } catch (const base::Error&) {
-    ::unlink(mine.c_str());
+    beneath.unlink(mine);
     return Linked::impossible;
   }
 }
@@ -55,24 +55,25 @@ std::string random_name() {
   return {digits.data(), end};
 }
 
-std::unique_ptr<Claim> Claim::take(const fs::path& path,
+std::unique_ptr<Claim> Claim::take(const Layout& layout,
+                                   const fs::path& path,
                                    const ClaimRecord& holder,
                                    Interval heartbeat) {
-  std::unique_ptr<Claim> claim(new Claim(path, holder));
-  const Linked linked = make_claim(path, holder);
+  std::unique_ptr<Claim> claim(new Claim(layout, path, holder));
+  const Linked linked = make_claim(layout, path, holder);
   if (linked == Linked::taken) return nullptr;
   if (linked == Linked::yes) {
     try {
       claim->heart_ = std::thread([&claim = *claim, heartbeat] { claim.beat_every(heartbeat); });
     } catch (const std::system_error&) {
-      ::unlink(path.c_str());  // without a heart it would seem dead
+      layout.beneath().unlink(path);  // without a heart it would seem dead
     }
   }
   return claim;
 }
 
-Claim::Claim(fs::path path, ClaimRecord record)
-    : path_(std::move(path)), record_(std::move(record)) {}
+Claim::Claim(const Layout& layout, fs::path path, ClaimRecord record)
+    : beneath_(layout.beneath()), path_(std::move(path)), record_(std::move(record)) {}
 
 Claim::~Claim() {
   if (!heart_.joinable()) return;
@@ -82,7 +83,7 @@ Claim::~Claim() {
   }
   end_.notify_one();
   heart_.join();
-  if (is_ours()) ::unlink(path_.c_str());
+  if (is_ours()) beneath_.unlink(path_);
 }
 
 void Claim::tell(std::uint64_t done_bytes, std::optional<std::uint64_t> total_bytes) {
@@ -99,7 +100,7 @@ void Claim::beat_every(Interval heartbeat) {
     lock.unlock();
     try {
       // Who was taken for dead, and is not, leaves the claim to the one that has it now.
-      if (is_ours()) base::write_file_atomically(path_, text, base::Durability::ordered_only);
+      if (is_ours()) beneath_.write_atomically(path_, text, base::Durability::ordered_only);
     } catch (const std::exception&) {
       // A full disk or a file system that is away for a moment: the next beat may come through.
     }
@@ -123,14 +124,14 @@ std::optional<std::string> read_claim(const fs::path& path) {
   }
 }
 
-void bury_claim(const fs::path& path, const std::string& judged) {
+void bury_claim(const base::Beneath& beneath, const fs::path& path, const std::string& judged) {
   const fs::path grave = path.parent_path() / (path.filename().string() + ".dead." + random_name());
-  if (::rename(path.c_str(), grave.c_str()) != 0) return;
+  if (beneath.rename(path, grave) != 0) return;
   const auto buried = read_claim(grave);
-  if (buried && *buried != judged && ::link(grave.c_str(), path.c_str()) != 0) {
+  if (buried && *buried != judged && beneath.make_hard_link(grave, path) != 0) {
     // A third one has claimed it meanwhile: two do the same, and both are right.
   }
-  ::unlink(grave.c_str());
+  beneath.unlink(grave);
 }
 
 }  // namespace sabath::cache

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "claim_record.hpp"
+#include "layout.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -22,7 +23,8 @@ class Claim {
 
   /// Nothing when somebody else has it. A claim that cannot be made (read-only, no links) counts as
   /// held. While it lives a thread rewrites the file every `heartbeat`.
-  static std::unique_ptr<Claim> take(const std::filesystem::path& path,
+  static std::unique_ptr<Claim> take(const Layout& layout,
+                                     const std::filesystem::path& path,
                                      const ClaimRecord& holder,
                                      Interval heartbeat);
   ~Claim();
@@ -33,10 +35,11 @@ class Claim {
   void tell(std::uint64_t done_bytes, std::optional<std::uint64_t> total_bytes);
 
  private:
-  Claim(std::filesystem::path path, ClaimRecord record);
+  Claim(const Layout& layout, std::filesystem::path path, ClaimRecord record);
   void beat_every(Interval heartbeat);
   bool is_ours() const;
 
+  base::Beneath beneath_;
   std::filesystem::path path_;
   std::mutex mutex_{};
   std::condition_variable end_{};
@@ -51,7 +54,9 @@ std::optional<std::string> read_claim(const std::filesystem::path& path);
 
 /// Removes a claim whose holder is dead, if it still is the one with this text; one that another
 /// holder has made meanwhile is put back.
-void bury_claim(const std::filesystem::path& path, const std::string& judged);
+void bury_claim(const base::Beneath& beneath,
+                const std::filesystem::path& path,
+                const std::string& judged);
 
 /// A name that nobody else uses.
 std::string random_name();

@@ -19,14 +19,14 @@ void set_aside(const Layout& layout,
                const base::Digest& digest,
                std::uint64_t inode) {
   try {
-    ensure_folder(layout.damaged());
+    layout.ensure_folder(layout.damaged());
     const std::string name = digest.hex + "." + base::format_rfc3339(clock.now());
     fs::path aside = layout.damaged() / name;
-    for (int n = 1; !base::rename_no_replace(path, aside); ++n)
+    for (int n = 1; !layout.beneath().rename_no_replace(path, aside); ++n)
       aside = layout.damaged() / (name + "." + std::to_string(n));
     const auto moved = link_status(aside);
     // Somebody else was faster, and a good one stood there already: it goes back.
-    if (moved && moved->st_ino != inode) base::rename_no_replace(aside, path);
+    if (moved && moved->st_ino != inode) layout.beneath().rename_no_replace(aside, path);
   } catch (const base::Error&) {
     // It is gone already, or cannot be moved: either way it is not found again as it is.
   }

@@ -3,13 +3,13 @@
 #include "inventory.hpp"
 #include "listing.hpp"
 #include "records_json.hpp"
+#include "trash.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,10 +52,9 @@ class Collection {
   void mark();
   /// The garbage, in the order in which it goes.
   std::vector<std::pair<base::WallTime, const Stored*>> garbage() const;
-  void empty_trash() const;
   void sweep_places();
   void sweep_stored();
-  bool remove(const Stored& stored) const;
+  bool remove(const Stored& stored);
   void forget(const Stored& stored) const;
   bool is_enough() const {
     return options_.max_bytes && report_.before_bytes - report_.freed_bytes <= *options_.max_bytes;
@@ -77,6 +76,7 @@ class Collection {
   std::map<Key, std::string> kept_{};  ///< with the reason
   std::vector<Place> stale_{};
   GarbageReport report_{};
+  Trash trash_{layout_};
 };
 
 std::string Collection::reason_to_keep(const Stored& stored) const {
@@ -122,20 +122,14 @@ std::vector<std::pair<base::WallTime, const Stored*>> Collection::garbage() cons
   return garbage;
 }
 
-/// What an earlier collection did not come to delete.
-void Collection::empty_trash() const {
-  for (const fs::path& path : listing(layout_.trash()))
-    base::remove_tree(path);
-}
-
 void Collection::sweep_places() {
   for (const Place& place : stale_) {
     check_stop();
     if (!options_.dry_run) {
-      const auto trash = move_to_trash(layout_, place.path);
+      const auto trash = trash_.take(place.path);
       if (!trash) continue;
-      base::remove_tree(*trash);
-      if (place.kind == "partial") ::rmdir(place.path.parent_path().c_str());
+      trash_.remove(*trash);
+      if (place.kind == "partial") layout_.beneath().remove_empty(place.path.parent_path());
     }
     report_.removed.push_back({place.kind, place.name, {}, place.disk_bytes, {}});
     report_.freed_bytes += place.disk_bytes;
@@ -143,26 +137,27 @@ void Collection::sweep_places() {
   if (options_.dry_run) return;
   // Of keys whose last attempt was killed as it tidied up. Who begins one makes it again.
   for (const fs::path& key : listing(layout_.partials()))
-    ::rmdir(key.c_str());
+    layout_.beneath().remove_empty(key);
 }
 
 void Collection::forget(const Stored& stored) const {
   const bool is_object = stored.kind == Stored::Kind::object;
   const fs::path note =
       is_object ? layout_.used_object(stored.digest) : layout_.used_tree(stored.digest);
-  ::unlink(note.c_str());
+  const base::Beneath& beneath = layout_.beneath();
+  beneath.unlink(note);
   if (is_object) {
-    ::unlink(layout_.pieces(stored.digest).c_str());
-    ::rmdir(stored.path.parent_path().c_str());
+    beneath.unlink(layout_.pieces(stored.digest));
+    beneath.remove_empty(stored.path.parent_path());
   } else if (stored.unpacked_from) {
-    ::unlink(layout_.unpacked(*stored.unpacked_from).c_str());
+    beneath.unlink(layout_.unpacked(*stored.unpacked_from));
   }
   place_.level.memo.forget(is_object ? Memo::Kind::object : Memo::Kind::tree, stored.digest);
 }
 
 /// First away, then a look at whether somebody has begun to use it since, then gone. Whoever finds
 /// it in the cache notes the use and looks again (Uses::note), so that one of both sees the other.
-bool Collection::remove(const Stored& stored) const {
+bool Collection::remove(const Stored& stored) {
   const bool is_tree = stored.kind == Stored::Kind::tree;
   const auto is_used_since = [&] {
     const auto note = link_status(is_tree ? layout_.used_tree(stored.digest)
@@ -171,17 +166,17 @@ bool Collection::remove(const Stored& stored) const {
   };
   // Whoever has noted it before now need not miss it for a moment.
   if (is_used_since()) return false;
-  const auto trash = move_to_trash(layout_, stored.path);
+  const auto trash = trash_.take(stored.path);
   if (!trash) return false;
   if (is_used_since()) {
-    base::rename_no_replace(*trash, stored.path);
-    if (is_tree) ::chmod(stored.path.c_str(), 0555);
+    trash_.put_back(*trash, stored.path);
+    if (is_tree) layout_.beneath().set_mode(stored.path, 0555);
     // Another one may stand there by now; then this one is not needed.
-    base::remove_tree(*trash);
+    trash_.remove(*trash);
     return false;
   }
   forget(stored);
-  base::remove_tree(*trash);
+  trash_.remove(*trash);
   return true;
 }
 
@@ -218,29 +213,13 @@ GarbageReport Collection::run() {
       keep(reason, found->second->disk_bytes);
     }
   }
-  if (!options_.dry_run) empty_trash();
+  if (!options_.dry_run) trash_.remove_leftovers();
   sweep_places();
   sweep_stored();
   return std::move(report_);
 }
 
 }  // namespace
-
-std::optional<fs::path> move_to_trash(const Layout& layout, const fs::path& path) {
-  try {
-    ensure_folder(layout.trash());
-    // Who is not root may move only folders that he may write.
-    const auto status = link_status(path);
-    if (!status) return std::nullopt;
-    if (S_ISDIR(status->st_mode) && status->st_uid == ::geteuid()) ::chmod(path.c_str(), 0755);
-    fs::path to =
-        layout.trash() / (path.filename().string() + "." + std::to_string(std::random_device{}()));
-    if (!base::rename_no_replace(path, to)) return std::nullopt;
-    return to;
-  } catch (const base::Error&) {
-    return std::nullopt;
-  }
-}
 
 GarbageReport collect_garbage(const GarbagePlace& place,
                               const Inventory& inventory,

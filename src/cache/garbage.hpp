@@ -20,11 +20,6 @@ GarbageReport collect_garbage(const GarbagePlace& place,
                               const GarbageOptions& options,
                               const std::stop_token& stop);
 
-/// Moves `path` to the trash, so that it is gone at once; nothing where it is gone already or may
-/// not be moved.
-std::optional<std::filesystem::path> move_to_trash(const Layout& layout,
-                                                   const std::filesystem::path& path);
-
 /// The folders of attempts that nobody goes on with, and what was set aside as damaged: this
 /// user's own, unused since `cut`. An attempt of another host, where it cannot be seen whether its
 /// process lives, counts only after this user has seen it unchanged for a week.

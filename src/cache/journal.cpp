@@ -112,9 +112,10 @@ std::optional<JournalContent> read_journal(const fs::path& path) {
   return text ? parse_journal(*text) : std::nullopt;
 }
 
-Journal::Journal(fs::path path, const JournalContent& content) : path_(std::move(path)) {
-  base::write_file_atomically(path_, journal_text(content), base::Durability::ordered_only, 0600);
-  fd_.reset(::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+Journal::Journal(const base::Beneath& beneath, fs::path path, const JournalContent& content)
+    : path_(std::move(path)) {
+  beneath.write_atomically(path_, journal_text(content), base::Durability::ordered_only, 0600);
+  fd_ = beneath.open_file(path_, O_WRONLY | O_APPEND);
   if (!fd_) base::throw_errno(path_.string(), "cannot write", errno);
 }
 

@@ -2,6 +2,7 @@
 
 #include "range_sum.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cstdint>
@@ -38,7 +39,7 @@ std::optional<JournalContent> read_journal(const std::filesystem::path& path);
 class Journal {
  public:
   /// Replaces the file by one with this content.
-  Journal(std::filesystem::path path, const JournalContent& content);
+  Journal(const base::Beneath& beneath, std::filesystem::path path, const JournalContent& content);
 
   void note_size(std::uint64_t size_bytes);
   void note_source(std::size_t number, const base::ByteSource& source);

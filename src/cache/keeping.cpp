@@ -58,14 +58,14 @@ struct Keeping::State {
         const CacheOptions& options)
       : private_directory(private_directory_),
         clock(clock_),
-        own(root, private_directory_, clock_, Level::Access::write) {
+        own(root, private_directory_, clock_, Level::Access::write, options.trust) {
     storing_in(own.layout.root(), [&] { own.layout.prepare(options.shared); });
     for (const fs::path& path : options.lower) {
       const Layout beneath(path);
       std::error_code code;
       if (beneath.why_unusable() || fs::equivalent(beneath.root(), own.layout.root(), code))
         continue;
-      lower.emplace_back(path, private_directory, clock, Level::Access::read);
+      lower.emplace_back(path, private_directory, clock, Level::Access::read, options.trust);
     }
   }
 
@@ -95,7 +95,8 @@ std::vector<SourceRecord> Keeping::sources() const {
   std::vector<SourceRecord> records;
   const auto add = [&](const Level& level) {
     for (const fs::path& path : listing(level.layout.sources())) {
-      if (auto record = read_record(path, parse_source)) records.push_back(std::move(*record));
+      if (auto record = level.records.read(path, parse_source))
+        records.push_back(std::move(*record));
     }
   };
   add(state_->own);
@@ -119,7 +120,7 @@ std::optional<TreeOrigin> Keeping::origin_of_tree(const base::Digest& digest) co
       origin.files.emplace(entry.path, entry.digest);
     }
     for (const fs::path& path : listing(layout.unpacked())) {
-      const auto tree = read_record(path, parse_unpacked);
+      const auto tree = state_->own.records.read(path, parse_unpacked);
       if (tree == digest) origin.archive = base::parse_digest(path.stem().string());
     }
     return origin;
@@ -134,17 +135,16 @@ std::vector<Pin> Keeping::pins() const {
 void Keeping::pin(const Pin& pin) {
   const Layout& layout = state_->own.layout;
   storing_in(layout.root(), [&] {
-    ensure_folder(layout.pins());
-    base::write_file_atomically(pin_path(layout, pin.name), pin_text(pin));
+    layout.ensure_folder(layout.pins());
+    layout.beneath().write_atomically(pin_path(layout, pin.name), pin_text(pin));
   });
 }
 
 bool Keeping::unpin(const std::string& name) {
   const fs::path path = pin_path(state_->own.layout, name);
-  std::error_code code;
-  const bool removed = fs::remove(path, code);
-  if (code) base::throw_errno(path.string(), "cannot remove", code.value());
-  return removed;
+  const int code = state_->own.layout.beneath().unlink(path);
+  if (code != 0 && code != ENOENT) base::throw_errno(path.string(), "cannot remove", code);
+  return code == 0;
 }
 
 GarbageReport Keeping::collect(const GarbageOptions& options,

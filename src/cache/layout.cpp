@@ -70,25 +70,26 @@ void check_version(const fs::path& root, std::string_view text) {
               "use a newer sabath, or set SABATH_CACHE to another folder");
 }
 
+constexpr std::array<std::string_view, 16> ours{"version",
+                                                "CACHEDIR.TAG",
+                                                "objects",
+                                                "pieces",
+                                                "trees",
+                                                "sources",
+                                                "assets",
+                                                "partial",
+                                                "envs",
+                                                "stages",
+                                                "claims",
+                                                "damaged",
+                                                "pins",
+                                                "users",
+                                                "used",
+                                                "trash"};
+
 /// CACHEDIR.TAG keeps a folder out of backups, so a folder that holds anything else is never made
 /// into a cache. Temporary files and folders of a process that does the same now are no obstacle.
 std::optional<std::string> what_else_is_in(const fs::path& root) {
-  constexpr std::array<std::string_view, 16> ours{"version",
-                                                  "CACHEDIR.TAG",
-                                                  "objects",
-                                                  "pieces",
-                                                  "trees",
-                                                  "sources",
-                                                  "assets",
-                                                  "partial",
-                                                  "envs",
-                                                  "stages",
-                                                  "claims",
-                                                  "damaged",
-                                                  "pins",
-                                                  "users",
-                                                  "used",
-                                                  "trash"};
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     // A temporary file of another process that makes the same cache right now.
@@ -106,27 +107,31 @@ bool is_shared_folder(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 && (status.st_mode & bits) == bits;
 }
 
-/// False when it is there already; `code` is what stood in the way else.
-bool make_folder(const fs::path& path, int& code) {
-  code = 0;
-  if (::mkdir(path.c_str(), 0755) != 0) {
-    code = errno == EEXIST ? 0 : errno;
-    return false;
+fs::path without_slash(fs::path path) {
+  return path.has_filename() ? path : path.parent_path();
+}
+
+/// These names alone stand at the top. One that is a link, made by whoever may write there, leads
+/// to what is no part of the cache.
+void check_top(const base::Beneath& beneath) {
+  const base::Directory root = beneath.directory(beneath.root());
+  for (const std::string_view name : ours) {
+    const auto status = root.status_of(std::string(name));
+    if (status && S_ISLNK(status->st_mode)) root.beneath(name);
   }
-  if (is_shared_folder(path.parent_path())) ::chmod(path.c_str(), shared_folder_mode);
-  return true;
 }
 
 }  // namespace
 
-Layout::Layout(const fs::path& root) : root_(fs::absolute(root).lexically_normal()) {
-  if (!root_.has_filename()) root_ = root_.parent_path();
-  objects_ = root_ / "objects" / "sha256";
-}
+Layout::Layout(const fs::path& root)
+    : root_(without_slash(fs::absolute(root).lexically_normal())),
+      beneath_(root_),
+      objects_(root_ / "objects" / "sha256") {}
 
 void Layout::prepare(bool shared) const {
   if (const auto text = base::read_file_if_exists(root_ / "version")) {
     check_version(root_, *text);
+    check_top(beneath_);
     return;
   }
   base::make_directories(root_);
@@ -138,9 +143,9 @@ void Layout::prepare(bool shared) const {
   if (shared && ::chmod(root_.c_str(), shared_folder_mode) != 0) {
     base::throw_errno(root_.string(), "cannot be shared with the group", errno);
   }
-  base::write_file_once(root_ / "CACHEDIR.TAG", tag_text);
-  base::write_file_once(root_ / "version",
-                        std::string(version_prefix) + std::to_string(layout_version) + "\n");
+  beneath_.write_once(root_ / "CACHEDIR.TAG", tag_text);
+  beneath_.write_once(root_ / "version",
+                      std::string(version_prefix) + std::to_string(layout_version) + "\n");
 }
 
 std::optional<std::string> Layout::why_unusable() const {
@@ -212,15 +217,33 @@ std::string without_credentials(std::string_view url) {
   return std::string(url.substr(0, begin)) + std::string(url.substr(at + 1));
 }
 
-void ensure_folder(const fs::path& path) {
+bool Layout::make_folder(const fs::path& path, base::Durability durability, int& code) const {
+  try {
+    const auto [parent, name] = beneath_.parent_of(path);
+    code = parent.make(name, 0755);
+    if (code != 0) {
+      if (code == EEXIST) code = 0;
+      return false;
+    }
+    constexpr mode_t bits = S_ISGID | S_IWGRP;
+    if ((parent.status().st_mode & bits) == bits) parent.set_mode(name, shared_folder_mode);
+    if (durability == base::Durability::durable) parent.sync();
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;
+    code = ENOENT;
+    return false;
+  }
+}
+
+void Layout::ensure_folder(const fs::path& path, base::Durability durability) const {
   int code = 0;
-  bool is_new = make_folder(path, code);
-  if (code == ENOENT) {
-    ensure_folder(path.parent_path());
-    is_new = make_folder(path, code);
+  make_folder(path, durability, code);
+  if (code == ENOENT && path != root_) {
+    ensure_folder(path.parent_path(), durability);
+    make_folder(path, durability, code);
   }
   if (code != 0) base::throw_errno(path.string(), "cannot make the folder", code);
-  if (is_new) base::sync_directory(path.parent_path());
 }
 
 }  // namespace sabath::cache

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>
 
 #include <filesystem>
@@ -25,6 +26,13 @@ class Layout {
   bool is_shared() const;
 
   const std::filesystem::path& root() const noexcept { return root_; }
+  /// All changes of what lies in the cache go through this.
+  const base::Beneath& beneath() const noexcept { return beneath_; }
+  /// Makes a folder whose parent may be missing too; a durable one survives a power cut. Beneath a
+  /// folder that its group may write (set-group-id and writable by the group) a new one is so, too,
+  /// whatever the umask.
+  void ensure_folder(const std::filesystem::path& path,
+                     base::Durability durability = base::Durability::durable) const;
   const std::filesystem::path& objects() const noexcept { return objects_; }
   std::filesystem::path trees() const { return root_ / "trees"; }
   std::filesystem::path unpacked() const { return trees() / "from"; }
@@ -60,16 +68,15 @@ class Layout {
   std::filesystem::path stage(std::string_view key) const;
 
  private:
+  /// False when it is there already. `code` is the errno of any other failure.
+  bool make_folder(const std::filesystem::path& path, base::Durability durability, int& code) const;
+
   std::filesystem::path root_;
+  base::Beneath beneath_;
   std::filesystem::path objects_{};
 };
 
 /// A URL without user and password: what keys are made of.
 std::string without_credentials(std::string_view url);
-
-/// Makes a folder whose parent may be missing too; it survives a power cut. Beneath a folder of a
-/// cache that its group may write (set-group-id and writable by the group) a new one is so, too,
-/// whatever the umask.
-void ensure_folder(const std::filesystem::path& path);
 
 }  // namespace sabath::cache

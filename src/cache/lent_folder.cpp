@@ -41,10 +41,10 @@ bool may_have_lent_folders(const fs::path& attempt) {
   return static_cast<bool>(code);
 }
 
-void move_lent_folders(const fs::path& from, const fs::path& to) {
+void move_lent_folders(const base::Beneath& beneath, const fs::path& from, const fs::path& to) {
   for (const fs::path& folder : lent_folders(from)) {
     // Where the same borrower has left something there, that stays.
-    ::rename(folder.c_str(), (to / folder.filename()).c_str());
+    beneath.rename(folder, to / folder.filename());
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/base/beneath.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
@@ -18,7 +20,9 @@ std::vector<std::filesystem::path> lent_folders(const std::filesystem::path& att
 bool may_have_lent_folders(const std::filesystem::path& attempt);
 /// Moves what borrowers left in the attempt's folder `from` to `to`, where they have left nothing
 /// there.
-void move_lent_folders(const std::filesystem::path& from, const std::filesystem::path& to);
+void move_lent_folders(const base::Beneath& beneath,
+                       const std::filesystem::path& from,
+                       const std::filesystem::path& to);
 /// Bytes of the files beneath a folder, as far as they can be seen.
 std::uint64_t bytes_beneath(const std::filesystem::path& folder);
 

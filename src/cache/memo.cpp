@@ -40,7 +40,10 @@ bool is_own(const struct stat& status) {
 }
 
 std::string shard_of(Memo::Kind kind, const base::Digest& digest) {
-  return (kind == Memo::Kind::tree ? "tree-" : "") + digest.hex.substr(0, 2);
+  const char* const prefix = kind == Memo::Kind::tree     ? "tree-"
+                             : kind == Memo::Kind::record ? "record-"
+                                                          : "";
+  return prefix + digest.hex.substr(0, 2);
 }
 
 /// Holds for this digest and fingerprint alone, so that no line needs a checksum.

@@ -24,7 +24,7 @@ namespace sabath::cache {
 /// called from any thread.
 class Memo {
  public:
-  enum class Kind { object, tree };
+  enum class Kind { object, tree, record };
 
   Memo(const std::filesystem::path& private_directory, const std::filesystem::path& cache_root);
 

@@ -108,16 +108,28 @@ std::optional<Object> ObjectStore::find(const base::Digest& digest) const {
   return std::nullopt;
 }
 
-Object ObjectStore::adopt(const fs::path& file, const base::Digest& digest) const {
+Object ObjectStore::adopt(const base::Beneath& from,
+                          const fs::path& file,
+                          const base::Digest& digest,
+                          const FileStatus& hashed) const {
   const fs::path path = layout_.object(digest);
+  const auto [source, source_name] = from.parent_of(file);
   for (int tries = 0; tries < 8; ++tries) {
     if (auto present = find(digest)) return *present;
-    ensure_folder(path.parent_path());
-    if (!base::rename_no_replace(file, path)) continue;
-    base::sync_directory(path.parent_path());
-    const auto status = link_status(path);
+    layout_.ensure_folder(path.parent_path());
+    const auto [folder, name] = layout_.beneath().parent_of(path);
+    const int code = source.rename_no_replace(source_name, folder, name);
+    if (code == EEXIST) continue;
+    if (code != 0) base::throw_errno(path.string(), "cannot rename to it", code);
+    folder.sync();
+    const auto status = folder.status_of(name);
     if (!status) break;
-    memo_.remember(kind, digest, fingerprint(*status));
+    // What somebody has put there meanwhile is hashed before it is used.
+    if (is_same_but_for_names(hashed, *status)) {
+      memo_.remember(kind, digest, fingerprint(*status));
+    } else {
+      continue;
+    }
     return {digest, static_cast<std::uint64_t>(status->st_size), path};
   }
   throw Error(ErrorKind::storage,
@@ -159,10 +171,10 @@ std::optional<std::string> ObjectStore::make_object(const fs::path& file,
                                                     const FileStatus& hashed,
                                                     bool durable) const {
   const fs::path path = layout_.object(digest);
-  ensure_folder(path.parent_path());
+  layout_.ensure_folder(path.parent_path());
   if (::chmod(file.c_str(), 0444) != 0) return why_not_linked(errno);
   if (durable) sync_file(file);
-  const int problem = ::link(file.c_str(), path.c_str()) == 0 ? 0 : errno;
+  const int problem = layout_.beneath().make_hard_link(file, path);
   if (problem == EEXIST) return in_the_way;
   if (problem == 0) {
     // Who had it open before may have written to it until now. What is written from here on changes
@@ -170,11 +182,11 @@ std::optional<std::string> ObjectStore::make_object(const fs::path& file,
     const auto linked = link_status(path);
     if (linked && is_same_but_for_names(hashed, *linked)) {
       if (!durable) return std::nullopt;
-      base::sync_directory(path.parent_path());
+      layout_.beneath().sync(path.parent_path());
       memo_.remember(kind, digest, fingerprint(*linked));
       return std::nullopt;
     }
-    if (is_one(hashed, linked)) ::unlink(path.c_str());
+    if (is_one(hashed, linked)) layout_.beneath().unlink(path);
   }
   ::chmod(file.c_str(), hashed.st_mode & 07777);
   return problem == 0 ? changed_since : why_not_linked(problem);

@@ -29,7 +29,11 @@ class ObjectStore {
                      const ReadProgress& progress = {}) const;
   /// Renames a durable, read-only file to its place; where a right object is there already the file
   /// stays where it is. Throws Error{storage}.
-  Object adopt(const std::filesystem::path& file, const base::Digest& digest) const;
+  /// `from` has the folder of `file` open. `hashed` is the status that the bytes were hashed with.
+  Object adopt(const base::Beneath& from,
+               const std::filesystem::path& file,
+               const base::Digest& digest,
+               const FileStatus& hashed) const;
 
   /// As Cache::share.
   std::optional<std::string> share(const std::filesystem::path& file,

@@ -73,12 +73,18 @@ std::string holder_text(const ClaimRecord& holder) {
 /// Waits for another holder, until its claim is gone, or somebody else's.
 class Wait {
  public:
-  Wait(const fs::path& claim,
+  Wait(const Layout& layout,
+       const fs::path& claim,
        const base::ProcessIdentity& self,
        const Flight& flight,
        base::Clock& clock,
        base::Observer& observer)
-      : claim_(claim), self_(self), flight_(flight), clock_(clock), observer_(observer) {}
+      : layout_(layout),
+        claim_(claim),
+        self_(self),
+        flight_(flight),
+        clock_(clock),
+        observer_(observer) {}
   ~Wait() {
     if (progress_.task.empty()) return;
     progress_.finished = true;
@@ -102,7 +108,7 @@ class Wait {
       if (is_silent || (holder_ && is_provably_gone(holder_->process, self_))) {
         const std::string who = holder_ ? holder_text(*holder_) : "who was doing this";
         observer_.note(flight_.task + ": " + who + " has died; going on with what it left");
-        bury_claim(claim_, seen_);
+        bury_claim(layout_.beneath(), claim_, seen_);
         return;
       }
       if (stop.stop_requested()) {
@@ -132,6 +138,7 @@ class Wait {
     return wait + milliseconds(random_() % static_cast<unsigned>(wait.count() / 2));
   }
 
+  const Layout& layout_;
   const fs::path& claim_;
   const base::ProcessIdentity& self_;
   const Flight& flight_;
@@ -146,21 +153,22 @@ class Wait {
 
 }  // namespace
 
-bool fly_alone(const fs::path& claim,
+bool fly_alone(const Layout& layout,
+               const fs::path& claim,
                const base::ProcessIdentity& self,
                const Flight& flight,
                base::Clock& clock,
                base::Observer& observer,
                std::stop_token stop) {
   while (!flight.is_there()) {
-    if (const auto held = Claim::take(claim, record_of(self), flight.heartbeat)) {
+    if (const auto held = Claim::take(layout, claim, record_of(self), flight.heartbeat)) {
       // Whoever had it before may have finished between the look and the claim.
       if (flight.is_there()) return false;
       TellingObserver telling(observer, *held);
       flight.work(telling);
       return true;
     }
-    Wait(claim, self, flight, clock, observer).run(stop);
+    Wait(layout, claim, self, flight, clock, observer).run(stop);
   }
   return false;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "layout.hpp"
+
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process_identity.hpp>
@@ -11,7 +13,8 @@
 namespace sabath::cache {
 
 /// See Cache::single_flight; `claim` is the file of the key.
-bool fly_alone(const std::filesystem::path& claim,
+bool fly_alone(const Layout& layout,
+               const std::filesystem::path& claim,
                const base::ProcessIdentity& self,
                const Flight& flight,
                base::Clock& clock,

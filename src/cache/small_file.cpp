@@ -30,18 +30,20 @@ constexpr std::uint64_t longest_file = std::numeric_limits<off_t>::max();
 
 }  // namespace
 
-SmallFile::SmallFile(fs::path path,
+SmallFile::SmallFile(base::Beneath beneath,
+                     fs::path path,
                      std::string name,
                      const fs::path& lent,
                      std::vector<base::Digest> wanted)
-    : path_(std::move(path)),
+    : beneath_(std::move(beneath)),
+      path_(std::move(path)),
       name_(std::move(name)),
       lent_folder_(lent),
       wanted_(std::move(wanted)),
       prefix_(wanted_) {}
 
 SmallFile::~SmallFile() {
-  if (fd_ && !is_finished_) ::unlink(path_.c_str());
+  if (fd_ && !is_finished_) beneath_.unlink(path_);
 }
 
 void SmallFile::reserve(std::uint64_t size_bytes) {
@@ -115,7 +117,7 @@ void SmallFile::drop(ByteRange range) {
 }
 
 void SmallFile::restart() {
-  if (!lent_.empty()) base::remove_tree(lent_.parent_path());
+  if (!lent_.empty()) beneath_.remove_tree(lent_.parent_path());
   lent_.clear();
   present_.clear();
   forget_hashes();
@@ -150,17 +152,16 @@ base::DigestMatch SmallFile::matches() {
 fs::path SmallFile::lend(std::string_view borrower) {
   const fs::path own = lent_folder_ / base::sha256_of(name_).hex.substr(0, 32);
   const fs::path folder = lent_folder(own, borrower);
-  base::make_directories(folder);
+  beneath_.make_directories(folder);
   lent_ = folder / lent_file_name;
   return lent_;
 }
 
 base::UniqueFd SmallFile::create(unsigned mode) const {
-  constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  base::UniqueFd fd(::open(path_.c_str(), flags, mode));
-  if (!fd && errno == EEXIST && ::unlink(path_.c_str()) == 0) {
-    fd.reset(::open(path_.c_str(), flags, mode));
-  }
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL;
+  base::UniqueFd fd = beneath_.open_file(path_, flags, mode);
+  if (!fd && errno == EEXIST && beneath_.unlink(path_) == 0)
+    fd = beneath_.open_file(path_, flags, mode);
   if (!fd) base::throw_errno(path_.string(), "cannot write", errno);
   return fd;
 }
@@ -225,14 +226,14 @@ void SmallFile::put() {
   // Network file systems tell of a full disk when the file is closed.
   if (::close(fd_.release()) != 0) {
     const int problem = errno;
-    ::unlink(path_.c_str());
+    beneath_.unlink(path_);
     base::throw_errno(path_.string(), "cannot write", problem);
   }
   is_finished_ = true;
 }
 
 std::vector<base::Digest> SmallFile::finish_lent() {
-  const base::UniqueFd fd(::open(lent_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const base::UniqueFd fd = beneath_.open_file(lent_, O_RDONLY | O_NONBLOCK);
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0) {
     base::throw_errno(lent_.string(), "cannot read", errno);
@@ -242,10 +243,11 @@ std::vector<base::Digest> SmallFile::finish_lent() {
   }
   final_bytes_ = static_cast<std::uint64_t>(status.st_size);
   auto result = digests_of(fd.get(), lent_);
-  if (::fchmod(fd.get(), 0444) != 0 || ::rename(lent_.c_str(), path_.c_str()) != 0) {
-    base::throw_errno(path_.string(), "cannot write", errno);
+  if (::fchmod(fd.get(), 0444) != 0) base::throw_errno(path_.string(), "cannot write", errno);
+  if (const int code = beneath_.rename(lent_, path_); code != 0) {
+    base::throw_errno(path_.string(), "cannot write", code);
   }
-  base::remove_tree(lent_.parent_path());
+  beneath_.remove_tree(lent_.parent_path());
   is_finished_ = true;
   return result;
 }

@@ -3,6 +3,7 @@
 #include "digester.hpp"
 #include "extents.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/staged_file.hpp>
 #include <sabath/base/unique_fd.hpp>
@@ -22,7 +23,8 @@ class SmallFile final : public base::StagedFile {
  public:
   /// `path` is its place, in a folder that exists; a tool gets a folder beneath `lent`, which must
   /// outlive it, the same for the same `name`.
-  SmallFile(std::filesystem::path path,
+  SmallFile(base::Beneath beneath,
+            std::filesystem::path path,
             std::string name,
             const std::filesystem::path& lent,
             std::vector<base::Digest> wanted);
@@ -63,6 +65,7 @@ class SmallFile final : public base::StagedFile {
   std::vector<base::Digest> digests_of(int fd, const std::filesystem::path& path);
   std::vector<base::Digest> finish_lent();
 
+  base::Beneath beneath_;
   std::filesystem::path path_;
   std::string name_;
   const std::filesystem::path& lent_folder_;

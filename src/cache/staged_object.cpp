@@ -36,17 +36,17 @@ constexpr std::uint64_t largest_piece = 64U << 20U;
 constexpr std::uint64_t most_pieces = 2048;
 
 /// Whoever died between sealing a file and publishing it has left it read-only.
-void make_writable(const fs::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+void make_writable(const base::Beneath& beneath, const fs::path& path) {
+  const base::UniqueFd fd = beneath.open_file(path, O_RDONLY | O_NONBLOCK);
   if (!fd || ::fchmod(fd.get(), 0600) != 0) base::throw_errno(path.string(), "cannot write", errno);
 }
 
-base::UniqueFd open_data(const fs::path& path) {
-  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-  base::UniqueFd fd(::open(path.c_str(), flags, 0600));
+base::UniqueFd open_data(const base::Beneath& beneath, const fs::path& path) {
+  constexpr int flags = O_RDWR | O_CREAT;
+  base::UniqueFd fd = beneath.open_file(path, flags, 0600);
   if (!fd && errno == EACCES) {
-    make_writable(path);
-    fd.reset(::open(path.c_str(), flags, 0600));
+    make_writable(beneath, path);
+    fd = beneath.open_file(path, flags, 0600);
   }
   if (!fd) base::throw_errno(path.string(), "cannot write", errno);
   return fd;
@@ -85,11 +85,11 @@ StagedObject::StagedObject(fs::path root,
                            const JournalContent& adopted)
     : root_(std::move(root)),
       attempt_(std::move(attempt)),
-      fd_(open_data(attempt_.folder() / data_name)),
+      fd_(open_data(attempt_.beneath(), attempt_.folder() / data_name)),
       wanted_(wanted),
       size_bytes_(adopted.size_bytes),
       sources_(adopted.sources),
-      journal_(attempt_.folder() / journal_name, adopted),
+      journal_(attempt_.beneath(), attempt_.folder() / journal_name, adopted),
       blocks_(pool_, [this](Block&& block) { store(std::move(block)); }),
       hasher_(fd_.get(), attempt_.folder() / data_name, wanted, pool_) {
   for (const RangeSum& part : adopted.ranges) {
@@ -277,7 +277,7 @@ void StagedObject::drop(ByteRange range) {
 }
 
 void StagedObject::restart() {
-  if (!lent_.empty()) base::remove_tree(lent_.parent_path());
+  if (!lent_.empty()) attempt_.beneath().remove_tree(lent_.parent_path());
   lent_.clear();
   sources_.clear();
   forget_bytes();
@@ -321,10 +321,10 @@ std::vector<base::Digest> StagedObject::digests() {
 
 fs::path StagedObject::lend(std::string_view borrower) {
   const fs::path folder = lent_folder(attempt_.folder(), borrower);
-  base::make_directories(folder);
+  attempt_.beneath().make_directories(folder);
   lent_ = folder / lent_file_name;
   // One that was sealed and could not be published is read-only.
-  if (fs::is_regular_file(fs::symlink_status(lent_))) make_writable(lent_);
+  if (fs::is_regular_file(fs::symlink_status(lent_))) make_writable(attempt_.beneath(), lent_);
   return lent_;
 }
 
@@ -395,9 +395,11 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
                     std::to_string(size_bytes_.value_or(present_.end())));
   }
   flush();
-  SealedFile sealed{data_path(), present_.end(), {}, {}};
+  SealedFile sealed{data_path(), present_.end(), {}, {}, {}};
   sum_all();
   settle(fd_.get(), root_, sealed.size_bytes);
+  if (::fstat(fd_.get(), &sealed.status) != 0)
+    base::throw_errno(data_path().string(), "cannot read", errno);
   sealed.parts = {sealed.size_bytes, sources_, sums_.finished()};
   const bool computes_all =
       std::all_of(expected.begin(), expected.end(), [this](const base::Digest& digest) {
@@ -414,14 +416,14 @@ SealedFile StagedObject::seal(const std::vector<base::Digest>& expected) {
 }
 
 SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) {
-  const base::UniqueFd fd(::open(lent_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const base::UniqueFd fd = attempt_.beneath().open_file(lent_, O_RDONLY | O_NONBLOCK);
   const int problem = errno;
   // A tool may have put a link, or something else, in the place of the file: that is worth nothing.
   FileStatus status{};
   is_discarded_ = fd ? ::fstat(fd.get(), &status) == 0 && !S_ISREG(status.st_mode)
                      : problem == ELOOP || problem == ENXIO;
   if (!fd) base::throw_errno(lent_.string(), "cannot read", problem);
-  SealedFile sealed{lent_, size_of(fd.get(), lent_), {}, {}};
+  SealedFile sealed{lent_, size_of(fd.get(), lent_), {}, {}, {}};
   sealed.parts.size_bytes = sealed.size_bytes;
   sealed.parts.sources.emplace_back();
   const std::uint64_t piece =
@@ -440,6 +442,8 @@ SealedFile StagedObject::seal_lent(const std::vector<base::Digest>& expected) {
   if (::fchmod(fd.get(), 0444) != 0 || ::fsync(fd.get()) != 0) {
     throw_cannot_store(root_, sealed.size_bytes, errno);
   }
+  if (::fstat(fd.get(), &sealed.status) != 0)
+    base::throw_errno(lent_.string(), "cannot read", errno);
   sealed.digests = digester.finish();
   return sealed;
 }

@@ -2,6 +2,7 @@
 
 #include "attempt.hpp"
 #include "extents.hpp"
+#include "file_status.hpp"
 #include "journal.hpp"
 #include "prefix_hasher.hpp"
 #include "run_sums.hpp"
@@ -21,6 +22,7 @@ struct SealedFile {
   std::filesystem::path path{};
   std::uint64_t size_bytes = 0;
   std::vector<base::Digest> digests{};  ///< sha256 first
+  FileStatus status{};                  ///< after the last change
   JournalContent parts{};               ///< sums of all its parts and where they came from
 };
 
@@ -63,6 +65,7 @@ class StagedObject final : public Staging {
   void discard() noexcept { is_discarded_ = true; }
 
   const std::filesystem::path& root() const noexcept { return root_; }
+  const base::Beneath& beneath() const noexcept { return attempt_.beneath(); }
 
  private:
   StagedObject(std::filesystem::path root,

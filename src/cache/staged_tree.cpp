@@ -34,8 +34,9 @@ void check_readable(const std::vector<fs::path>& paths,
 }
 
 /// Of what the journal has, what the disk still has; whatever else is in the folder is removed.
-FinishedFiles adopted_files(const fs::path& attempt) {
-  make_writable(attempt / staged_tree_name);
+FinishedFiles adopted_files(const Attempt& owner) {
+  const fs::path& attempt = owner.folder();
+  make_writable(owner.beneath(), attempt / staged_tree_name);
   const FinishedFiles noted = read_tree_journal(attempt / journal_name);
   std::vector<fs::path> paths;
   for (const auto& [path, file] : noted)
@@ -58,7 +59,7 @@ FinishedFiles adopted_files(const fs::path& attempt) {
       strangers.push_back(it->path());
   }
   for (const fs::path& stranger : strangers)
-    base::remove_tree(stranger);
+    owner.beneath().remove_tree(stranger);
   return files;
 }
 
@@ -101,10 +102,10 @@ StagedTree::StagedTree(const Layout& layout, Attempt attempt)
       tree_(attempt_.folder() / staged_tree_name),
       lent_singly_(attempt_.folder() / "single"),
       folder_(tree_),
-      finished_(adopted_files(attempt_.folder())),
-      journal_(attempt_.folder() / journal_name, finished_),
+      finished_(adopted_files(attempt_)),
+      journal_(attempt_.beneath(), attempt_.folder() / journal_name, finished_),
       writer_(journal_) {
-  base::make_directories(folder_);
+  attempt_.beneath().make_directories(folder_);
   attempt_.discard_at_end();
 }
 
@@ -133,7 +134,7 @@ void StagedTree::check_free(const std::string& path) const {
 void StagedTree::make_folder_of(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   if (parent.empty() || folders_.contains(parent.string())) return;
-  base::make_directories(tree_ / parent);
+  attempt_.beneath().make_directories(tree_ / parent);
   folders_.insert(parent.string());
 }
 
@@ -143,7 +144,8 @@ base::StagedFile& StagedTree::open(const std::string& path,
   make_folder_of(path);
   OpenFile& opened = open_[path];
   opened.expected = expected;
-  opened.file = std::make_unique<SmallFile>(tree_ / path, path, lent_singly_, expected);
+  opened.file =
+      std::make_unique<SmallFile>(attempt_.beneath(), tree_ / path, path, lent_singly_, expected);
   return *opened.file;
 }
 
@@ -155,7 +157,7 @@ std::unique_ptr<SmallFile> StagedTree::completed(const std::string& path, Finish
   try {
     check_digests(path, digests, node.mapped().expected);
   } catch (const Error&) {
-    base::remove_tree(tree_ / path);
+    attempt_.beneath().remove_tree(tree_ / path);
     throw;
   }
   finished.size_bytes = file->size_bytes();
@@ -186,7 +188,7 @@ void StagedTree::abandon(const std::string& path) {
   if (!finished_.contains(path)) return;
   writer_.settle();
   finished_.erase(path);
-  base::remove_tree(tree_ / path);
+  attempt_.beneath().remove_tree(tree_ / path);
 }
 
 void StagedTree::add(const std::string& path, const Object& object) {
@@ -196,8 +198,8 @@ void StagedTree::add(const std::string& path, const Object& object) {
 
 fs::path StagedTree::lend(std::string_view borrower) {
   folder_ = lent_folder(attempt_.folder(), borrower);
-  base::make_directories(folder_);
-  make_writable(folder_);
+  attempt_.beneath().make_directories(folder_);
+  make_writable(attempt_.beneath(), folder_);
   is_lent_ = true;
   return folder_;
 }
@@ -212,7 +214,7 @@ std::vector<ArchiveEntry> StagedTree::seal() {
   for (const auto& [path, file] : finished_)
     all.emplace(path, Object{file.digest, file.size_bytes, tree_ / path});
   auto entries = entries_of(all);
-  fill_tree(layout_, folder_, layout_.trees() / "new", objects_);
+  fill_tree(layout_, attempt_.beneath(), folder_, layout_.trees() / "new", objects_);
   return entries;
 }
 

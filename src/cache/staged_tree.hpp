@@ -47,6 +47,7 @@ class StagedTree final : public TreeStaging {
   /// What becomes the tree.
   const std::filesystem::path& folder() const noexcept { return folder_; }
   const std::filesystem::path& root() const noexcept { return layout_.root(); }
+  const base::Beneath& beneath() const noexcept { return attempt_.beneath(); }
 
  private:
   struct OpenFile {

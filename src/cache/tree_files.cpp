@@ -72,8 +72,9 @@ void sync_file(const fs::path& path) {
   if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
 }
 
-void change_mode(const fs::path& path, mode_t mode) {
-  if (::chmod(path.c_str(), mode) != 0) base::throw_errno(path.string(), "cannot protect", errno);
+void change_mode(const base::Beneath& beneath, const fs::path& path, mode_t mode) {
+  if (const int code = beneath.set_mode(path, mode); code != 0)
+    base::throw_errno(path.string(), "cannot change the mode", code);
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ void find_strangers(const fs::path& root,
   if (code) base::throw_errno(root.string(), "cannot read", code.value());
 }
 
-void make_read_only(const fs::path& root) {
+void make_read_only(const base::Beneath& beneath, const fs::path& root) {
   std::vector<fs::path> folders;
   for (const fs::directory_entry& file : fs::recursive_directory_iterator(root)) {
     const fs::file_status status = file.symlink_status();
@@ -130,21 +131,21 @@ void make_read_only(const fs::path& root) {
     } else if (fs::is_regular_file(status)) {
       const bool executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
       const mode_t mode = executable ? 0555 : 0444;
-      if (status.permissions() != fs::perms(mode)) change_mode(file.path(), mode);
+      if (status.permissions() != fs::perms(mode)) change_mode(beneath, file.path(), mode);
     }
   }
   for (const fs::path& folder : folders)
-    change_mode(folder, 0555);
+    change_mode(beneath, folder, 0555);
 }
 
-void make_writable(const fs::path& root) noexcept {
+void make_writable(const base::Beneath& beneath, const fs::path& root) noexcept {
   try {
+    beneath.unlink(root / tree_marker);
     std::error_code code;
-    fs::remove(root / tree_marker, code);
     for (const fs::directory_entry& file : fs::recursive_directory_iterator(root, code)) {
       const fs::file_status status = file.symlink_status();
       if (fs::is_directory(status) && status.permissions() == fs::perms(0555)) {
-        ::chmod(file.path().c_str(), 0755);
+        beneath.set_mode(file.path(), 0755);
       }
     }
   } catch (const std::exception&) {

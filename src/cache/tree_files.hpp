@@ -3,6 +3,7 @@
 #include "file_status.hpp"
 
 #include <sabath/base/archive.hpp>
+#include <sabath/base/beneath.hpp>
 #include <sabath/cache/cache.hpp>
 
 #include <filesystem>
@@ -36,10 +37,10 @@ void find_strangers(const std::filesystem::path& root,
 
 /// Takes back what `make_read_only` did to the folders, and removes the marker: for what a process
 /// left that died while it published.
-void make_writable(const std::filesystem::path& root) noexcept;
+void make_writable(const base::Beneath& beneath, const std::filesystem::path& root) noexcept;
 
 /// Files become 0444 or 0555, folders beneath `root` 0555.
-void make_read_only(const std::filesystem::path& root);
+void make_read_only(const base::Beneath& beneath, const std::filesystem::path& root);
 
 /// Everything beneath `root` survives a power cut: one by one where they are few, else with one
 /// syncfs.

@@ -57,10 +57,11 @@ FinishedFiles parse(std::string_view text) {
 
 }  // namespace
 
-TreeJournal::TreeJournal(fs::path path, const FinishedFiles& files) : path_(std::move(path)) {
+TreeJournal::TreeJournal(const base::Beneath& beneath, fs::path path, const FinishedFiles& files)
+    : path_(std::move(path)) {
   const std::string text = std::string(first_line) + "\n" + lines_of(files);
-  base::write_file_atomically(path_, text, base::Durability::ordered_only, 0600);
-  fd_.reset(::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+  beneath.write_atomically(path_, text, base::Durability::ordered_only, 0600);
+  fd_ = beneath.open_file(path_, O_WRONLY | O_APPEND);
   if (!fd_) base::throw_errno(path_.string(), "cannot write", errno);
 }
 

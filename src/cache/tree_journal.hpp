@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/cache/cache.hpp>
 
@@ -18,7 +19,7 @@ using FinishedFiles = std::map<std::string, FinishedFile>;
 class TreeJournal {
  public:
   /// Replaces the file by one with these files. Throws Error{storage}.
-  TreeJournal(std::filesystem::path path, const FinishedFiles& files);
+  TreeJournal(const base::Beneath& beneath, std::filesystem::path path, const FinishedFiles& files);
   void note(const FinishedFiles& files);
 
  private:

@@ -78,7 +78,7 @@ void set_tree_aside(const Layout& layout,
                     const base::Digest& digest,
                     std::uint64_t inode) {
   // Who is not root may rename only folders that he may write.
-  ::chmod(path.c_str(), 0755);
+  layout.beneath().set_mode(path, 0755);
   set_aside(layout, clock, path, digest, inode);
 }
 
@@ -93,13 +93,16 @@ fs::path link_text(const Layout& layout,
   return object.path.lexically_relative((destination / path).parent_path());
 }
 
-bool share_into(const fs::path& path, const Object& object) {
+bool is_one(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool share_into(const base::Beneath& beneath, const fs::path& path, const Object& object) {
   const base::UniqueFd from(::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  const base::UniqueFd to(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  const base::UniqueFd to = beneath.open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
   if (!from || !to) base::throw_errno(path.string(), "cannot write", errno);
   if (share_blocks(from.get(), to.get())) return true;
-  ::unlink(path.c_str());
+  beneath.unlink(path);
   return false;
 }
 
@@ -189,7 +192,9 @@ std::optional<Tree> TreeStore::find(const base::Digest& digest) const {
   return std::nullopt;
 }
 
-Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries) const {
+Tree TreeStore::adopt(const base::Beneath& from,
+                      const fs::path& folder,
+                      std::vector<ArchiveEntry> entries) const {
   check_names(entries);
   std::sort(entries.begin(), entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) {
     return a.path < b.path;
@@ -198,15 +203,23 @@ Tree TreeStore::adopt(const fs::path& folder, std::vector<ArchiveEntry> entries)
   const base::Digest digest = base::sha256_of(text);
   const fs::path path = layout_.tree(digest);
   if (auto present = find(digest)) return *present;
-  make_read_only(folder);
+  make_read_only(from, folder);
   make_durable(folder, entries.size());
-  base::write_file_once(folder / tree_marker, text, 0444);
+  from.write_once(folder / tree_marker, text, 0444);
+  const auto [parent, name] = from.parent_of(folder);
+  const auto before = parent.status_of(name);
   for (int tries = 0; tries < 8; ++tries) {
-    ensure_folder(layout_.trees());
-    if (base::rename_no_replace(folder, path)) {
-      ::chmod(path.c_str(), 0555);
-      base::sync_directory(layout_.trees());
-      if (const auto note = tree_fingerprint(path, entries)) memo_.remember(kind, digest, *note);
+    layout_.ensure_folder(layout_.trees());
+    const auto [trees, new_name] = layout_.beneath().parent_of(path);
+    const int code = parent.rename_no_replace(name, trees, new_name);
+    if (code != 0 && code != EEXIST) base::throw_errno(path.string(), "cannot rename to it", code);
+    if (code == 0) {
+      trees.set_mode(new_name, 0555);
+      trees.sync();
+      // Where somebody has put another one there meanwhile, its next use hashes it.
+      const auto note = tree_fingerprint(path, entries);
+      const auto now = link_status(path);
+      if (note && before && now && is_one(*before, *now)) memo_.remember(kind, digest, *note);
       return tree_of(digest, path, entries);
     }
     if (auto present = find(digest)) return *present;
@@ -259,6 +272,7 @@ std::vector<ArchiveEntry> entries_of(const std::map<std::string, Object>& files)
 }
 
 void fill_tree(const Layout& layout,
+               const base::Beneath& beneath,
                const fs::path& folder,
                const fs::path& destination,
                const std::map<std::string, Object>& files) {
@@ -266,16 +280,15 @@ void fill_tree(const Layout& layout,
   for (const auto& [path, object] : files) {
     const fs::path file = folder / path;
     if (!link_status(object.path)) base::throw_errno(object.path.string(), "cannot read", ENOENT);
-    base::make_directories(file.parent_path());
+    beneath.make_directories(file.parent_path());
     const fs::path target = link_text(layout, destination, path, object);
     // What lies outside of the cache is only referred to. The first failure decides for all.
     if (target.is_relative()) {
-      can_share = can_share && share_into(file, object);
+      can_share = can_share && share_into(beneath, file, object);
       if (can_share) continue;
     }
-    if (::symlink(target.c_str(), file.c_str()) != 0) {
-      base::throw_errno(file.string(), "cannot make the link", errno);
-    }
+    if (const int code = beneath.make_link(target.string(), file); code != 0)
+      base::throw_errno(file.string(), "cannot make the link", code);
   }
 }
 

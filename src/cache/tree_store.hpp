@@ -36,7 +36,10 @@ class TreeStore {
   /// Makes a folder that has just these entries read-only and durable, writes the manifest and
   /// renames the folder to its place; where the tree is there already the folder stays. Throws
   /// Error{integrity} for a name that a manifest cannot hold, Error{storage}.
-  Tree adopt(const std::filesystem::path& folder, std::vector<base::ArchiveEntry> entries) const;
+  /// `from` has the folder open above it, so that nobody can put another one in its place.
+  Tree adopt(const base::Beneath& from,
+             const std::filesystem::path& folder,
+             std::vector<base::ArchiveEntry> entries) const;
 
  private:
   const Layout& layout_;
@@ -52,6 +55,7 @@ std::vector<base::ArchiveEntry> entries_of(const std::map<std::string, Object>& 
 /// Puts the objects beneath `folder`, which will become the tree `destination`: sharing blocks
 /// where the file system can, else as symbolic links that are right once the folder is there.
 void fill_tree(const Layout& layout,
+               const base::Beneath& beneath,
                const std::filesystem::path& folder,
                const std::filesystem::path& destination,
                const std::map<std::string, Object>& files);

@@ -26,16 +26,15 @@ bool is_before(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
-base::UniqueFd make_file(const fs::path& path, int flags) {
+base::UniqueFd make_file(const Layout& layout, const fs::path& path, int flags) {
   const auto make = [&] {
     // Whoever else may write to the cache must be able to note a use, too: the folder decides.
-    return base::UniqueFd(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0664));
+    return layout.beneath().open_file(path, O_WRONLY | O_CREAT | O_NONBLOCK | flags, 0664);
   };
   base::UniqueFd fd = make();
   if (fd || errno != ENOENT) return fd;
   try {
-    ensure_folder(path.parent_path());
+    layout.ensure_folder(path.parent_path());
   } catch (const base::Error&) {
     return {};
   }
@@ -45,7 +44,7 @@ base::UniqueFd make_file(const fs::path& path, int flags) {
 }  // namespace
 
 Uses::~Uses() {
-  if (!registration_.empty() && pid_ == ::getpid()) ::unlink(registration_.c_str());
+  if (!registration_.empty() && pid_ == ::getpid()) layout_.beneath().unlink(registration_);
 }
 
 void Uses::begin() const {
@@ -55,7 +54,7 @@ void Uses::begin() const {
   registration_.clear();
   const fs::path path = layout_.users() / (base::ProcessIdentity::current().text() + "." +
                                            std::to_string(std::random_device{}()));
-  const base::UniqueFd fd = make_file(path, O_EXCL);
+  const base::UniqueFd fd = make_file(layout_, path, O_EXCL);
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0) return;
   registration_ = path.string();
@@ -71,7 +70,7 @@ void Uses::note(const fs::path& note) const {
     if (!is_before(status.st_mtim, begun_)) return;
     if (::utimensat(AT_FDCWD, note.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0) return;
   }
-  make_file(note, 0);
+  make_file(layout_, note, 0);
 }
 
 std::optional<timespec> first_use_of_the_living(const Layout& layout) {
@@ -84,7 +83,7 @@ std::optional<timespec> first_use_of_the_living(const Layout& layout) {
     const bool is_too_old = status->st_mtim.tv_sec + longest_process_s < ::time(nullptr);
     const base::Liveness liveness = base::liveness_of(*owner, self);
     if (liveness == base::Liveness::gone || (liveness == base::Liveness::unknown && is_too_old)) {
-      ::unlink(path.c_str());
+      layout.beneath().unlink(path);
     } else if (!first || is_before(status->st_mtim, *first)) {
       first = status->st_mtim;
     }

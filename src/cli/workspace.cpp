@@ -124,7 +124,10 @@ std::filesystem::path Workspace::keeping_root() {
 }
 
 cache::CacheOptions Workspace::cache_options() {
-  return read_cache_options(base::current_environment(), configuration().cache);
+  cache::CacheOptions options =
+      read_cache_options(base::current_environment(), configuration().cache);
+  options.trust = trust();
+  return options;
 }
 
 std::vector<std::string> Workspace::known_secrets() {

@@ -1,7 +1,7 @@
 #include "attempt_record.hpp"
 #include "own_record.hpp"
 
-#include <sabath/base/file.hpp>
+#include <sabath/base/beneath.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -51,7 +51,8 @@ void write_attempt_record(const std::filesystem::path& path, const AttemptRecord
   document["disk_bytes"] = record.size.disk_bytes;
   document["problem"] = record.problem;
   document["present"] = record.present;
-  base::write_file_atomically(path, base::pretty_json(document), base::Durability::durable, 0444);
+  base::Beneath::anywhere().write_atomically(
+      path, base::pretty_json(document), base::Durability::durable, 0444);
 }
 
 std::optional<AttemptRecord> read_attempt_record(const std::filesystem::path& path) {

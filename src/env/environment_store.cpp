@@ -12,6 +12,7 @@
 #include "prefix.hpp"
 #include "prefix_checks.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/env/environment.hpp>
@@ -20,6 +21,8 @@
 #include <functional>
 #include <tuple>
 #include <utility>
+
+#include <sys/stat.h>
 
 namespace sabath::env {
 namespace {
@@ -112,6 +115,29 @@ bool may_be(const spec::LayerLock& layer, const spec::LayerSpec& wanted, bool is
   const auto to = layer.facts.lower_bound("variable/");  // '/' comes after '.'
   if (!std::equal(from, to, variables.begin(), variables.end())) return false;
   return wanted.kind != spec::LayerKind::pip || has_required_packages(wanted, layer);
+}
+
+}  // namespace
+
+namespace {
+
+/// Prefixes know their path: the root is the one without links. One that is a link itself must be
+/// the user's own.
+fs::path settled(const fs::path& root) {
+  const fs::path named = fs::absolute(root).lexically_normal();
+  const fs::path whole = named.has_filename() ? named : named.parent_path();
+  fs::path canonical = fs::weakly_canonical(whole);
+  std::error_code code;
+  if (!fs::is_directory(whole, code)) return canonical;
+  const base::Beneath above(whole.parent_path());
+  const struct stat trusted = above.directory(whole).status();
+  struct stat found {};
+  if (::stat(canonical.c_str(), &found) == 0 && found.st_dev == trusted.st_dev &&
+      found.st_ino == trusted.st_ino)
+    return canonical;
+  throw base::Error(base::ErrorKind::storage,
+                    whole.string() + ": has been exchanged meanwhile",
+                    "run the command again");
 }
 
 }  // namespace
@@ -342,7 +368,7 @@ EnvironmentStore::EnvironmentStore(const fs::path& root,
                                    StoreOptions options)
     // Prefixes know their path: one cache must not have two.
     : state_(
-          new State{fs::weakly_canonical(fs::absolute(root)),
+          new State{settled(root),
                     builtin_layers(processes, clock, options.state_directory, options.environment),
                     clock,
                     std::move(options)}) {

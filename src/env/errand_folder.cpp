@@ -3,8 +3,14 @@
 #include "key_folder.hpp"
 #include "prefix.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/process_identity.hpp>
+
+#include <cerrno>
+#include <random>
+#include <string>
 
 namespace sabath::env {
 namespace {
@@ -32,16 +38,31 @@ bool is_abandoned(const fs::path& folder, base::WallTime now) {
 const fs::path& swept(const fs::path& root, base::WallTime now) {
   make_own_folder(root);
   for (const fs::path& folder : abandoned_errands(root, now))
-    base::remove_tree(folder);  // another user's stays
+    base::remove_own_tree(folder);  // another user's stays
   return root;
+}
+
+fs::path made(const fs::path& root) {
+  const base::Directory folder = base::Beneath::anywhere().directory(root);
+  int code = EEXIST;
+  for (int tries = 0; tries < 16 && code == EEXIST; ++tries) {
+    const std::string name = std::string(beginning) + std::to_string(std::random_device{}());
+    code = folder.make(name, 0700);
+    if (code == 0) return root / name;
+  }
+  base::throw_errno(root.string(), "cannot make a temporary folder", code);
 }
 
 }  // namespace
 
 ErrandFolder::ErrandFolder(const fs::path& root, base::WallTime now)
-    : folder_(swept(root, now), beginning) {
-  base::write_file_atomically(
+    : path_(made(swept(root, now))) {
+  base::Beneath::anywhere().write_atomically(
       path() / owner_file, base::ProcessIdentity::current().text(), base::Durability::ordered_only);
+}
+
+ErrandFolder::~ErrandFolder() {
+  base::remove_own_tree(path_);
 }
 
 std::vector<fs::path> abandoned_errands(const fs::path& root, base::WallTime now) {

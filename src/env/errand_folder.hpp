@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/file.hpp>
 
 #include <filesystem>
 #include <vector>
@@ -16,10 +15,14 @@ class ErrandFolder {
   /// Makes it beneath `root`, and removes what was abandoned there.
   ErrandFolder(const std::filesystem::path& root, base::WallTime now);
 
-  const std::filesystem::path& path() const { return folder_.path(); }
+  ~ErrandFolder();
+  ErrandFolder(const ErrandFolder&) = delete;
+  ErrandFolder& operator=(const ErrandFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
 
  private:
-  base::TempDir folder_;
+  std::filesystem::path path_;
 };
 
 /// Folders of errands whose process is gone, or cannot be seen and began a week ago.

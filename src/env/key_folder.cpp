@@ -3,8 +3,10 @@
 #include "prefix.hpp"
 #include "prefix_checks.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,13 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view current = "current";
+constexpr int random_name_length = 8;
 
 std::string random_name() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device source;
   std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
   std::string name;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < random_name_length; ++i)
     name += letters[pick(source)];
   return name;
 }
@@ -37,6 +40,25 @@ std::optional<FoundAttempt> attempt_at(const fs::path& path) {
   if (!record) record = read_attempt_record(folder.beginning());
   if (!record) return std::nullopt;
   return FoundAttempt{folder, *record};
+}
+
+/// Of whoever was killed before he wrote down what he does. A folder with anything else in it was
+/// made, or moved here, by another.
+bool has_only_our_names(const AttemptFolder& attempt) {
+  const std::string name = attempt.path.filename().string();
+  if (name == leases_name || name.size() != random_name_length) return false;
+  std::error_code code;
+  for (fs::directory_iterator at(attempt.path, code); !code && at != fs::directory_iterator();
+       at.increment(code)) {
+    const fs::path& path = at->path();
+    const std::string inner = path.filename().string();
+    const bool is_ours = path == attempt.prefix() || path == attempt.work() ||
+                         path == attempt.log() || inner.starts_with(".sabath-") ||
+                         inner.starts_with(packing_beginning) || inner.starts_with("check-") ||
+                         path.extension() == ".squashfs";
+    if (!is_ours) return false;
+  }
+  return !code;
 }
 
 constexpr auto patience_with_nameless = std::chrono::hours(24);
@@ -114,16 +136,16 @@ AttemptFolder KeyFolder::begin() const {
 bool KeyFolder::publish(const AttemptFolder& attempt) const {
   const fs::path link = path_ / current;
   const std::string target = attempt.path.filename().string();
-  if (::symlink(target.c_str(), link.c_str()) != 0) {
-    if (errno != EEXIST) base::throw_errno(link.string(), "cannot make", errno);
+  const base::Directory folder = base::Beneath::anywhere().directory(path_);
+  if (int code = folder.make_link(target, std::string(current)); code != 0) {
+    if (code != EEXIST) base::throw_errno(link.string(), "cannot make", code);
     if (ready()) return false;
-    const fs::path fresh = path_ / ("." + target);
-    if (::symlink(target.c_str(), fresh.c_str()) != 0 ||
-        ::rename(fresh.c_str(), link.c_str()) != 0) {
-      base::throw_errno(link.string(), "cannot replace", errno);
-    }
+    const std::string fresh = "." + target;
+    code = folder.make_link(target, fresh);
+    if (code == 0) code = folder.rename(fresh, folder, std::string(current));
+    if (code != 0) base::throw_errno(link.string(), "cannot replace", code);
   }
-  base::sync_directory(path_);
+  folder.sync();
   return true;
 }
 
@@ -142,7 +164,7 @@ std::vector<fs::path> KeyFolder::nameless_remains(base::WallTime now) const {
   look(path_, [](const fs::path& path) {
     const AttemptFolder attempt{path};
     std::error_code code;
-    return path.filename() != leases_name && !fs::exists(attempt.beginning(), code) &&
+    return has_only_our_names(attempt) && !fs::exists(attempt.beginning(), code) &&
            !fs::exists(attempt.record(), code);
   });
   for (const FoundAttempt& attempt : attempts()) {
@@ -155,7 +177,7 @@ std::vector<fs::path> KeyFolder::nameless_remains(base::WallTime now) const {
 
 void KeyFolder::remove_remains(base::WallTime now, std::chrono::seconds patience) const {
   for (const fs::path& remains : nameless_remains(now))
-    base::remove_tree(remains);
+    base::remove_own_tree(remains);
   for (const FoundAttempt& attempt : attempts()) {
     if (!is_abandoned(attempt.record, now, patience)) continue;
     // Looked at only now: a builder that is gone can no longer publish, but it may have just
@@ -164,16 +186,25 @@ void KeyFolder::remove_remains(base::WallTime now, std::chrono::seconds patience
     if (attempt.folder.path.filename() == fs::read_symlink(path_ / current, code)) continue;
     // What cannot be removed now (a compiler whose builder was killed still writes) is tried again
     // next time.
-    base::remove_tree(attempt.folder.path);
+    base::remove_own_tree(attempt.folder.path);
   }
 }
 
 void KeyFolder::remove() const {
   const fs::path link = path_ / current;
-  if (::unlink(link.c_str()) != 0 && errno != ENOENT) {
-    base::throw_errno(link.string(), "cannot remove", errno);
+  const auto [kind, name] = base::Beneath::anywhere().parent_of(path_);
+  const base::Directory folder = kind.beneath(name);
+  if (const int code = folder.unlink(std::string(current)); code != 0 && code != ENOENT)
+    base::throw_errno(link.string(), "cannot remove", code);
+  for (const FoundAttempt& attempt : attempts())
+    base::remove_own_tree(attempt.folder.path);
+  for (const fs::path& remains : nameless_remains(base::WallTime::max()))
+    base::remove_own_tree(remains);
+  for (const std::string& inner : folder.names()) {
+    const bool is_hidden_link = inner.starts_with(".") && folder.unlink(inner) == 0;
+    if (!is_hidden_link) folder.remove_empty(inner);  // such as that of leases
   }
-  if (!base::remove_tree(path_)) {
+  if (kind.remove_empty(name) != 0) {
     throw base::Error(base::ErrorKind::storage, path_.string() + ": cannot remove all of it");
   }
 }

@@ -7,6 +7,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
@@ -78,7 +79,7 @@ void keep_failure(const AttemptFolder& attempt, AttemptRecord record, const std:
   try {
     write_attempt_record(attempt.record(), record);
   } catch (const base::Error&) {
-    base::remove_tree(attempt.path);
+    base::remove_own_tree(attempt.path);
   }
 }
 
@@ -213,7 +214,7 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
   } catch (const base::Error& error) {
     const auto full = full_disk(error.what());
     if (error.kind() == base::ErrorKind::environment && full) {
-      base::remove_tree(attempt.path);
+      base::remove_own_tree(attempt.path);
       throw base::Error(base::ErrorKind::storage,
                         first_line(error.what()) + " (" + *full + ")",
                         "make room and run the command again; the cache is " + root_.string() +
@@ -222,20 +223,20 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
     if (error.kind() == base::ErrorKind::environment) {
       keep_failure(attempt, record, error.what());
     } else {
-      base::remove_tree(attempt.path);
+      base::remove_own_tree(attempt.path);
     }
     throw;
   } catch (...) {
-    base::remove_tree(attempt.path);
+    base::remove_own_tree(attempt.path);
     throw;
   }
   if (unmet) {
-    if (!is_first) base::remove_tree(attempt.path);
+    if (!is_first) base::remove_own_tree(attempt.path);
     throw base::Error(*unmet);
   }
   if (is_first) return attempt.prefix().string();
   observer.note(place_of(wanted.lock.name) + ": somebody else built it meanwhile");
-  base::remove_tree(attempt.path);
+  base::remove_own_tree(attempt.path);
   if (const auto ready = find_ready(wanted.lock)) {
     require_expected(*ready, wanted, observer, stop, after);
     return ready->folder.prefix().string();
@@ -309,7 +310,7 @@ std::optional<base::Error> LayerBuilder::run(const AttemptFolder& attempt,
   require_trusted(attempt.prefix(), options_.trust, wanted.lock.name);
   auto unmet = check(attempt, wanted, build);
   record.build_s = std::chrono::duration<double>(clock_.steady() - start).count();
-  base::remove_tree(attempt.work());
+  base::remove_own_tree(attempt.work());
   wanted.layer.describe(wanted.context, record.layer);
   record.state = "ready";
   write_attempt_record(attempt.record(), record);

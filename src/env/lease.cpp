@@ -3,6 +3,7 @@
 #include "key_folder.hpp"
 #include "prefix.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process_identity.hpp>
@@ -44,7 +45,7 @@ std::vector<std::string> lessees(const fs::path& key_folder, base::WallTime now)
         (liveness == base::Liveness::unknown && made + patience > now)) {
       found.push_back("process " + std::to_string(process->pid));
     } else {
-      ::unlink(at->path().c_str());
+      base::Beneath::anywhere().unlink(at->path());
     }
   }
   std::sort(found.begin(), found.end());
@@ -61,7 +62,7 @@ EnvironmentLease::EnvironmentLease(const spec::BuiltEnvironment& environment) {
     const fs::path folder = leases_of(fs::path(layer.prefix).parent_path().parent_path());
     try {
       make_own_folder(folder);
-      base::write_file_atomically(folder / name, "", base::Durability::ordered_only);
+      base::Beneath::anywhere().write_atomically(folder / name, "", base::Durability::ordered_only);
       files_.push_back(folder / name);
     } catch (const base::Error&) {
       // Somebody else's cache: who owns it sees the runs that use it.
@@ -72,7 +73,7 @@ EnvironmentLease::EnvironmentLease(const spec::BuiltEnvironment& environment) {
 
 EnvironmentLease::~EnvironmentLease() {
   for (const fs::path& file : files_)
-    ::unlink(file.c_str());
+    base::Beneath::anywhere().unlink(file);
 }
 
 }  // namespace sabath::env

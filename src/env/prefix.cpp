@@ -2,6 +2,7 @@
 
 #include "layer_variables.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/parallel.hpp>
@@ -114,50 +115,52 @@ std::optional<WalkProblem> walk(const fs::path& prefix, const Visit& visit) {
   return problem;
 }
 
-void make_read_only(const fs::path& path) {
+void make_read_only(const base::Beneath& beneath, const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     base::throw_errno(path.string(), "cannot make read-only", errno);
   }
   if (S_ISLNK(status.st_mode)) return;
   const bool may_execute = S_ISDIR(status.st_mode) || (status.st_mode & S_IXUSR) != 0;
-  if (::chmod(path.c_str(), may_execute ? 0555 : 0444) != 0) {
-    base::throw_errno(path.string(), "cannot make read-only", errno);
-  }
+  if (const int code = beneath.set_mode(path, may_execute ? 0555 : 0444); code != 0)
+    base::throw_errno(path.string(), "cannot make read-only", code);
 }
 
 }  // namespace
 
 bool make_new_folder(const fs::path& path) {
-  if (::mkdir(path.c_str(), 0755) != 0) {
-    if (errno == EEXIST) return false;
-    base::throw_errno(path.string(), "cannot make", errno);
-  }
+  const auto [parent, name] = base::Beneath::anywhere().parent_of(path);
+  int code = parent.make(name, 0755);
+  if (code == EEXIST) return false;
   // The umask may have taken rights away: what is built is for all to read.
-  if (::chmod(path.c_str(), 0755) != 0) base::throw_errno(path.string(), "cannot make", errno);
+  if (code == 0) code = parent.set_mode(name, 0755);
+  if (code != 0) base::throw_errno(path.string(), "cannot make", code);
   return true;
 }
 
 void make_own_folder(const fs::path& path) {
   std::error_code code;
-  if (fs::is_directory(path, code)) return;
+  if (fs::is_directory(path, code)) {
+    base::Beneath::anywhere().directory(path);  // not behind another user's link
+    return;
+  }
   if (path.has_relative_path()) make_own_folder(path.parent_path());
   if (!make_new_folder(path)) return;
-  struct stat parent {};
+  const auto [parent, name] = base::Beneath::anywhere().parent_of(path);
   constexpr mode_t shared = S_ISGID | S_IWGRP;
-  const bool is_shared =
-      ::stat(path.parent_path().c_str(), &parent) == 0 && (parent.st_mode & shared) == shared;
-  if (is_shared && ::chmod(path.c_str(), 02775) != 0)
-    base::throw_errno(path.string(), "cannot make", errno);
+  if ((parent.status().st_mode & shared) != shared) return;
+  if (const int problem = parent.set_mode(name, 02775); problem != 0)
+    base::throw_errno(path.string(), "cannot make", problem);
 }
 
 void seal_prefix(const fs::path& prefix) {
+  const base::Beneath beneath(prefix.parent_path());
   std::error_code code;
   fs::recursive_directory_iterator at(prefix, code);
   for (; !code && at != fs::recursive_directory_iterator(); at.increment(code))
-    make_read_only(at->path());
+    make_read_only(beneath, at->path());
   if (code) base::throw_errno(prefix.string(), "cannot make read-only", code.value());
-  make_read_only(prefix);
+  make_read_only(beneath, prefix);
   const base::UniqueFd folder(::open(prefix.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || ::syncfs(folder.get()) != 0) {
     base::throw_errno(prefix.string(), "cannot make durable", errno);

@@ -5,6 +5,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/staged_file.hpp>
+#include <sabath/base/trust.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -99,6 +100,8 @@ struct CacheOptions {
   /// Should a cache that is made now be one that its group may write? An existing one stays as it
   /// is.
   bool shared = false;
+  /// Whose records are believed, beside those of this user and root.
+  base::Trust trust{};
 };
 
 struct LowerCache {

@@ -6,7 +6,7 @@
 #include <sabath/app/keep_cache.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -66,7 +66,7 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
   }
   for (const std::filesystem::path& left : workspace.environments().leftovers()) {
     const env::PrefixSize size = env::measure_prefix(left);
-    if (!options.dry_run && !base::remove_tree(left)) {
+    if (!options.dry_run && !base::remove_own_tree(left)) {
       workspace.observer().warn(left.string() + ": cannot be removed");
       continue;
     }

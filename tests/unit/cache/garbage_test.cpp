@@ -314,6 +314,7 @@ TEST_CASE("gc: attempts of the dead and what is damaged go, attempts of the livi
     auto left = cache.stage("left", {base::sha256_of("x")});
     left->write_at(0, base::as_bytes("half of it"));
   }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // beyond the kernel's clock step
   Child living([&] {
     auto cache = store.home.open();
     auto staging = cache.stage("living", {base::sha256_of("y")});

@@ -83,7 +83,7 @@ TEST_CASE("journal: a line that a full disk took in part is taken back") {
   const auto path = home / "journal";
   const cache::RangeSum more{{2U << 20U, 3U << 20U}, 1, 7};
   const int status = test::status_in_child([&] {
-    cache::Journal journal(path, example);
+    cache::Journal journal(base::Beneath(home.path()), path, example);
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);

@@ -249,7 +249,7 @@ TEST_CASE("tree journal: a line that was refused in its middle spoils none that 
   const cache::FinishedFile file{7, base::sha256_of("content"), "https://host/a"};
   for (std::uintmax_t more = 0; more < 90; more += 7) {
     const std::string outcome = run([&]() -> std::string {
-      cache::TreeJournal journal(path, {{"a", file}});
+      cache::TreeJournal journal(base::Beneath(path.parent_path()), path, {{"a", file}});
       if (!where_full(fs::file_size(path) + more, [&] { journal.note({{"b", file}}); }))
         return "not refused";
       journal.note({{"c", file}});

@@ -83,12 +83,13 @@ TEST_CASE("claim: what it says is read again, and nothing else passes for one") 
 
 TEST_CASE("claim: only one has it, the bytes change while it lives, and it goes with its holder") {
   CacheHome home;
+  const cache::Layout layout(home / "");
   const fs::path path = home / "claims/key";
   auto holder = stranger();
-  auto claim = cache::Claim::take(path, holder, 5ms);
+  auto claim = cache::Claim::take(layout, path, holder, 5ms);
   REQUIRE(claim);
   holder.nonce = "5678";
-  CHECK_FALSE(cache::Claim::take(path, holder, 5ms));
+  CHECK_FALSE(cache::Claim::take(layout, path, holder, 5ms));
   claim->tell(77, 200);
   const auto seen = [&] { return cache::parse_claim(cache::read_claim(path).value()).value(); };
   for (int i = 0; i < 4000 && seen().done_bytes != 77; ++i)
@@ -102,8 +103,9 @@ TEST_CASE("claim: only one has it, the bytes change while it lives, and it goes 
 
 TEST_CASE("claim: who lost it leaves it to the one that has it now") {
   CacheHome home;
+  const cache::Layout layout(home / "");
   const fs::path path = home / "claims/key";
-  auto claim = cache::Claim::take(path, stranger(), 2ms);
+  auto claim = cache::Claim::take(layout, path, stranger(), 2ms);
   auto other = stranger();
   other.nonce = "other";
   base::write_file_atomically(path, cache::claim_text(other));
@@ -114,12 +116,13 @@ TEST_CASE("claim: who lost it leaves it to the one that has it now") {
 
 TEST_CASE("claim: one that changed since it was judged is not buried") {
   CacheHome home;
+  const cache::Layout layout(home / "");
   const fs::path path = home / "claims/key";
   fs::create_directories(path.parent_path());
   base::write_file_atomically(path, "new holder");
-  cache::bury_claim(path, "old holder");
+  cache::bury_claim(layout.beneath(), path, "old holder");
   CHECK(base::read_file(path) == "new holder");
-  cache::bury_claim(path, "new holder");
+  cache::bury_claim(layout.beneath(), path, "new holder");
   CHECK(entries_in(home / "claims") == 0);
 }
 

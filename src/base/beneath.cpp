@@ -1,0 +1,282 @@
+#include "path_walk.hpp"
+
+#include <sabath/base/beneath.hpp>
+#include <sabath/base/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <random>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A name that nobody can foresee.
+std::string temporary_name() {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
+  thread_local std::mt19937_64 numbers(std::random_device{}());
+  std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
+  std::string name = ".sabath-";
+  for (int i = 0; i < 12; ++i)
+    name += letters[pick(numbers)];
+  return name;
+}
+
+/// A file in a directory that is removed again unless it was renamed.
+class NewFile {
+ public:
+  NewFile(const Directory& directory, const fs::path& target, unsigned mode)
+      : directory_(directory) {
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL;
+    constexpr int most_tries = 16;
+    for (int tries = 0; tries < most_tries && !fd_; ++tries) {
+      name_ = temporary_name();
+      fd_ = directory.open_file(name_, flags, 0600);
+      if (!fd_ && errno != EEXIST) break;
+    }
+    if (!fd_) {
+      const int code = errno;
+      name_.clear();
+      throw_errno(target.string(), "cannot write", code);
+    }
+    ::fchmod(fd_.get(), mode);
+  }
+  ~NewFile() {
+    if (!name_.empty()) directory_.unlink(name_);
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void fill(std::string_view content, Durability durability, const fs::path& target) {
+    write_all(fd_.get(), as_bytes(content), target);
+    if (durability == Durability::durable && ::fsync(fd_.get()) != 0)
+      throw_errno(target.string(), "cannot write", errno);
+    if (::close(fd_.release()) != 0) throw_errno(target.string(), "cannot write", errno);
+  }
+  const std::string& name() const { return name_; }
+  void renamed() { name_.clear(); }
+
+ private:
+  const Directory& directory_;
+  std::string name_{};
+  UniqueFd fd_{};
+};
+
+std::string name_in(const fs::path& path) {
+  std::string name = path.filename().string();
+  if (name.empty() || name == "." || name == "..")
+    throw Error(ErrorKind::internal, path.string() + ": has no name of its own");
+  return name;
+}
+
+}  // namespace
+
+Beneath::Beneath(fs::path root, Lookup lookup)
+    : root_(std::move(root)), lookup_(lookup), opened_(std::make_shared<Opened>()) {}
+
+Beneath::Beneath(Directory root)
+    : root_(root.path()), lookup_(root.lookup_), opened_(std::make_shared<Opened>()) {
+  opened_->directory = std::move(root);
+}
+
+const Directory& Beneath::opened() const {
+  const std::lock_guard lock(opened_->mutex);
+  if (!opened_->directory) opened_->directory = Directory::open(root_, Links::any, lookup_);
+  return *opened_->directory;
+}
+
+fs::path Beneath::within(const fs::path& path) const {
+  const std::string& whole = path.native();
+  const std::string& root = root_.native();
+  if (whole.starts_with(root)) {
+    if (whole.size() == root.size()) return {};
+    if (root.back() == '/') return whole.substr(root.size());
+    if (whole[root.size()] == '/') return whole.substr(root.size() + 1);
+  }
+  throw Error(ErrorKind::internal, whole + ": is not beneath " + root);
+}
+
+Directory Beneath::directory(const fs::path& path) const {
+  return opened().beneath(within(path));
+}
+
+std::pair<Directory, std::string> Beneath::parent_of(const fs::path& path) const {
+  return {directory(path.parent_path()), name_in(path)};
+}
+
+template <class Work>
+int Beneath::in_parent(const fs::path& path, Work&& work) const noexcept {
+  try {
+    const Directory& root = opened();
+    const std::string name = name_in(path);
+    PathWalk walk = root.walk(within(path.parent_path()));
+    if (!walk.fd) return walk.code;
+    return work(Directory(std::move(walk.fd), path.parent_path(), lookup_), name);
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::not_found ? ENOENT : EINVAL;
+  } catch (const std::exception&) {
+    return ENOMEM;
+  }
+}
+
+void Beneath::make_directories(const fs::path& path, unsigned mode) const {
+  if (path == root_) {
+    base::make_directories(root_);
+    return;
+  }
+  int code = make(path, mode);
+  if (code == ENOENT && path.has_parent_path() && path.parent_path() != path) {
+    make_directories(path.parent_path(), mode);
+    code = make(path, mode);
+  }
+  // Also where it exists: it may be a link, or a file.
+  if (code == 0) return;
+  if (code != EEXIST && code != ELOOP)
+    throw_errno(path.string(), "cannot make the folder", code == ENOENT ? ENOTDIR : code);
+  try {
+    directory(path);
+  } catch (const Error& error) {
+    if (code == ELOOP || !error.hint().empty()) throw;
+    throw_errno(path.string(), "cannot make the folder", ENOTDIR);
+  }
+}
+
+void Beneath::write_atomically(const fs::path& path,
+                               std::string_view content,
+                               Durability durability,
+                               unsigned mode) const {
+  const auto [directory, name] = parent_of(path);
+  NewFile file(directory, path, mode);
+  file.fill(content, durability, path);
+  if (const int code = directory.rename(file.name(), directory, name); code != 0)
+    throw_errno(path.string(), "cannot replace", code);
+  file.renamed();
+  if (durability == Durability::durable) directory.sync();
+}
+
+bool Beneath::write_once(const fs::path& path, std::string_view content, unsigned mode) const {
+  const auto [directory, name] = parent_of(path);
+  NewFile file(directory, path, mode);
+  file.fill(content, Durability::durable, path);
+  const int code = directory.rename_no_replace(file.name(), directory, name);
+  if (code == EEXIST) return false;
+  if (code != 0) throw_errno(path.string(), "cannot rename to it", code);
+  file.renamed();
+  directory.sync();
+  return true;
+}
+
+std::optional<Beneath::Content> Beneath::read_if_exists(const fs::path& path,
+                                                        std::uint64_t limit_bytes) const {
+  UniqueFd fd;
+  try {
+    const auto [directory, name] = parent_of(path);
+    fd = directory.open_file(name, O_RDONLY | O_NONBLOCK);
+    if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+    if (!fd) throw_errno(path.string(), "cannot read", errno);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::not_found) return std::nullopt;
+    throw;
+  }
+  Content content;
+  if (::fstat(fd.get(), &content.status) != 0) throw_errno(path.string(), "cannot read", errno);
+  if (!S_ISREG(content.status.st_mode))
+    throw Error(ErrorKind::storage, path.string() + ": cannot read: is not a regular file");
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno(path.string(), "cannot read", errno);
+    if (got == 0) return content;
+    content.text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (content.text.size() > limit_bytes) {
+      throw Error(
+          ErrorKind::storage,
+          path.string() + ": cannot read: larger than " + std::to_string(limit_bytes) + " bytes");
+    }
+  }
+}
+
+void Beneath::sync(const fs::path& directory_path) const {
+  directory(directory_path).sync();
+}
+
+bool Beneath::rename_no_replace(const fs::path& from, const fs::path& to) const {
+  const auto [source, name] = parent_of(from);
+  const auto [target, new_name] = parent_of(to);
+  const int code = source.rename_no_replace(name, target, new_name);
+  if (code == EEXIST) return false;
+  if (code != 0) throw_errno(to.string(), "cannot rename to it", code);
+  return true;
+}
+
+int Beneath::rename(const fs::path& from, const fs::path& to) const noexcept {
+  return in_parent(from, [&](const Directory& source, const std::string& name) {
+    return in_parent(to, [&](const Directory& target, const std::string& new_name) {
+      return source.rename(name, target, new_name);
+    });
+  });
+}
+
+int Beneath::unlink(const fs::path& path) const noexcept {
+  return in_parent(path, [](const Directory& directory, const std::string& name) {
+    return directory.unlink(name);
+  });
+}
+
+int Beneath::remove_empty(const fs::path& path) const noexcept {
+  return in_parent(path, [](const Directory& directory, const std::string& name) {
+    return directory.remove_empty(name);
+  });
+}
+
+bool Beneath::remove_tree(const fs::path& path) const noexcept {
+  const int code = in_parent(path, [](const Directory& directory, const std::string& name) {
+    return directory.remove_tree(name) ? 0 : ENOTEMPTY;
+  });
+  return code == 0 || code == ENOENT;
+}
+
+int Beneath::make(const fs::path& path, unsigned mode) const noexcept {
+  return in_parent(path, [&](const Directory& directory, const std::string& name) {
+    return directory.make(name, mode);
+  });
+}
+
+int Beneath::make_link(const std::string& target, const fs::path& path) const noexcept {
+  return in_parent(path, [&](const Directory& directory, const std::string& name) {
+    return directory.make_link(target, name);
+  });
+}
+
+int Beneath::make_hard_link(const fs::path& file, const fs::path& path) const noexcept {
+  return in_parent(path, [&](const Directory& directory, const std::string& name) {
+    return ::linkat(AT_FDCWD, file.c_str(), directory.fd(), name.c_str(), 0) == 0 ? 0 : errno;
+  });
+}
+
+int Beneath::set_mode(const fs::path& path, unsigned mode) const noexcept {
+  return in_parent(path, [&](const Directory& directory, const std::string& name) {
+    return directory.set_mode(name, mode);
+  });
+}
+
+UniqueFd Beneath::open_file(const fs::path& path, int flags, unsigned mode) const noexcept {
+  UniqueFd fd;
+  const int code = in_parent(path, [&](const Directory& directory, const std::string& name) {
+    fd = directory.open_file(name, flags, mode);
+    return fd ? 0 : errno;
+  });
+  errno = code;
+  return fd;
+}
+
+}  // namespace sabath::base

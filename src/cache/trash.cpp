@@ -1,0 +1,111 @@
+#include "trash.hpp"
+
+#include "listing.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <cerrno>
+#include <random>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string random_number() {
+  return std::to_string(std::random_device{}());
+}
+
+bool can_others_write(const struct stat& status) {
+  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+/// What a collection has moved to the trash has a number at the end of its name. What else stands
+/// there was put there by another.
+bool has_number(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot != std::string::npos && dot + 1 < name.size() &&
+         name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+}
+
+}  // namespace
+
+Trash::~Trash() {
+  if (!own_) return;
+  try {
+    for (const std::string& name : own_->names())
+      own_->remove_tree(name);
+  } catch (const base::Error&) {
+    // The next collection removes it.
+  }
+  layout_.beneath().remove_empty(path_);
+}
+
+const base::Directory* Trash::own() {
+  if (own_) return &*own_;
+  try {
+    layout_.ensure_folder(layout_.trash());
+    const base::Directory trash = layout_.beneath().directory(layout_.trash());
+    const std::string name = std::to_string(::geteuid()) + "." + random_number();
+    if (trash.make(name, 0700) != 0) return nullptr;
+    base::Directory made = trash.beneath(name);
+    const struct stat status = made.status();
+    if (status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return nullptr;
+    path_ = layout_.trash() / name;
+    own_ = std::move(made);
+    return &*own_;
+  } catch (const base::Error&) {
+    return nullptr;
+  }
+}
+
+std::optional<std::string> Trash::take(const fs::path& path) {
+  const base::Directory* const trash = own();
+  if (trash == nullptr) return std::nullopt;
+  try {
+    const auto [parent, name] = layout_.beneath().parent_of(path);
+    auto before = parent.status_of(name);
+    if (!before || before->st_uid != ::geteuid()) return std::nullopt;
+    if (S_ISDIR(before->st_mode)) {
+      const base::Directory folder = parent.beneath(name);
+      before = folder.status();
+      if (before->st_uid != ::geteuid() || can_others_write(*before)) return std::nullopt;
+      // Who is not root may move only folders that he may write.
+      folder.set_own_mode(0755);
+    }
+    const std::string new_name = name + "." + random_number();
+    if (parent.rename_no_replace(name, *trash, new_name) != 0) return std::nullopt;
+    const auto after = trash->status_of(new_name);
+    if (after && after->st_dev == before->st_dev && after->st_ino == before->st_ino)
+      return new_name;
+    trash->rename_no_replace(new_name, parent, name);
+  } catch (const base::Error&) {
+    // It is gone, or stands behind a link.
+  }
+  return std::nullopt;
+}
+
+void Trash::put_back(const std::string& name, const fs::path& path) {
+  try {
+    const auto [parent, old_name] = layout_.beneath().parent_of(path);
+    own_->rename_no_replace(name, parent, old_name);
+  } catch (const base::Error&) {
+    return;  // its folder is gone
+  }
+}
+
+void Trash::remove(const std::string& name) {
+  own_->remove_tree(name);
+}
+
+void Trash::remove_leftovers() {
+  for (const fs::path& path : listing(layout_.trash())) {
+    if (path == path_ || !has_number(path.filename().string())) continue;
+    if (const auto name = take(path)) remove(*name);
+  }
+}
+
+}  // namespace sabath::cache

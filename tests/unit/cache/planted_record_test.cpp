@@ -1,0 +1,149 @@
+// Every record that docs/formats/cache.md says is not believed from just anybody.
+#include "shared_cache.hpp"
+#include "tar_file.hpp"
+
+#include <cache/layout.hpp>
+#include <cache/records_json.hpp>
+
+using namespace sabath;
+using test::put;
+using test::SharedCache;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// As a member of the group writes it.
+void plant(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  base::write_file_atomically(path, text);
+  SharedCache::give(path);
+}
+
+cache::SourceRecord source_of(const std::string& url,
+                              const base::Digest& digest,
+                              cache::SourceRecord::Kind kind) {
+  cache::SourceRecord record;
+  record.kind = kind;
+  record.url = url;
+  record.digest = digest;
+  record.size_bytes = 4;
+  record.fetched = "2026-11-20T10:32:05.123Z";
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("planted: a source record of another user counts for nothing, of whatever kind") {
+  if (SharedCache::is_skipped()) return;
+  using Kind = cache::SourceRecord::Kind;
+  const Kind kind = GENERATE(Kind::url,
+                             Kind::tree,
+                             Kind::listing,
+                             Kind::files,
+                             Kind::origins,
+                             Kind::digest,
+                             Kind::unpacked,
+                             Kind::link);
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto evil = put(cache, "evil");
+  const cache::Layout layout(shared.root());
+  const std::string name = "sha512:" + std::string(128, 'a');
+  plant(layout.source(name), cache::source_text(source_of(name, evil.digest, kind)));
+  CHECK_FALSE(cache.source(name));
+  CHECK(shared.keeping().sources().empty());
+  // Of a trusted owner, or a member of a trusted group, it does.
+  CHECK(shared.open("state", {{test::other_user}, {}}).source(name));
+}
+
+TEST_CASE("planted: what an archive was unpacked to is found by unpacking it") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto evil = cache.publish_tree({{"a.txt", put(cache, "evil")}});
+  const fs::path tar = shared.home / "right.tar";
+  base::write_file_atomically(tar, test::tar_of({{"a.txt", "right"}}));
+  const auto archive = cache.publish_file(tar);
+  const cache::Layout layout(shared.root());
+  plant(layout.unpacked(archive.digest), cache::unpacked_text(archive.digest, evil.digest));
+  const auto tree = cache.publish_archive(archive, "tar", shared.observer);
+  CHECK(tree.digest != evil.digest);
+  CHECK(base::read_file(tree.path / "a.txt") == "right");
+}
+
+TEST_CASE("planted: outputs of a stage, and the parts of an asset, count from oneself alone") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto evil = put(cache, "evil");
+  const cache::Layout layout(shared.root());
+  const std::string key = base::sha256_of("stage").hex;
+  plant(layout.stage(key),
+        cache::stage_text(
+            {key, "run", "host", "2026-11-20T10:32:05.123Z", {{"out", evil.digest}}, {}}));
+  plant(layout.asset("asset"), cache::asset_text({"asset", {evil.digest}}));
+  CHECK_FALSE(cache.stage_outputs(key));
+  CHECK_FALSE(cache.asset("asset"));
+}
+
+TEST_CASE("planted: an object moved to the place of a record is no record") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto evil = put(cache, "evil");
+  const std::string url = "https://host.example/pinned";
+  // The victim fetched it, so it belongs to the victim. Who chose its bytes can move it.
+  const auto text = cache::source_text(source_of(url, evil.digest, cache::SourceRecord::Kind::url));
+  const auto object = put(cache, text);
+  const cache::Layout layout(shared.root());
+  fs::create_directories(layout.sources());
+  fs::rename(object.path, layout.source(url));
+  CHECK_FALSE(cache.source(url));
+}
+
+TEST_CASE("planted: members that found the same believe one record, and no other one") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto right = put(cache, "data");
+  const std::string url = "https://host.example/data";
+  const auto record = source_of(url, right.digest, cache::SourceRecord::Kind::url);
+  cache.remember_source(record);
+  const cache::Layout layout(shared.root());
+  // Another member has fetched the same on another day.
+  auto later = record;
+  later.fetched = "2026-11-21T10:32:05.123Z";
+  plant(layout.source(url), cache::source_text(later));
+  CHECK(cache.source(url).value().fetched == later.fetched);
+  // Nothing of it is replaced where this user finds the same.
+  cache.remember_source(record);
+  CHECK(cache.source(url).value().fetched == later.fetched);
+  later.digest = put(cache, "evil").digest;
+  plant(layout.source(url), cache::source_text(later));
+  CHECK_FALSE(cache.source(url));
+  // One's own takes its place then.
+  cache.remember_source(record);
+  CHECK(cache.source(url).value().fetched == record.fetched);
+}
+
+TEST_CASE("planted: a lower cache is believed as far as its owner has written it") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  const std::string url = "https://host.example/data";
+  {
+    auto cache = shared.open();
+    cache.remember_source(
+        source_of(url, put(cache, "data").digest, cache::SourceRecord::Kind::url));
+  }
+  const cache::Layout layout(shared.root());
+  cache::Cache above(
+      shared.home / "own", shared.home / "other-state", shared.clock, {{shared.root()}});
+  CHECK(above.source(url));
+  SharedCache::give(layout.source(url));
+  CHECK_FALSE(above.source(url));
+  REQUIRE(::chown(shared.root().c_str(), test::other_user, test::other_user) == 0);
+  CHECK(cache::Cache(
+            shared.home / "own", shared.home / "other-state", shared.clock, {{shared.root()}})
+            .source(url));
+}
