@@ -106,7 +106,7 @@ TEST_CASE("rules: metrics whose declarations contradict each other are told and 
   spec::MetricSpec slowness = speed;
   slowness.better = spec::Better::lower;
   const Run run =
-      Run().report("train", "speed", std::vector<double>(30, 1)).report("train", "loss", {1, 2});
+      Run().report("train", "speed", std::vector<double>(300, 1)).report("train", "loss", {1, 2});
   const auto better = both_ways(run, run, declaring(speed), declaring(slowness));
   CHECK(better.performance_verdict == Verdict::inconclusive);
   CHECK_THAT(better.performance_reason,
