@@ -201,7 +201,7 @@ class Filter {
   std::size_t size_ = 0;
 };
 
-void filter_system_calls() noexcept {
+[[maybe_unused]] void filter_system_calls() noexcept {
   if (architecture == 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
   Filter filter;
   filter.add(load(offsetof(struct seccomp_data, arch)));
