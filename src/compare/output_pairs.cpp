@@ -97,8 +97,8 @@ class OutputPairs {
     }
     const OutputRules rules = rules_for(rules_, name);
     if (a->digest == b->digest && !a->digest.hex.empty()) {
-      note_outside(name, a->outside ? *a : *b, rules.rule);
-      note_values(name, a->open || a->trees ? *a : *b, rules.rule);
+      const bool leads_out = note_outside(name, a->outside ? *a : *b, rules.rule);
+      note_values(name, a->open || a->trees ? *a : *b, rules.rule, leads_out);
       return keep(name, whole_file({}));
     }
     if (!rules.conflict.empty()) {
@@ -159,8 +159,9 @@ class OutputPairs {
   }
 
   /// Equal bytes that say where values are do not say that these are equal.
-  void note_outside(const std::string& name, const OutputSide& side, const spec::OutputRule& rule) {
-    if (!side.outside) return;
+  /// Returns whether values lie there.
+  bool note_outside(const std::string& name, const OutputSide& side, const spec::OutputRule& rule) {
+    if (!side.outside) return false;
     UnreadableArrays unreadable;
     std::vector<base::OutsideValues> outside;
     try {
@@ -178,12 +179,17 @@ class OutputPairs {
     }
     for (std::string& told : unreadable.take(name))
       findings_.not_evaluated.push_back(std::move(told));
+    return !outside.empty();
   }
 
   /// Nor do equal bytes say that there is a value, and a number among the values.
-  void note_values(const std::string& name, const OutputSide& side, const spec::OutputRule& rule) {
+  void note_values(const std::string& name,
+                   const OutputSide& side,
+                   const spec::OutputRule& rule,
+                   bool leads_out) {
     const Values found = values_of(side, rule);
-    if (found.none) findings_.not_evaluated.push_back(nothing_held_text("the output " + name));
+    if (found.none && !leads_out)
+      findings_.not_evaluated.push_back(nothing_held_text("the output " + name));
     UnreadableArrays unreadable;
     for (const std::string& path : found.only_nan)
       unreadable.add(name + ":/" + base::printable(path), only_nan);
@@ -227,9 +233,6 @@ class OutputPairs {
   }
 
   void add(const std::string& name, Findings arrays) {
-    if (arrays.items.empty() && arrays.not_evaluated.empty()) {
-      arrays.not_evaluated.push_back(fmt::format("the output {} holds no arrays", name));
-    }
     for (Finding& finding : arrays.items) {
       finding.stage = stage_of(name);
       findings_.items.push_back(std::move(finding));

@@ -133,7 +133,10 @@ std::string variance_text(const MetricGroups& metric) {
   const spec::VarianceSplit& split = metric.split;
   if (split.n < 2 || split.groups < 2) return {};
   const Extremes extremes = extremes_of(metric);
-  if (extremes.lowest == extremes.highest) return "variance    none: all values are equal\n";
+  if (extremes.lowest == extremes.highest) {
+    return metric.distinct > 1 ? "variance    none: one double is nearest to all values\n"
+                               : "variance    none: all values are equal\n";
+  }
   std::string text = std::isnormal(split.total)
                          ? fmt::format("variance    {} of it between groups, {} within",
                                        percent(split.between / split.total),

@@ -299,7 +299,7 @@ TEST_CASE("outputs: content that is gone or empty is inconclusive") {
   CHECK_THAT(gone.reason, Contains("train/x.h5"));
   const auto empty = compare_contents(container(), container());
   CHECK(empty.result == Verdict::inconclusive);
-  CHECK_THAT(empty.reason, Contains("holds no arrays"));
+  CHECK_THAT(empty.reason, Contains("holds no value"));
 }
 
 TEST_CASE("outputs: an output that only the record knows is compared by its digest") {
