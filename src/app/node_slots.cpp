@@ -171,6 +171,18 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   return {wanted, needs.cores > 0 ? needs.cores : even, needs.gpus};
 }
 
+std::optional<spec::Place> part_of(const NodeCapacity& capacity, int cpus, int gpus) {
+  const auto wanted = static_cast<std::size_t>(cpus);
+  for (std::size_t cores = cpus == 0 ? 0 : 1; cores <= capacity.cores.size(); ++cores) {
+    auto place = NodeSlots(capacity, {}).take(static_cast<int>(cores), gpus);
+    if (place && place->cpus.size() == wanted) return place;
+  }
+  auto place = NodeSlots(capacity, {}).take(static_cast<int>(capacity.cores.size()), gpus);
+  if (!place || place->cpus.size() < wanted) return std::nullopt;
+  place->cpus.resize(wanted);
+  return place;
+}
+
 NodeSlots::NodeSlots(NodeCapacity capacity, Division division)
     : capacity_(std::move(capacity)),
       division_(division),

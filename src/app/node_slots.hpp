@@ -64,6 +64,10 @@ struct Division {
 /// Error{usage} when the runs do not fit, or nothing says how many would.
 Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs);
 
+/// A part of the machine with so many CPUs (hardware threads) and GPUs; 0 CPUs: not bound. Whole
+/// cores where that comes out even, else the first CPUs. Nothing where there are fewer.
+std::optional<spec::Place> part_of(const NodeCapacity& capacity, int cpus, int gpus);
+
 /// Gives out disjoint parts of a machine.
 class NodeSlots {
  public:

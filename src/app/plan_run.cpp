@@ -1,7 +1,7 @@
+#include "again_command.hpp"
 #include "code_elsewhere.hpp"
 #include "code_state.hpp"
 #include "dated_folder.hpp"
-#include "determinism.hpp"
 #include "redact.hpp"
 #include "stage_template.hpp"
 
@@ -12,7 +12,6 @@
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/process_identity.hpp>
-#include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/env/container_command.hpp>
@@ -35,52 +34,6 @@ std::uint64_t draw_seed() {
 }
 
 constexpr int run_letters = 8;
-
-/// What of the caller's environment the run depends on, for the same command elsewhere. A site's
-/// jobs get none of it.
-std::vector<std::string> knobs_of(const RunRequest& request) {
-  std::vector<std::string> words;
-  if (!request.site.empty()) return words;
-  for (const auto& [name, value] : request.knobs.value_or(base::current_environment())) {
-    if (is_knob(name) && !base::names_a_secret(name) && base::redact(value) == value)
-      words.push_back(name + "=" + value);
-  }
-  if (!words.empty()) words.insert(words.begin(), "env");
-  return words;
-}
-
-/// "sabath" with each further folder that its documents were looked for in.
-std::vector<std::string> program_of(const Folders& folders) {
-  std::vector<std::string> words{"sabath"};
-  for (const fs::path& catalog : folders.catalogs)
-    words.insert(words.end(), {"--catalog", catalog.string()});
-  return words;
-}
-
-std::string reproduce_command(const RunRequest& request,
-                              const Folders& folders,
-                              const spec::ParameterValues& parameters,
-                              const spec::Seed& seed) {
-  std::vector<std::string> argv = knobs_of(request);
-  const std::vector<std::string> program = program_of(folders);
-  argv.insert(argv.end(), program.begin(), program.end());
-  if (!request.again.empty()) {
-    argv.insert(argv.end(), request.again.begin(), request.again.end());
-    if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
-    return base::quote_command(argv);
-  }
-  argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
-  if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
-  for (const spec::Parameter& parameter : request.recipe.parameters) {
-    const spec::ParameterValue& value = parameters.at(parameter.name);
-    if (value == parameter.default_value) continue;
-    argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
-  }
-  if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
-  if (!request.site.empty()) argv.insert(argv.end(), {"--on", request.site});
-  if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
-  return base::quote_command(argv);
-}
 
 void resolve_stages(const RunRequest& request, const fs::path& directory, spec::RunPlan& plan) {
   const StageTemplate stage_template(request.recipe, plan, directory);
@@ -248,7 +201,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (!request.variant.empty()) plan.variant = request.variant;
   take_variants(request, environments.variants, plan);
   if (!request.repeats.empty()) plan.repeats = request.repeats;
-  plan.reproduce = reproduce_command(request, folders, plan.parameters, plan.seed);
+  plan.reproduce = again_command(request, folders, plan.parameters, plan.seed);
 
   plan.study_id = request.study_id;
   plan.study_point = request.study_point;
@@ -258,7 +211,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   plan.run_id = directory.filename().string();
   // Of a repetition the recipe's folder is gone as soon as it has ended.
   if (plan.repeats) {
-    std::vector<std::string> argv = program_of(folders);
+    std::vector<std::string> argv = program_words(folders);
     argv.insert(argv.end(), {"repro", plan.run_id});
     plan.reproduce = base::quote_command(argv);
   }

@@ -12,6 +12,7 @@
 #include <sabath/base/file.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
+#include <sabath/collect/number_text.hpp>
 #include <sabath/spec/record_scope.hpp>
 
 namespace sabath::app {
@@ -244,18 +245,24 @@ void tell_other_code(const spec::RunPlan& plan,
   }
 }
 
+/// A count among the items of how a run was launched, which knows what a shared job gave it.
+int launched_with(const spec::RunRecord& record, const std::string& item) {
+  const spec::Facet* launch = record.facet("launch");
+  if (launch == nullptr) return 0;
+  const auto found = launch->items.find(item);
+  return found == launch->items.end()
+             ? 0
+             : static_cast<int>(collect::whole_number_of(found->second).value_or(0));
+}
+
 /// As many cores and GPUs as the run had to itself; nothing: it had all there were.
-std::optional<spec::Place> place_like(const spec::RunPlan& plan, const RepeatTools& tools) {
-  if (!plan.place || (plan.place->cpus.empty() && plan.place->gpus.empty())) return std::nullopt;
-  const NodeCapacity capacity = look_at_node(tools.processes);
-  const std::size_t threads = plan.place->cpus.size();
-  const int gpus = static_cast<int>(plan.place->gpus.size());
-  for (std::size_t cores = threads == 0 ? 0 : 1; cores <= capacity.cores.size(); ++cores) {
-    auto place = NodeSlots(capacity, {}).take(static_cast<int>(cores), gpus);
-    if (place && place->cpus.size() == threads) return place;
-  }
-  tools.observer.warn("the run had " + std::to_string(threads) + " CPUs and " +
-                          std::to_string(gpus) + " GPUs to itself, which are not to be had here",
+std::optional<spec::Place> place_like(const spec::RunRecord& record, const RepeatTools& tools) {
+  const int cpus = launched_with(record, "cpus");
+  const int gpus = launched_with(record, "gpus");
+  if (cpus == 0 && gpus == 0) return std::nullopt;
+  if (auto place = part_of(look_at_node(tools.processes), cpus, gpus)) return place;
+  tools.observer.warn("the run had " + std::to_string(cpus) + " CPUs and " + std::to_string(gpus) +
+                          " GPUs to itself, which are not to be had here",
                       "the repetition is not bound; what differs will be told");
   return std::nullopt;
 }
@@ -322,7 +329,7 @@ RunRequest repeat_run(const fs::path& run_directory,
   }
   const spec::RunPlan plan = files.read_plan();
   request.fresh = true;
-  request.place = place_like(plan, tools);
+  request.place = place_like(record, tools);
   request.knobs = knobs_of(record, tools);
   tell_other_code(plan, request, tools);
   return request;

@@ -69,6 +69,22 @@ const spec::PlannedInput* input_of(const RunRequest& request, const std::string&
               "the bytes of then are neither in the cache nor at the asset's sources");
 }
 
+/// A folder that a stage's command names must be there. Throws Error{usage}.
+void check_code(const RunRequest& request) {
+  const fs::path code = request.recipe.directory / "code";
+  std::error_code error;
+  if (fs::is_directory(code, error)) return;
+  for (const spec::Stage* stage : stages_of(request)) {
+    const bool is_named = std::any_of(stage->run.begin(), stage->run.end(), [](const auto& word) {
+      return word.find("{code}") != std::string::npos;
+    });
+    if (!is_named && !stage->copy_code) continue;
+    throw Error(ErrorKind::usage,
+                "stage " + stage->name + ": names {code}, and there is no folder " + code.string(),
+                "{code} is the folder 'code' beside recipe.json; {recipe} is that of recipe.json");
+  }
+}
+
 std::vector<std::string> what_cannot_fit(const RunRequest& request,
                                          base::ProcessRunner& processes) {
   const spec::ParameterValues values = resolve_parameters(request.recipe, request.set);
@@ -222,6 +238,7 @@ PreparedRecipe RecipeRunner::prepare(const RunRequest& request,
   std::set<std::string> problems;
   const auto look = [&](const RunRequest& one) {
     check_due(one);
+    check_code(one);
     if (!request.elsewhere) {
       for (std::string& problem : what_cannot_fit(one, tools_.processes))
         problems.insert(std::move(problem));

@@ -174,7 +174,7 @@ std::string classes_text(const GroupComparison& comparison, const MetricGroups& 
       groups += (i == 0 ? "" : ", ") + group_label(comparison, one.groups[i]);
     if (one.groups.size() > most_named)
       groups += fmt::format(" and {} more", one.groups.size() - most_named);
-    text += fmt::format("{}     {}  {:.17g}  {} run{}: {}\n",
+    text += fmt::format("{}     {}  {}  {} run{}: {}\n",
                         c == 0 ? "classes" : "       ",
                         letter(c),
                         one.value,

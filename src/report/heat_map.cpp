@@ -100,8 +100,7 @@ void draw_cell(Svg& svg,
   const bool finite = std::isfinite(*value);
   const std::string shade =
       finite ? fmt::format("q{}", shade_of(extremes, *value)) : std::string("wrong");
-  svg.rectangle(
-      cell.x, cell.y, cell.width - 2, cell_height - 4, shade, fmt::format("{:.17g}", *value));
+  svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, fmt::format("{}", *value));
   constexpr double least_for_text = 11;
   const std::string shown = finite ? text : "!";
   if (!shown.empty() && cell.width >= least_for_text)
@@ -121,8 +120,8 @@ void draw_legend(Svg& svg, const Layout& layout, const Extremes& extremes, doubl
 
 /// Of one value; it is no agreement where runs are without it.
 std::string one_value_text(const Presence& presence, double value) {
-  if (presence.all()) return fmt::format("All runs have one value, to the bit: {:.17g}", value);
-  return fmt::format("Only {} of {} runs {} a finite value; what there is: {:.17g}",
+  if (presence.all()) return fmt::format("All runs have one value, to the bit: {}", value);
+  return fmt::format("Only {} of {} runs {} a finite value; what there is: {}",
                      presence.finite,
                      presence.runs,
                      presence.finite == 1 ? "has" : "have",
@@ -172,8 +171,7 @@ std::string heat_description(const Groups& groups) {
   } else if (classes.size() <= most_letters) {
     text += ", equal letters are equal to the bit: ";
     for (std::size_t i = 0; i < classes.size(); ++i) {
-      text +=
-          fmt::format("{}{} = {:.17g}", i == 0 ? "" : ", ", static_cast<char>('A' + i), classes[i]);
+      text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", static_cast<char>('A' + i), classes[i]);
     }
   }
   if (classes.size() > 1 && presence.finite < presence.runs)

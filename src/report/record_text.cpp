@@ -4,6 +4,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/report/again.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/session_variables.hpp>
 #include <sabath/spec/shown_value.hpp>
@@ -297,6 +298,7 @@ std::string tail_text(const RunRecord& record, std::size_t columns) {
   lines.add_list("facets", facets);
   lines.add("sabath", record.sabath_version);
   lines.add_whole("again", record.reproduce);
+  lines.add("", why_not_again(record));
   return lines.text();
 }
 

@@ -163,3 +163,17 @@ TEST_CASE("cli: --dry-run shows the stages and makes nothing") {
   CHECK_THAT(answer.output, Contains("epochs = 7") && Contains("stage go"));
   CHECK_FALSE(std::filesystem::exists(sabath.home()));
 }
+
+TEST_CASE("cli: a folder {code} that is not there is told before anything is built or fetched") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe(
+      "codeless", "sh {code}/train.sh", R"({"datasets": {"train": "no-such-asset"}})");
+  const Answer answer = sabath({"run", folder});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.errors,
+             Contains("stage go: names {code}, and there is no folder " + folder + "/code"));
+  CHECK_THAT(answer.errors, Contains("{recipe}"));
+  CHECK(sabath.count_runs() == 0);
+  std::filesystem::create_directories(std::filesystem::path(folder) / "code");
+  CHECK(sabath({"run", folder}).status == 10);  // now it is the data
+}

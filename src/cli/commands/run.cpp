@@ -5,12 +5,14 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
+#include <sabath/app/again_command.hpp>
 #include <sabath/app/prepared_files.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/utf8.hpp>
+#include <sabath/report/again.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +48,7 @@ void refuse_beside_resume(const RunOptions& options) {
                     options.repeat || !options.tags.empty() || options.fresh || options.dry_run ||
                     !options.variant.empty() || !options.perturb.empty() || !options.task.empty() ||
                     options.offline || asks_for_study(options) || !options.on.empty() ||
-                    options.pack;
+                    options.pack || options.cpus || options.gpus;
   if (!more) return;
   throw base::Error(base::ErrorKind::usage,
                     "--resume: goes on with a study as it was asked for; only --jobs, --retry, "
@@ -61,6 +63,24 @@ void check_site_options(const RunOptions& options) {
                       std::string(options.detach ? "--detach" : "--pack") + ": goes with --on SITE",
                       "runs of this machine are waited for");
   }
+}
+
+/// Binds one run of this machine to a part of it.
+void set_place(const RunOptions& options, app::RunRequest& request, Workspace& workspace) {
+  if (!options.cpus && !options.gpus) return;
+  const std::string option = options.cpus ? "--cpus" : "--gpus";
+  if (!options.on.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      option + ": does not go with --on",
+                      "what a job gets is said by the recipe's 'resources' and the site");
+  }
+  if (asks_for_study(options)) {
+    throw base::Error(base::ErrorKind::usage,
+                      option + ": is for one run",
+                      "--jobs divides the machine among the runs of a study");
+  }
+  request.place =
+      app::place_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
 }
 
 int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
@@ -78,9 +98,10 @@ int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
         base::ErrorKind::usage,
         std::string(options.retry ? "--retry" : "--take-over") + ": goes with --resume alone");
   }
-  const app::RunRequest request = request_from(options, workspace);
+  app::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
   check_site_options(options);
+  set_place(options, request, workspace);
   if (options.dry_run) return show_dry_run(options, request, points, workspace);
   if (asks_for_study(options)) return run_new_study(options, request, points, workspace);
   return options.on.empty() ? run_once(options, request, workspace)
@@ -234,7 +255,7 @@ std::string outcome_answer(const app::RunOutcome& outcome) {
                             : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
                                   "\n" + base::printable(outcome.message) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";
-  if (record) text += "again: " + base::printable(record->reproduce) + "\n";
+  if (record) text += report::again_text(*record);
   return text;
 }
 
@@ -251,6 +272,10 @@ void setup_run(CLI::App& app, Action& action) {
   command->add_flag("--fresh", options->fresh, "reuse no cached stage");
   command->add_flag(
       "--dry-run", options->dry_run, "show what would be run; fetch, build and run nothing");
+  command->add_option("--cpus", options->cpus, "bind the run to so many CPUs (hardware threads)")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--gpus", options->gpus, "let the run see so many GPUs")
+      ->check(CLI::Range(1, 1'000'000));
   add_resume_options(*command, *options);
   add_site_options(*command, *options);
   command->callback([&action, options] {

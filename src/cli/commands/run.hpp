@@ -45,6 +45,9 @@ struct RunOptions {
   bool detach = false;
   std::optional<int> pack{};
   std::string prepare{};
+  // of one run of this machine
+  std::optional<int> cpus{};
+  std::optional<int> gpus{};
 };
 
 /// What they ask for. Throws Error{usage|not_found}.

@@ -2,6 +2,7 @@
 #include "exit_status.hpp"
 #include "run.hpp"
 
+#include <sabath/app/again_command.hpp>
 #include <sabath/app/expand_study.hpp>
 #include <sabath/app/perturbation.hpp>
 #include <sabath/app/run_files.hpp>
@@ -66,7 +67,10 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
 std::string command_of(const RunOptions& options,
                        const app::RunRequest& request,
                        const app::Folders& folders) {
-  std::vector<std::string> argv{"sabath"};
+  // A site's jobs get no variable of the session.
+  std::vector<std::string> argv;
+  if (options.on.empty()) argv = app::session_words(request.knobs);
+  argv.emplace_back("sabath");
   for (const std::filesystem::path& catalog : folders.catalogs)
     argv.insert(argv.end(), {"--catalog", catalog.string()});
   const std::vector<std::string> arguments = arguments_of(options, request);

@@ -110,3 +110,15 @@ TEST_CASE("slots: the GPUs of a run are those that its stages see") {
   const test::Variables hidden({{"CUDA_VISIBLE_DEVICES", "-1"}, {"CUDA_DEVICE_ORDER", ""}});
   CHECK(app::gpus_of({spec::PlannedStage()}).names == Names{});
 }
+
+TEST_CASE("slots: a part has so many CPUs, of whole cores where that comes out even") {
+  using Cpus = std::vector<int>;
+  CHECK(app::part_of(node(), 2, 0)->cpus == Cpus{0, 4});
+  CHECK(app::part_of(node(), 4, 1)->cpus == Cpus{0, 4, 1, 5});
+  CHECK(app::part_of(node(), 4, 1)->gpus == std::vector<std::string>{"GPU-a"});
+  CHECK(app::part_of(node(), 3, 0)->cpus == Cpus{0, 4, 1});
+  CHECK(app::part_of(node(), 8, 2)->cpus.size() == 8);
+  CHECK(app::part_of(node(), 0, 1)->cpus.empty());
+  CHECK_FALSE(app::part_of(node(), 9, 0));
+  CHECK_FALSE(app::part_of(node(), 1, 3));
+}

@@ -1,0 +1,70 @@
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/report/again.hpp>
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace sabath::report {
+namespace {
+
+/// Variables of the run's session whose values were not recorded.
+std::set<std::string> withheld(const spec::RunRecord& record) {
+  std::set<std::string> names;
+  const auto add = [&](const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+      if (value.find(base::redacted_mark) != std::string::npos) names.insert(name);
+    }
+  };
+  if (record.determinism) {
+    add(record.determinism->switches);
+    add(record.determinism->threads);
+    add(record.determinism->seeds);
+  }
+  if (const spec::Facet* variables = record.facet("variables")) add(variables->items);
+  return names;
+}
+
+/// What a job that several runs shared gave this one; no option asks a scheduler for it.
+std::string shared_job(const spec::RunRecord& record) {
+  const spec::Facet* launch = record.facet("launch");
+  if (launch == nullptr || !launch->items.contains("site")) return {};
+  const auto cpus = launch->items.find("cpus");
+  return cpus == launch->items.end() ? std::string() : cpus->second;
+}
+
+}  // namespace
+
+std::string why_not_again(const spec::RunRecord& record) {
+  if (record.repeats) {
+    return fmt::format(
+        "'sabath run' cannot repeat it: its code and its variables are those of {}, which that run "
+        "kept",
+        *record.repeats);
+  }
+  if (const std::string cpus = shared_job(record); !cpus.empty()) {
+    return fmt::format(
+        "a job of its own has other cores: this run had {} CPU{} of a job that several runs "
+        "shared; 'sabath repro {}' binds as many on this machine",
+        cpus,
+        cpus == "1" ? "" : "s",
+        record.run_id);
+  }
+  const std::set<std::string> names = withheld(record);
+  if (names.empty()) return {};
+  return fmt::format(
+      "it does not set {}: values that look like secrets are not recorded; set the same, then "
+      "'sabath repro {}' or this command repeats the run",
+      fmt::join(names, ", "),
+      record.run_id);
+}
+
+std::string again_text(const spec::RunRecord& record) {
+  std::string text = "again: " + base::printable(record.reproduce) + "\n";
+  const std::string why = why_not_again(record);
+  if (!why.empty()) text += "  " + base::printable(why) + "\n";
+  return text;
+}
+
+}  // namespace sabath::report
