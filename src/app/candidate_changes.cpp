@@ -5,6 +5,7 @@
 
 #include <sabath/base/process.hpp>
 #include <sabath/spec/record_scope.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
@@ -81,6 +82,7 @@ class Builder {
                                            &Builder::add_code,
                                            &Builder::add_environment,
                                            &Builder::add_cores,
+                                           &Builder::add_session,
                                            &Builder::add_impossible};
     for (const Handler handler : handlers) {
       if ((this->*handler)(difference)) return;
@@ -218,6 +220,21 @@ class Builder {
       return false;
     const RunRequest& from = pair_.request_b;
     add_change("cores", difference, [&from](RunRequest& request) { request.place = from.place; });
+    return true;
+  }
+
+  /// Only digests of these are kept.
+  bool add_session(const spec::FacetDifference& difference) {
+    if (difference.facet == spec::session_facet) {
+      impossible_.insert(
+          "variable " + difference.item +
+          ": not tried: its value was not kept; set it, or unset it, and run A again");
+    } else if (difference.facet == spec::opened_facet) {
+      impossible_.insert("file " + difference.item +
+                         ": not tried: it was not kept; bring it back and run A again");
+    } else {
+      return false;
+    }
     return true;
   }
 

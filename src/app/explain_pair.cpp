@@ -194,6 +194,10 @@ std::string complete_reason(const spec::Explanation& explanation) {
       : sets.front().size() > 1 ? fmt::format("only together {} make them differ", text)
                                 : text + " alone makes them differ";
   if (!explanation.assumed.empty()) reason += ", if no change masks another";
+  if (!explanation.failed.empty()) {
+    reason += fmt::format("; A failed with {}: whether that is sufficient is unknown",
+                          text_of(explanation.failed));
+  }
   return reason;
 }
 
@@ -210,6 +214,12 @@ std::string incomplete_reason(const SufficientSets& found,
   }
   std::vector<spec::ChangeNames> open = explanation.unresolved;
   open.insert(open.end(), explanation.failed.begin(), explanation.failed.end());
+  if (open.empty()) {
+    return fmt::format(
+        "a change masks another ({}), against --assume-monotone: repeat the command "
+        "without it",
+        text_of(explanation.masking));
+  }
   return fmt::format("whether these are sufficient is open, they have no result: {}",
                      text_of(open));
 }
@@ -251,9 +261,10 @@ void explain_changes(const ExplainRequest& request,
         {hybrids.names(set.changes), set.is_minimal, set.is_confirmed});
   explanation.complete = found.is_complete;
   if (request.assume_monotone) explanation.assumed = "monotone";
-  explanation.necessary = hybrids.names(found.necessary);
   explanation.masking = hybrids.names(found.masking);
   explanation.failed = hybrids.names(found.failed);
+  // A set that failed may be sufficient, too.
+  if (found.failed.empty()) explanation.necessary = hybrids.names(found.necessary);
   explanation.unresolved = hybrids.names(found.unresolved);
   explanation.untried.sets = found.untried_count;
   explanation.untried.smallest = hybrids.names(found.untried);

@@ -104,7 +104,7 @@ ScratchFolder::ScratchFolder(const fs::path& scratch)
   if (made != 0 && made != EEXIST) base::throw_errno(path_.string(), "cannot make", made);
   // Others may write to the folder above, and can foresee the name.
   const struct stat status = beneath.directory(path_).status();
-  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw base::Error(base::ErrorKind::storage,
                       path_.string() + ": is not a private folder of this user",
                       "remove it, or name another scratch folder for the site");

@@ -341,6 +341,8 @@ class Search {
     });
     const std::uint64_t candidates = SubsetCount::avoiding(found_, count_);
     result.untried_count = candidates - static_cast<std::uint64_t>(tried);
+    // One change masks another, so that the assumption fails: this search tries no further set.
+    if (options_.assume_monotone && end_ == SearchEnd::searched) return;
     Combinations sets(
         count_,
         [&](const ChangeSet& set) { return contains_found(set); },

@@ -14,6 +14,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -64,6 +65,7 @@ class ReaderServer {
       case Request::close:
         array_.reset();
         source_.reset();
+        file_.reset();
         return send(Answer::done, {});
       case Request::outside:
         return outside(payload.text());
@@ -87,12 +89,14 @@ class ReaderServer {
   }
 
   /// HDF5 opens files by name. This one is that of the descriptor that came with the request.
-  std::string file_name() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
+  static std::string name_of(const base::UniqueFd& file) {
+    return "/proc/self/fd/" + std::to_string(file.get());
+  }
 
   void open(const std::string& place) {
     array_.reset();
     source_.reset();
-    source_ = open_hdf5_source(file_name(), place);
+    source_ = open_hdf5_source(name_of(file_), place);
     PayloadWriter out;
     const std::vector<base::ArrayInfo> infos = source_->list();
     out.number(infos.size());
@@ -102,8 +106,9 @@ class ReaderServer {
   }
 
   void outside(const std::string& place) {
+    const base::UniqueFd file = std::move(file_);  // needed for this request alone
     PayloadWriter out;
-    const auto values = outside_values_of_hdf5(file_name(), place);
+    const auto values = outside_values_of_hdf5(name_of(file), place);
     out.number(values.size());
     for (const base::OutsideValues& one : values) {
       out.text(one.array);

@@ -77,10 +77,17 @@ std::string name_in(const fs::path& path) {
   return name;
 }
 
+/// "/a/" names the same folder as "/a".
+fs::path without_last_slash(fs::path path) {
+  return path.has_filename() || path == "/" ? path : path.parent_path();
+}
+
 }  // namespace
 
 Beneath::Beneath(fs::path root, Lookup lookup)
-    : root_(std::move(root)), lookup_(lookup), opened_(std::make_shared<Opened>()) {}
+    : root_(without_last_slash(std::move(root))),
+      lookup_(lookup),
+      opened_(std::make_shared<Opened>()) {}
 
 Beneath::Beneath(Directory root)
     : root_(root.path()), lookup_(root.lookup_), opened_(std::make_shared<Opened>()) {
@@ -97,9 +104,9 @@ fs::path Beneath::within(const fs::path& path) const {
   const std::string& whole = path.native();
   const std::string& root = root_.native();
   if (whole.starts_with(root)) {
-    if (whole.size() == root.size()) return {};
-    if (root.back() == '/') return whole.substr(root.size());
-    if (whole[root.size()] == '/') return whole.substr(root.size() + 1);
+    const std::size_t begin = whole.find_first_not_of('/', root.size());
+    if (begin == std::string::npos) return {};
+    if (begin > root.size() || root.back() == '/') return whole.substr(begin);
   }
   throw Error(ErrorKind::internal, whole + ": is not beneath " + root);
 }
@@ -109,12 +116,14 @@ Directory Beneath::directory(const fs::path& path) const {
 }
 
 std::pair<Directory, std::string> Beneath::parent_of(const fs::path& path) const {
-  return {directory(path.parent_path()), name_in(path)};
+  const fs::path own = without_last_slash(path);
+  return {directory(own.parent_path()), name_in(own)};
 }
 
 template <class Work>
-int Beneath::in_parent(const fs::path& path, Work&& work) const noexcept {
+int Beneath::in_parent(const fs::path& given, Work&& work) const noexcept {
   try {
+    const fs::path path = without_last_slash(given);
     const Directory& root = opened();
     const std::string name = name_in(path);
     PathWalk walk = root.walk(within(path.parent_path()));
@@ -133,8 +142,9 @@ void Beneath::make_directories(const fs::path& path, unsigned mode) const {
     return;
   }
   int code = make(path, mode);
-  if (code == ENOENT && path.has_parent_path() && path.parent_path() != path) {
-    make_directories(path.parent_path(), mode);
+  const fs::path parent = without_last_slash(path).parent_path();
+  if (code == ENOENT && !parent.empty() && parent != path) {
+    make_directories(parent, mode);
     code = make(path, mode);
   }
   // Also where it exists: it may be a link, or a file.

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,9 +30,14 @@ constexpr const char* own_program = "/proc/self/exe";
 constexpr std::array<std::string_view, 8> passed{
     "LD_", "HDF5_", "MALLOC_", "GLIBC_TUNABLES=", "ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
 
+/// The sandbox does not allow flock(2), with which HDF5 locks a file.
+constexpr std::string_view locking = "HDF5_USE_FILE_LOCKING=";
+
 std::vector<char*> passed_variables() {
-  std::vector<char*> variables;
+  static std::string no_locking = std::string(locking) + "FALSE";
+  std::vector<char*> variables{no_locking.data()};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(locking)) continue;
     for (const std::string_view beginning : passed) {
       if (std::string_view(*entry).starts_with(beginning)) variables.push_back(*entry);
     }

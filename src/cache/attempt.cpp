@@ -28,7 +28,7 @@ bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
 /// Nobody else can put anything into such a folder, nor move it anywhere.
 bool is_private(const struct stat& status) {
   return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
-         (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 base::Beneath opened(const base::Directory& key_folder, const fs::path& folder) {

@@ -63,6 +63,10 @@ class Collection {
     ++report_.kept[reason].count;
     report_.kept[reason].disk_bytes += disk_bytes;
   }
+  std::string reason_left() const {
+    if (trash_.problem() == 0) return "used in this moment, or cannot be moved";
+    return "no folder can be made in trash/: " + base::errno_text(trash_.problem());
+  }
   void check_stop() const {
     if (stop_.stop_requested()) throw base::Error(base::ErrorKind::interrupted, "gc: interrupted");
   }
@@ -185,7 +189,7 @@ void Collection::sweep_stored() {
   for (const auto& [used, stored] : garbage()) {
     check_stop();
     if (stored->kind == Stored::Kind::object && still_used.contains(stored->digest)) {
-      keep("used in this moment, or cannot be moved", stored->disk_bytes);
+      keep(reason_left(), stored->disk_bytes);
       continue;
     }
     if (is_enough()) {
@@ -194,7 +198,7 @@ void Collection::sweep_stored() {
     }
     if (!options_.dry_run && !remove(*stored)) {
       still_used.insert(stored->objects.begin(), stored->objects.end());
-      keep("used in this moment, or cannot be moved", stored->disk_bytes);
+      keep(reason_left(), stored->disk_bytes);
       continue;
     }
     report_.removed.push_back({std::string(to_string(stored->kind)),

@@ -30,7 +30,8 @@ class Records {
   Records(const Layout& layout, const Memo& memo, base::Trust trust)
       : layout_(layout), memo_(memo), trust_(std::move(trust)) {}
 
-  /// Nothing where the record is missing, damaged, or does not count.
+  /// Nothing where the record is missing, damaged, or does not count. In a shared cache also where
+  /// it cannot be read: anybody of the group can put a link or a folder there.
   template <class Parse>
   auto read(const std::filesystem::path& path, Parse&& parse) const
       -> std::optional<decltype(parse(std::string_view(), std::string()))> {
@@ -41,7 +42,8 @@ class Records {
       if (!is_believed(content->status) && !vouches(path, meaning_of(record))) return std::nullopt;
       return record;
     } catch (const base::Error& error) {
-      if (error.kind() != base::ErrorKind::usage) throw;
+      const bool is_unreadable = error.kind() == base::ErrorKind::storage;
+      if (error.kind() != base::ErrorKind::usage && !(is_unreadable && layout_.is_shared())) throw;
     }
     return std::nullopt;
   }

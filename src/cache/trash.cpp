@@ -15,6 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of the folder that stays in the trash: a full file system has no room for a new one.
+constexpr const char* kept_number = "0";
+
 std::string random_number() {
   return std::to_string(std::random_device{}());
 }
@@ -31,6 +34,30 @@ bool has_number(const std::string& name) {
          name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
 }
 
+bool is_private(const struct stat& status) {
+  return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && !can_others_write(status);
+}
+
+std::string own_name(const std::string& number) {
+  return std::to_string(::geteuid()) + "." + number;
+}
+
+/// Gives a private folder in the trash a name that only this collection knows, and empties it.
+std::optional<base::Directory> claimed(const base::Directory& trash,
+                                       const std::string& name,
+                                       const std::string& new_name) {
+  const auto before = trash.status_of(name);
+  if (!before || !is_private(*before)) return std::nullopt;
+  if (trash.rename_no_replace(name, trash, new_name) != 0) return std::nullopt;
+  base::Directory folder = trash.beneath(new_name);
+  const struct stat after = folder.status();
+  if (!is_private(after) || after.st_dev != before->st_dev || after.st_ino != before->st_ino)
+    return std::nullopt;
+  for (const std::string& left : folder.names())
+    folder.remove_tree(left);
+  return folder;
+}
+
 }  // namespace
 
 Trash::~Trash() {
@@ -41,6 +68,11 @@ Trash::~Trash() {
   } catch (const base::Error&) {
     // The next collection removes it.
   }
+  try {
+    if (layout_.beneath().rename_no_replace(path_, layout_.trash() / own_name(kept_number))) return;
+  } catch (const base::Error&) {
+    // Then no folder is kept.
+  }
   layout_.beneath().remove_empty(path_);
 }
 
@@ -49,17 +81,31 @@ const base::Directory* Trash::own() {
   try {
     layout_.ensure_folder(layout_.trash());
     const base::Directory trash = layout_.beneath().directory(layout_.trash());
-    const std::string name = std::to_string(::geteuid()) + "." + random_number();
-    if (trash.make(name, 0700) != 0) return nullptr;
-    base::Directory made = trash.beneath(name);
-    const struct stat status = made.status();
-    if (status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return nullptr;
+    const std::string name = own_name(random_number());
+    own_ = claimed(trash, own_name(kept_number), name);
+    if (!own_) own_ = make(trash, name);
+    if (!own_) return nullptr;
+    problem_ = 0;
     path_ = layout_.trash() / name;
-    own_ = std::move(made);
     return &*own_;
   } catch (const base::Error&) {
     return nullptr;
   }
+}
+
+std::optional<base::Directory> Trash::make(const base::Directory& trash, const std::string& name) {
+  problem_ = trash.make(name, 0700);
+  if (problem_ == 0) {
+    base::Directory made = trash.beneath(name);
+    if (!is_private(made.status())) return std::nullopt;
+    return made;
+  }
+  if (problem_ != ENOSPC && problem_ != EDQUOT) return std::nullopt;
+  for (const std::string& left : trash.names()) {
+    if (!left.starts_with(own_name("")) || !has_number(left)) continue;
+    if (auto folder = claimed(trash, left, name)) return folder;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> Trash::take(const fs::path& path) {

@@ -10,7 +10,7 @@ namespace sabath::cache {
 
 /// A folder in trash/ for one collection. Only this user can write to it, so that what was moved
 /// there and looked at stays what it is until it is removed. A killed collection leaves it to the
-/// next.
+/// next. One empty folder, `<uid>.0`, stays in trash/ for a collection on a full file system.
 class Trash {
  public:
   explicit Trash(const Layout& layout) : layout_(layout) {}
@@ -27,14 +27,19 @@ class Trash {
   void remove(const std::string& name);
   /// What earlier collections left.
   void remove_leftovers();
+  /// The errno with which no folder could be made here; 0 where there is one.
+  int problem() const noexcept { return problem_; }
 
  private:
   /// Made when it is first needed. Nothing where it cannot be made.
   const base::Directory* own();
+  /// A new folder, or on a full file system one that a killed collection left.
+  std::optional<base::Directory> make(const base::Directory& trash, const std::string& name);
 
   const Layout& layout_;
   std::optional<base::Directory> own_{};
   std::filesystem::path path_{};
+  int problem_ = 0;
 };
 
 }  // namespace sabath::cache

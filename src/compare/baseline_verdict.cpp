@@ -121,8 +121,17 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
       if (!constant && terms.seeds[i] != run.seed) continue;
       has_reference = true;
       const double wanted = reference.values[i];
-      const bool is_same = run.whole == whole_at(reference, i) &&
-                           holds_rung(run.value, wanted, spec::Rung::bitwise, tolerance);
+      const bool is_equal_double = holds_rung(run.value, wanted, spec::Rung::bitwise, tolerance);
+      const bool is_same = is_equal_double && run.whole == whole_at(reference, i);
+      if (is_equal_double && required.rung == spec::Rung::bitwise && !run.whole.empty() &&
+          !reference.whole) {
+        verdict.verdict = Verdict::inconclusive;
+        verdict.reason = fmt::format(
+            "the baseline has only the double nearest to {}: propose it "
+            "again",
+            run.whole);
+        return verdict;
+      }
       is_bitwise = is_bitwise && is_same;
       if (is_same || (required.rung != spec::Rung::bitwise &&
                       holds_rung(run.value, wanted, required.rung, tolerance))) {

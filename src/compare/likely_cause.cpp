@@ -277,7 +277,6 @@ std::string conclusion(const std::vector<Group>& groups,
   if (has_item(groups, "determinism", "sample_order")) {
     return "the order of the data is the likely cause";
   }
-  if (has(uncertain, spec::opened_facet)) return uncertain_conclusion(uncertain, beginning);
   if (std::any_of(differences.begin(), differences.end(), is_of_library)) {
     return "other libraries compute in another order, or with other code, which is the likely "
            "cause";

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,19 +22,14 @@ constexpr std::size_t message_bytes = 4096;
 /// PROC_EVENT_FORK, which stands in another scope in later versions of the header.
 constexpr unsigned fork_event = 1;
 
-}  // namespace
+/// The kernel tells nothing to listeners of other namespaces than the first ones.
+bool is_in_first_namespaces() {
+  std::error_code code;
+  return std::filesystem::read_symlink("/proc/self/ns/pid", code).native() == "pid:[4026531836]" &&
+         std::filesystem::read_symlink("/proc/self/ns/user", code).native() == "user:[4026531837]";
+}
 
-std::optional<ForkEvents> ForkEvents::ask() {
-  ForkEvents events{base::UniqueFd(
-      ::socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR))};
-  if (!events.fd_) return std::nullopt;
-  sockaddr_nl address{};
-  address.nl_family = AF_NETLINK;
-  address.nl_groups = CN_IDX_PROC;
-  if (::bind(events.fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return std::nullopt;
-  ::setsockopt(events.fd_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
-  const proc_cn_mcast_op wish = PROC_CN_MCAST_LISTEN;
+bool tell_kernel(int fd, proc_cn_mcast_op wish) noexcept {
   cn_msg body{};
   body.id = {CN_IDX_PROC, CN_VAL_PROC};
   body.len = sizeof wish;
@@ -43,8 +40,28 @@ std::optional<ForkEvents> ForkEvents::ask() {
   std::memcpy(message.data(), &head, sizeof head);
   std::memcpy(message.data() + NLMSG_HDRLEN, &body, sizeof body);
   std::memcpy(message.data() + NLMSG_HDRLEN + sizeof body, &wish, sizeof wish);
-  if (::send(events.fd_.get(), message.data(), head.nlmsg_len, 0) < 0) return std::nullopt;
-  return events;
+  return ::send(fd, message.data(), head.nlmsg_len, 0) >= 0;
+}
+
+}  // namespace
+
+std::optional<ForkEvents> ForkEvents::ask() {
+  if (!is_in_first_namespaces()) return std::nullopt;
+  base::UniqueFd fd(
+      ::socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR));
+  if (!fd) return std::nullopt;
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = CN_IDX_PROC;
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return std::nullopt;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
+  if (!tell_kernel(fd.get(), PROC_CN_MCAST_LISTEN)) return std::nullopt;
+  return ForkEvents(std::move(fd));
+}
+
+ForkEvents::~ForkEvents() {
+  if (fd_) tell_kernel(fd_.get(), PROC_CN_MCAST_IGNORE);
 }
 
 bool ForkEvents::read(const std::function<void(int parent, int child)>& take) {

@@ -12,12 +12,26 @@
 
 #include <fcntl.h>
 #include <sys/fanotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::probe {
 namespace {
 
-constexpr std::size_t buffer_bytes = 8192;
+/// Each report installs a descriptor when it is read.
+constexpr std::size_t most_events = 64;
+constexpr std::size_t buffer_bytes = most_events * sizeof(fanotify_event_metadata);
+
+/// To read a report opens the file: where that is more than a look, once is enough.
+void ignore_if_special(int events, int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return;
+  ::fanotify_mark(events,
+                  FAN_MARK_ADD | FAN_MARK_IGNORED_MASK | FAN_MARK_IGNORED_SURV_MODIFY,
+                  FAN_OPEN,
+                  fd,
+                  nullptr);
+}
 
 /// File systems without files of their own, whose opens are no inputs.
 bool is_of_kernel(std::string_view type) {
@@ -61,6 +75,7 @@ std::optional<OpenEvents> OpenEvents::ask(const std::filesystem::path& proc) {
   for (const Mount& mount : read_mount_table(proc.parent_path())) {
     if (is_of_kernel(mount.type)) continue;
     const std::string point = mount.point.string();
+    if (point == "/dev" && mount.type == "tmpfs") continue;  // devices alone, as in devtmpfs
     // One file system is asked for once; those of memory have one name.
     const bool is_in_memory = mount.type == "tmpfs" || mount.type == "overlay";
     if (!seen.insert(is_in_memory ? point : mount.type + " " + mount.source).second) continue;
@@ -94,6 +109,7 @@ OpenEvents::Taken OpenEvents::read(const std::function<void(int pid, int fd)>& t
     if (event->vers != FANOTIFY_METADATA_VERSION) break;
     if ((event->mask & FAN_Q_OVERFLOW) != 0) taken.has_lost = true;
     const base::UniqueFd file(event->fd);
+    if (file) ignore_if_special(fd_.get(), file.get());
     if (file && event->pid != ::getpid()) take(event->pid, file.get());
   }
   taken.has_more = got > 0;

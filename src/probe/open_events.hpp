@@ -22,7 +22,7 @@ class OpenEvents {
     bool has_more = false;  ///< there may be further reports
     bool has_lost = false;  ///< some came faster than they were read
   };
-  /// Reads up to some hundred reports without waiting. `take` gets the descriptor of an opened
+  /// Reads up to 64 reports without waiting. `take` gets the descriptor of an opened
   /// file, which is closed after it. Not for opens of this process itself.
   Taken read(const std::function<void(int pid, int fd)>& take);
   /// Asks for no further reports. Those that wait are lost.

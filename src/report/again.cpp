@@ -1,6 +1,7 @@
 #include <sabath/base/redact.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/again.hpp>
+#include <sabath/spec/run_purpose.hpp>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,10 @@ std::string shared_job(const spec::RunRecord& record) {
 }  // namespace
 
 std::string why_not_again(const spec::RunRecord& record) {
+  if (spec::purpose_of(record.tags) == spec::RunPurpose::explanation) {
+    return fmt::format("'sabath run' cannot mix two runs; 'sabath repro {}' repeats this one",
+                       record.run_id);
+  }
   if (record.repeats) {
     return fmt::format(
         "'sabath run' cannot repeat it: its code and its variables are those of {}, which that run "

@@ -67,7 +67,7 @@ void set_spread(Document& document, const Report& report) {
   for (const std::size_t metric : shown_metrics(report)) {
     const Groups groups = groups_of(report, metric, Rows::groups);
     if (groups.rows.empty()) continue;
-    const std::size_t distinct = classes_of(groups).size();
+    const std::size_t distinct = count_distinct(groups);
     const std::string name = title_of(report.metrics[metric]);
     const Presence presence = presence_of(groups);
     if (distinct > 1) {

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <tuple>
 
 namespace sabath::report {
 namespace {
@@ -162,11 +163,31 @@ std::vector<double> classes_of(const Groups& groups) {
   return {classes.begin(), classes.end()};
 }
 
+std::size_t count_distinct(const Groups& groups) {
+  std::set<std::tuple<int, std::uint64_t, std::string>> distinct;
+  for (const Groups::Row& row : groups.rows) {
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      if (!row.values[i]) continue;
+      const auto [kind, bits] = order_of(*row.values[i]);
+      distinct.emplace(kind, bits, i < row.whole.size() ? row.whole[i] : std::string());
+    }
+  }
+  return distinct.size();
+}
+
+bool has_letters(const Groups& groups) {
+  const std::size_t classes = classes_of(groups).size();
+  return classes <= most_letters && count_distinct(groups) == classes;
+}
+
 std::string heat_description(const Groups& groups) {
   const std::vector<double> classes = classes_of(groups);
   const Presence presence = presence_of(groups);
-  std::string text = fmt::format("{} different values", classes.size());
-  if (classes.size() == 1) {
+  const std::size_t distinct = count_distinct(groups);
+  std::string text = fmt::format("{} different values", distinct);
+  if (distinct != classes.size()) {
+    text += ", some of them whole numbers that one double is nearest to";
+  } else if (classes.size() == 1) {
     text = one_value_text(presence, classes.front());
   } else if (classes.size() <= most_letters) {
     text += ", equal letters are equal to the bit: ";
@@ -188,7 +209,7 @@ std::string heat_description(const Groups& groups) {
 std::string heat_text(const Groups& groups) {
   const Extremes extremes = extremes_of(groups);
   std::vector<double> classes = classes_of(groups);
-  if (classes.size() > most_letters) classes.clear();
+  if (!has_letters(groups)) classes.clear();
   const std::size_t rows = std::min(groups.rows.size(), most_rows);
   std::vector<std::string> labels;
   std::size_t widest = 0;
@@ -216,7 +237,7 @@ std::string heat_map(const Groups& groups, const std::string& id) {
   const Layout layout = layout_of(groups);
   const Extremes extremes = extremes_of(groups);
   std::vector<double> classes = classes_of(groups);
-  if (classes.size() > most_letters) classes.clear();
+  if (!has_letters(groups)) classes.clear();
   const double bottom = cell_height * static_cast<double>(layout.rows) + 6;
   const bool has_scale = extremes.low < extremes.high;
   Svg svg(id,

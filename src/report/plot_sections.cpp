@@ -119,7 +119,7 @@ Section heat_section(const Report& report) {
                heat_description(groups),
                heat_map(groups, fmt::format("heat-{}", i)),
                heat_text(groups)});
-    if (classes_of(groups).size() > most_letters)
+    if (!has_letters(groups))
       section.blocks.emplace_back(values_table(groups, rows == Rows::hosts ? "host" : "group"));
   }
   if (section.blocks.size() == 1) return {};

@@ -47,12 +47,16 @@ Presence presence_of(const Groups& groups);
 
 /// Values with different bits, in order.
 std::vector<double> classes_of(const Groups& groups);
+/// How many values differ, with all digits of whole numbers that no double holds.
+std::size_t count_distinct(const Groups& groups);
 /// A row for each group, a cell for each of its runs; equal letters are equal bits.
 std::string heat_map(const Groups& groups, const std::string& id);
 std::string heat_description(const Groups& groups);
 /// The same in letters; where there are too many classes for them, digits from 0 (lowest) to 9.
 std::string heat_text(const Groups& groups);
 inline constexpr std::size_t most_letters = 12;  ///< classes that have letters
+/// Are the classes few enough for letters, and does each differ from the others as a double?
+bool has_letters(const Groups& groups);
 
 /// Stages from left to right, each behind those that it needs.
 std::string stage_graph(const std::vector<ReportStage>& stages,

@@ -338,7 +338,7 @@ std::string collection_text(const spec::Collection& collection) {
   return text + "\n";
 }
 
-std::string outcome_text(const RunRecord& record) {
+std::string outcome_text(const RunRecord& record, const spec::WholeSummaries& whole) {
   std::string text =
       fmt::format("{}  {}", base::printable(record.run_id), spec::to_string(record.state));
   if (record.state != spec::RunState::lost) text += "  " + duration_text(record.wall_s);
@@ -352,9 +352,11 @@ std::string outcome_text(const RunRecord& record) {
   }
   for (const spec::MetricSummary& metric : record.metrics) {
     const std::string name = metric.stream + "/" + metric.name;
-    const std::string values = metric.points > 1
-                                   ? number_text(metric.first) + " -> " + number_text(metric.last)
-                                   : number_text(metric.last);
+    const auto found = whole.find(name);
+    const spec::WholeValues digits = found == whole.end() ? spec::WholeValues{} : found->second;
+    const std::string last = value_text(digits.last, metric.last);
+    const std::string values =
+        metric.points > 1 ? value_text(digits.first, metric.first) + " -> " + last : last;
     text += base::printable(fmt::format("  {:<{}}  {}{}{}",
                                         name,
                                         width,

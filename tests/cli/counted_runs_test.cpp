@@ -28,13 +28,6 @@ std::string varied_recipe(const Sabath& sabath, const std::string& end = "") {
                       "epoch_ms": {"unit": "ms", "better": "lower", "kind": "performance"}}})");
 }
 
-std::string done(const Sabath& sabath, const std::vector<std::string>& words) {
-  const Answer answer = sabath(words);
-  INFO(answer.output + answer.errors);
-  REQUIRE(answer.status == 0);
-  return answer.output;
-}
-
 json report_of(const Sabath& sabath, std::vector<std::string> words) {
   const auto file = (sabath.folder() / "a.json").string();
   words.insert(words.begin(), "report");
@@ -79,7 +72,7 @@ TEST_CASE("cli: list, report, compare, check, a study and power have one number 
   CHECK(listed["runs"].size() == 3);
   CHECK(listed["count"]["counted"] == n);
   CHECK(listed["count"]["all"] == n + 2 + 1 + hybrids["runs"].size());
-  CHECK_THAT(done(sabath, {"list", "runs", all}),
+  CHECK_THAT(done(sabath, {"list", "runs", all}).output,
              Contains("no: made by explain") && Contains("no: perturbed") && Contains("5 of ") &&
                  Contains("left out: 1 failed, "));
   for (const std::vector<std::string>& by : {std::vector<std::string>{}, {"--by", "threads"}}) {
@@ -121,11 +114,11 @@ TEST_CASE("cli: groups stand in the order of their values and are named with the
   json levels = json::array();
   for (const json& group : compared["groups"])
     levels.push_back(group["levels"]);
-  CHECK(levels == json::parse(R"([["8", "0.0003"], ["8", "0.001"], ["32", "0.0003"],
-                                  ["32", "0.001"], ["100", "0.0003"], ["100", "0.001"]])"));
+  CHECK(levels == json::parse(R"([["8", "3e-04"], ["8", "0.001"], ["32", "3e-04"],
+                                  ["32", "0.001"], ["100", "3e-04"], ["100", "0.001"]])"));
   CHECK_THAT(compared["reason"].get<std::string>() +
                  sabath({"compare", "recipe=varied", "--by", "hidden,lr"}).output,
-             Contains("hidden 8, lr 0.0003"));
+             Contains("hidden 8, lr 3e-04"));
   const auto file = (sabath.folder() / "a.md").string();
   done(sabath, {"report", "recipe=varied", "--by", "hidden,lr", "-o", file});
   const std::string page = text_of(file);
@@ -133,22 +126,22 @@ TEST_CASE("cli: groups stand in the order of their values and are named with the
     return page.find("| go/epoch_ms [ms] | " + group + " | 1 |");
   };
   // Metrics of performance are by group, too.
-  REQUIRE(place("hidden 8, lr 0.0003") != std::string::npos);
-  CHECK(place("hidden 8, lr 0.001") < place("hidden 32, lr 0.0003"));
-  CHECK(place("hidden 32, lr 0.001") < place("hidden 100, lr 0.0003"));
+  REQUIRE(place("hidden 8, lr 3e-04") != std::string::npos);
+  CHECK(place("hidden 8, lr 0.001") < place("hidden 32, lr 3e-04"));
+  CHECK(place("hidden 32, lr 0.001") < place("hidden 100, lr 3e-04"));
   const json report = report_of(sabath, {"recipe=varied", "--by", "hidden,lr"});
   const json& curves = report["courses"][0]["curves"];
   REQUIRE(curves.size() == 6);
-  CHECK(curves[0]["name"] == "hidden 8, lr 0.0003");
+  CHECK(curves[0]["name"] == "hidden 8, lr 3e-04");
   CHECK(curves[5]["name"] == "hidden 100, lr 0.001");
 }
 
 TEST_CASE("cli: a study's table and its CSV show one value of a metric with one label") {
   const Sabath sabath;
-  const std::string answer = done(sabath, {"run", varied_recipe(sabath), "--seeds", "1..2"});
+  const std::string answer = done(sabath, {"run", varied_recipe(sabath), "--seeds", "1..2"}).output;
   CHECK_THAT(answer, Contains("epoch_ms, median") && Contains("10.5") && !Contains(" 50 "));
   const auto file = (sabath.folder() / "a.csv").string();
   done(sabath, {"report", "recipe=varied", "-o", file});
   CHECK_THAT(text_of(file), Contains("go/epoch_ms [ms], median") && Contains(",10.5,"));
-  CHECK_THAT(done(sabath, {"show", "@last"}), Contains("median") && Contains("10.5"));
+  CHECK_THAT(done(sabath, {"show", "@last"}).output, Contains("median") && Contains("10.5"));
 }

@@ -198,7 +198,7 @@ TEST_CASE("cli: explain may be told that nothing masks anything, and says that i
 }
 
 TEST_CASE("cli: explain agrees with the truth table of random recipes") {
-  std::mt19937 random(GENERATE(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12));
+  std::mt19937 random(GENERATE(1, 2, 3, 4));
   const std::size_t count = 2 + random() % 3;
   const Losses losses = searchable_losses(count, random);
   std::vector<std::string> parameters;

@@ -39,7 +39,8 @@ std::string record_text(const spec::RunRecord& record, const RecordView& view = 
 /// The metrics of a later collection, and what was found beside them.
 std::string collection_text(const spec::Collection& collection);
 /// A few lines when a run has ended: state, metrics, and where it went wrong.
-std::string outcome_text(const spec::RunRecord& record);
+/// `whole`: all digits of whole numbers that no double holds.
+std::string outcome_text(const spec::RunRecord& record, const spec::WholeSummaries& whole = {});
 std::string host_text(const spec::HostFacts& facts);
 /// One line on why times that were measured on this node may not be its own; empty where it was
 /// quiet.

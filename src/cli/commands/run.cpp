@@ -8,6 +8,7 @@
 #include <sabath/app/again_command.hpp>
 #include <sabath/app/prepared_files.hpp>
 #include <sabath/app/run_files.hpp>
+#include <sabath/app/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
@@ -250,8 +251,9 @@ std::map<std::string, std::string> assignments(std::string_view option,
 }
 
 std::string outcome_answer(const app::RunOutcome& outcome) {
-  const auto record = app::RunFiles(outcome.directory).read_record();
-  std::string text = record ? report::outcome_text(*record)
+  const auto current = app::read_current(app::RunFiles(outcome.directory));
+  const spec::RunRecord* const record = current ? &current->record : nullptr;
+  std::string text = record ? report::outcome_text(*record, app::whole_values_of(*current))
                             : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
                                   "\n" + base::printable(outcome.message) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";

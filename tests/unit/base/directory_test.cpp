@@ -74,6 +74,20 @@ TEST_CASE("directory: what is beneath is made, renamed, listed and removed") {
         ErrorKind::storage);
 }
 
+TEST_CASE("directory: a root with a slash at its end has the same paths beneath") {
+  const Surroundings at;
+  const std::string root = at.home / "shared";
+  const std::string slashes = GENERATE("", "/", "//");
+  const Beneath shared(root + slashes, any_lookup());
+  CHECK(shared.root().string() == root);
+  CHECK(shared.make(root + slashes + (slashes.empty() ? "/x" : "x"), 0755) == 0);
+  CHECK(shared.make(root + "/y", 0755) == 0);
+  CHECK(shared.directory(root).names() == std::vector<std::string>{"sub", "x", "y"});
+  CHECK(shared.directory(root + "/").names() == std::vector<std::string>{"sub", "x", "y"});
+  CHECK(error_of([&] { shared.directory(root + "x"); }).kind() == ErrorKind::internal);
+  CHECK(Beneath::anywhere().root().string() == "/");
+}
+
 TEST_CASE("directory: a link in a directory of a group is refused, and says what to do") {
   const Surroundings at;
   share(at.home / "shared");

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace sabath;
@@ -36,6 +37,12 @@ struct Store {
                                bool dry_run = false) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // beyond the kernel's clock step
     return keeping().collect({keep, max_bytes, seconds(0), dry_run}, observer);
+  }
+  /// But for the folder that is kept for a full file system.
+  bool is_trash_empty() const {
+    const fs::path kept = home.root() / "trash" / (std::to_string(::geteuid()) + ".0");
+    return entries_in(home.root() / "trash") == 1 && fs::is_directory(kept) &&
+           entries_in(kept) == 0;
   }
   std::set<std::string> present() {
     std::set<std::string> all;
@@ -70,7 +77,7 @@ TEST_CASE("gc: what nothing refers to goes, and what was just used stays") {
   CHECK(report.freed_bytes >= 7);
   CHECK(store.present().empty());
   CHECK_FALSE(store.home.open().find(digest));
-  CHECK(entries_in(store.home.root() / "trash") == 0);
+  CHECK(store.is_trash_empty());
 }
 
 TEST_CASE("gc: a dry run says the same and removes nothing") {
@@ -279,7 +286,28 @@ TEST_CASE("gc: what a collection left in the trash when it was killed goes with 
   base::write_file_atomically(store.home.root() / "trash/tree.1/sub/file", "x");
   ::chmod((store.home.root() / "trash/tree.1/sub").c_str(), 0555);
   store.collect();
-  CHECK(entries_in(store.home.root() / "trash") == 0);
+  CHECK(store.is_trash_empty());
+}
+
+TEST_CASE("gc: the folder that is kept in the trash is used again, and emptied first") {
+  Store store;
+  const auto put_garbage = [&] {
+    auto cache = store.home.open();
+    put(cache, "garbage");
+  };
+  const fs::path kept = store.home.root() / "trash" / (std::to_string(::geteuid()) + ".0");
+  put_garbage();
+  REQUIRE(store.collect().removed.size() == 1);
+  REQUIRE(store.is_trash_empty());
+  struct stat before {};
+  struct stat after {};
+  REQUIRE(::stat(kept.c_str(), &before) == 0);
+  base::write_file_atomically(kept / "left", "x");
+  put_garbage();
+  CHECK(store.collect().removed.size() == 1);
+  CHECK(store.is_trash_empty());
+  REQUIRE(::stat(kept.c_str(), &after) == 0);
+  CHECK(after.st_ino == before.st_ino);
 }
 
 TEST_CASE("gc: what another user owns stays, and so do his pins") {

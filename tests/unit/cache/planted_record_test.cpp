@@ -5,6 +5,8 @@
 #include <cache/layout.hpp>
 #include <cache/records_json.hpp>
 
+#include <sys/stat.h>
+
 using namespace sabath;
 using test::put;
 using test::SharedCache;
@@ -100,6 +102,32 @@ TEST_CASE("planted: an object moved to the place of a record is no record") {
   fs::create_directories(layout.sources());
   fs::rename(object.path, layout.source(url));
   CHECK_FALSE(cache.source(url));
+}
+
+TEST_CASE("planted: what stands in the place of a record and cannot be read counts as absent") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const std::string url = "https://host.example/data";
+  const auto record = source_of(url, put(cache, "data").digest, cache::SourceRecord::Kind::url);
+  const fs::path place = cache::Layout(shared.root()).source(url);
+  fs::create_directories(place.parent_path());
+  const std::string what = GENERATE("link", "folder", "pipe");
+  CAPTURE(what);
+  if (what == "link") {
+    base::write_file_atomically(shared.home / "record", cache::source_text(record));
+    fs::create_symlink(shared.home / "record", place);
+  } else if (what == "folder") {
+    fs::create_directory(place);
+  } else {
+    REQUIRE(::mkfifo(place.c_str(), 0644) == 0);
+  }
+  SharedCache::give(place);
+  CHECK_FALSE(cache.source(url));
+  // One's own takes its place, unless that is a folder.
+  if (what == "folder") return;
+  cache.remember_source(record);
+  CHECK(cache.source(url).value().digest == record.digest);
 }
 
 TEST_CASE("planted: members that found the same believe one record, and no other one") {
