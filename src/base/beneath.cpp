@@ -197,8 +197,10 @@ std::optional<Beneath::Content> Beneath::read_if_exists(const fs::path& path,
     throw;
   }
   Content content;
-  if (::fstat(fd.get(), &content.status) != 0) throw_errno(path.string(), "cannot read", errno);
-  if (!S_ISREG(content.status.st_mode))
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) throw_errno(path.string(), "cannot read", errno);
+  content.status = std::make_shared<const struct stat>(status);
+  if (!S_ISREG(status.st_mode))
     throw Error(ErrorKind::storage, path.string() + ": cannot read: is not a regular file");
   std::array<char, 65536> buffer{};
   while (true) {

@@ -30,7 +30,7 @@ constexpr const char* own_program = "/proc/self/exe";
 constexpr std::array<std::string_view, 8> passed{
     "LD_", "HDF5_", "MALLOC_", "GLIBC_TUNABLES=", "ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
 
-/// The sandbox does not allow flock(2), with which HDF5 locks a file.
+/// HDF5 locks files by a system call that the sandbox does not allow.
 constexpr std::string_view locking = "HDF5_USE_FILE_LOCKING=";
 
 std::vector<char*> passed_variables() {

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <sys/stat.h>
+
 namespace sabath::cache {
 namespace {
 

@@ -15,6 +15,7 @@
 #include <list>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sabath::cache {

@@ -39,7 +39,7 @@ class Records {
       const auto content = layout_.beneath().read_if_exists(path);
       if (!content) return std::nullopt;
       auto record = parse(content->text, path.string());
-      if (!is_believed(content->status) && !vouches(path, meaning_of(record))) return std::nullopt;
+      if (!is_believed(*content->status) && !vouches(path, meaning_of(record))) return std::nullopt;
       return record;
     } catch (const base::Error& error) {
       const bool is_unreadable = error.kind() == base::ErrorKind::storage;
@@ -72,7 +72,7 @@ class Records {
     if (!layout_.is_shared()) return false;
     try {
       const auto content = layout_.beneath().read_if_exists(path);
-      return content && !is_believed(content->status) && is_same(content->text);
+      return content && !is_believed(*content->status) && is_same(content->text);
     } catch (const base::Error&) {
       return false;
     }

@@ -225,18 +225,14 @@ void judge_rung(const GroupsToCompare& request,
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
   const bool good =
       is_bitwise ? metric.distinct == 1 : holds_rung(least, most, *request.require, tolerance);
-  std::string reason = fmt::format("the {} runs lie between {} and {}: {} {}",
-                                   count,
-                                   texts.first,
-                                   texts.second,
-                                   good ? "within" : "not within",
-                                   spec::to_string(*request.require));
-  if (is_bitwise) {
-    reason = good ? fmt::format("the {} runs are equal to the bit", count)
-                  : fmt::format(
-                        "the {} runs differ, such as {} and {}", count, texts.first, texts.second);
-  }
-  set(metric, good ? Verdict::pass : Verdict::fail, std::move(reason));
+  const auto& [low, high] = texts;
+  const std::string reason =
+      !is_bitwise
+          ? fmt::format("the {} runs lie between {} and {}: ", count, low, high) +
+                (good ? "within " : "not within ") + std::string(spec::to_string(*request.require))
+      : good ? fmt::format("the {} runs are equal to the bit", count)
+             : fmt::format("the {} runs differ, such as {} and {}", count, low, high);
+  set(metric, good ? Verdict::pass : Verdict::fail, reason);
 }
 
 /// Two groups of one metric, tested. There may be millions: the words for one are found when they

@@ -123,7 +123,7 @@ TEST_CASE("cli: groups stand in the order of their values and are named with the
   done(sabath, {"report", "recipe=varied", "--by", "hidden,lr", "-o", file});
   const std::string page = text_of(file);
   const auto place = [&](const std::string& group) {
-    return page.find("| go/epoch_ms [ms] | " + group + " | 1 |");
+    return page.find(R"(| go/epoch\_ms \[ms\] | )" + group + " | 1 |");
   };
   // Metrics of performance are by group, too.
   REQUIRE(place("hidden 8, lr 3e-04") != std::string::npos);

@@ -299,7 +299,7 @@ TEST_CASE("described site: doctor looks at the folders that the site names for i
                             {"staging", {{"folder", "${OURS_DISK}"}, {"inputs", true}}},
                             {"variables", {{"OURS_DISK", "/proc/none"}}}});
   // A job that runs at once, where it is handed in.
-  user.tool("osub", "bash \"$1\" > /dev/null 2>&1 < /dev/null & echo job 1");
+  user.tool("osub", "setsid bash \"$1\" > /dev/null 2>&1 < /dev/null & echo job 1");
   const Answer answer = user.sabath({"doctor", "--site", "here"});
   INFO(answer.output << answer.errors);
   CHECK(answer.status == 1);

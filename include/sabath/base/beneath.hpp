@@ -45,7 +45,7 @@ class Beneath {
   /// A regular file with its status, or nothing where none is there.
   struct Content {
     std::string text{};
-    struct stat status {};
+    std::shared_ptr<const struct stat> status{};  ///< never null
   };
   std::optional<Content> read_if_exists(const std::filesystem::path& path,
                                         std::uint64_t limit_bytes = 64U << 20U) const;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sys/stat.h>
+struct stat;
 
 namespace sabath::base {
 

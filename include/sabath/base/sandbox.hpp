@@ -49,5 +49,8 @@ constexpr int sandbox_memory = 3;
 /// calls it can neither start programs, nor use a network, nor open files but for reading.
 /// Returns false where it is no child of `parent`.
 bool enter_sandbox(int parent, std::uint64_t memory_bytes) noexcept;
+/// Whether memory has a limit and system calls are filtered: not in a build with sanitizers, which
+/// reserve terabytes and make calls of their own.
+bool is_sandbox_strict() noexcept;
 
 }  // namespace sabath::base

@@ -280,7 +280,7 @@ TEST_CASE("counted runs: the reason is one, and a name makes a run count that en
   CHECK(why_not_counted({RunState::ok, {}, "0"}, false, false).empty());
   CHECK(why_not_counted({RunState::imported, {}, ""}, false, false).empty());
   CHECK(why_not_counted({RunState::failed, {"asset:x"}, "1"}, true, true) == "only made an asset");
-  CHECK(why_not_counted({RunState::failed, hybrid, "1"}, false, false) == "failed");
+  CHECK(why_not_counted({RunState::failed, hybrid, "1"}, false, false) == "made by explain");
   CHECK(why_not_counted({RunState::ok, hybrid, "1"}, false, false) == "made by explain");
   CHECK(why_not_counted({RunState::ok, hybrid, "1"}, true, false) == "perturbed");
   CHECK(why_not_counted({RunState::ok, hybrid, "1"}, true, true).empty());

@@ -172,7 +172,7 @@ TEST_CASE("npy: hostile headers are refused") {
   CHECK_THAT(refused("{'descr': __import__('os'), 'fortran_order': False, 'shape': (8,)}"),
              Contains("damaged"));
   CHECK_THAT(refused(std::string(100'000, '(')), Contains("damaged"));
-  CHECK_THAT(refused("{'shape': (8,)}"), Contains("must have each of the keys"));
+  CHECK_THAT(refused("{'shape': (8,)}"), Contains("other keys than"));
   CHECK_THAT(refusal(written(home, "v9.npy", npy_of(good, std::string(64, 'x'), 9))),
              Contains("version 9"));
   CHECK_THAT(refusal(written(home, "short.npy", "\x93NUMPY\x01")), Contains("no NPY file"));

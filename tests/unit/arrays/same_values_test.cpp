@@ -208,8 +208,7 @@ TEST_CASE("same values: an NPY header says each key once, and nothing else") {
   };
   CHECK(refused(npy(one, head + "}", data.substr(4))).empty());
   CHECK_THAT(refused(npy(one, head + ", 'descr': '<f4'}", data.substr(4))),
-             Contains("each of the keys"));
-  CHECK_THAT(refused(npy(one, head + ", 'more': 1}", data.substr(4))),
-             Contains("each of the keys"));
+             Contains("other keys than"));
+  CHECK_THAT(refused(npy(one, head + ", 'more': 1}", data.substr(4))), Contains("other keys than"));
   CHECK_THAT(refused(npy("\1\xFF", head + "}", data.substr(4))), Contains("version 1.255"));
 }

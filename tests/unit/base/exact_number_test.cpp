@@ -51,7 +51,7 @@ TEST_CASE("exact number: a point or an exponent makes a whole number no other on
                            "9007199254740993.",
                            "9007199254740993e0",
                            "9.007199254740993E+15",
-                           "90071992547409930d-1",
+                           "90071992547409930e-1",
                            "+009007199254740993.00"}) {
     CHECK(read(text) == ExactNumber{9007199254740992.0, 1});
   }

@@ -19,6 +19,7 @@
 #include <random>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 using namespace sabath;
 using test::Child;

@@ -73,7 +73,7 @@ TEST_CASE("catalog: a kept catalog of an older version opens, is searched and ta
   CHECK(stats.runs == 2);
   CHECK(stats.metrics == 1);
   CHECK(stats.documents == 1);
-  const catalog::RunRow newest = catalog.select("@last", {}).front();
+  const catalog::RunRow newest = catalog.select("@running", {}).front();
   CHECK(newest.id == "tiny-20261120-103202-abcdefgh");
   CHECK(newest.state == spec::RunState::planned);
   CHECK(catalog.search("thermals").front().name == "thermals");

@@ -115,7 +115,7 @@ TEST_CASE("groups: of many pairs that pass the widest is told with its size") {
   const auto result = compared("aaabbbccc", {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.1, 1.2, 1.3}, 5);
   CHECK(result.result == Verdict::pass);
   CHECK_THAT(result.reason,
-             Contains("all 3 pairs") && Contains("furthest apart a and b") &&
+             Contains("all 3 pairs") && Contains("furthest apart host a and host b") &&
                  Contains("means 0.3 apart, 90 % interval [") && Contains("n = 3 and 3"));
 }
 
@@ -178,9 +178,9 @@ TEST_CASE("groups: who says the margin is told where it was used") {
 }
 
 TEST_CASE("groups: values and n are in the order of the groups' names") {
-  CHECK_THAT(
-      compared("aaaabb", {9, 9, 9, 9, 2, 2}).reason,
-      Contains("a and b: ") && Contains("they differ: 9 and 2") && Contains("(n = 4 and 2)"));
+  CHECK_THAT(compared("aaaabb", {9, 9, 9, 9, 2, 2}).reason,
+             Contains("host a and host b: ") && Contains("they differ: 9 and 2") &&
+                 Contains("(n = 4 and 2)"));
 }
 
 TEST_CASE("groups: what Holm leaves undecided is not called different and says how many runs") {
@@ -189,7 +189,7 @@ TEST_CASE("groups: what Holm leaves undecided is not called different and says h
   const auto result = compared("aaaabbbbccccdddd", values, 0.5);
   CHECK(result.result == Verdict::inconclusive);
   CHECK_THAT(result.reason,
-             Contains("a and b: neither equivalent") && Contains("as one of 6 tests") &&
+             Contains("host a and host b: neither equivalent") && Contains("as one of 6 tests") &&
                  Contains("runs a side would decide") && !Contains(": different"));
   CHECK(result.metrics.front().runs_needed);
 }

@@ -88,7 +88,7 @@ TEST_CASE("outputs: equal bytes that only point outside prove nothing of what th
     };
     return compare_two(run, run, {});
   };
-  CHECK(pointing_to({}).result == Verdict::pass);
+  CHECK(pointing_to({}).result == Verdict::inconclusive);  // it holds no value
   CHECK(pointing_to({"1.h5", "./1.h5", "../parts/1.h5"}).result == Verdict::pass);
   for (const char* file : {"2.h5", "/parts/1.h5", "../1.h5", "%b.h5"}) {
     const auto comparison = pointing_to({"1.h5", file});

@@ -149,7 +149,7 @@ TEST_CASE("mirrors: when the only source gives wrong bytes, that is no failure o
   CHECK_FALSE(outcome.ok);
   CHECK(outcome.wrong_bytes);
   CHECK_FALSE(outcome.retryable);
-  CHECK_THAT(outcome.problem, Catch::StartsWith(c.a.url("/x") + ": the bytes that came"));
+  CHECK_THAT(outcome.problem, Catch::StartsWith(c.a.url("/x") + ": digest mismatch"));
 }
 
 TEST_CASE("mirrors: for what an earlier attempt left nobody is blamed") {

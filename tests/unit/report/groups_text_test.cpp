@@ -43,7 +43,7 @@ TEST_CASE("groups: the text has the table, the classes, the heat map and the ver
   CHECK_THAT(text, Contains("host    n  mean  sd   min   max  distinct  class  without"));
   CHECK_THAT(text, Contains("within groups: yes, to the bit; across: no; 2 distinct values"));
   CHECK_THAT(text, Contains("host explains 100 %"));
-  CHECK_THAT(text, Contains("A  0.5  2 runs: a"));
+  CHECK_THAT(text, Contains("A  0.5  2 runs: host a"));
   CHECK_THAT(text, Contains("a       AA\n") && Contains("(none)  B.\n"));
   CHECK_THAT(text, Contains("RESULT      FAIL: train/loss"));
 }
