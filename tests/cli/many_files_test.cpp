@@ -470,10 +470,11 @@ TEST_CASE("cli: that a host cannot be reached is tried and told once for all fil
   const Answer answer = sabath({"fetch", "far", "--retries", "1"});
   CHECK(answer.status == 12);
   INFO(answer.errors);
-  CHECK_THAT(
-      answer.errors,
-      Contains("asset 'far': 4 of 4 files could not be fetched\n" + nobody + "0: cannot connect") &&
-          Contains("and 3 more, whose hosts cannot be reached either") && Contains("--path"));
+  CHECK_THAT(answer.errors,
+             Contains("asset 'far': 4 of 4 files could not be fetched\n  " + nobody +
+                      "0: cannot connect") &&
+                 Contains("and 3 more, whose hosts cannot be reached either") &&
+                 Contains("--path"));
   CHECK(std::count(answer.errors.begin(), answer.errors.end(), '\n') == 6);
 }
 
