@@ -47,7 +47,7 @@ std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed
   if (purpose == spec::RunPurpose::asset) return "only made an asset";
   if (!hybrids && purpose == spec::RunPurpose::explanation) return "made by explain";
   if (!perturbed && !run.perturbation.empty() && run.perturbation != "0") return "perturbed";
-  // Last: a run that nobody requested is no failure of what was requested.
+  // Last: a failed hybrid does not count as a failure of a requested run.
   if (run.state != spec::RunState::ok && run.state != spec::RunState::imported)
     return std::string(spec::to_string(run.state));
   return {};

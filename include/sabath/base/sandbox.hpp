@@ -47,7 +47,7 @@ constexpr int sandbox_memory = 3;
 /// descriptors it inherited besides the four, dies with the process `parent`, makes no core dump,
 /// cannot be traced, writes no file and has at most `memory_bytes`. Where the kernel filters system
 /// calls it can neither start programs, nor use a network, nor open files but for reading.
-/// Returns false where it is no child of `parent`.
+/// Returns false if the process is not a child of `parent`.
 bool enter_sandbox(int parent, std::uint64_t memory_bytes) noexcept;
 /// Whether memory has a limit and system calls are filtered: not in a build with sanitizers, which
 /// reserve terabytes and make calls of their own.
