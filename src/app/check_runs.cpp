@@ -112,6 +112,7 @@ compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
   for (const JudgedRun& run : group.runs) {
     judged.runs.push_back(run.run.run_id);
     judged.seeds.push_back(run.run.seed);
+    judged.disturbed_runs += run.disturbed ? 1 : 0;
   }
   const auto same = std::find_if(
       found.begin(), found.end(), [&](const GroupMetric& one) { return one.name == metric.name; });

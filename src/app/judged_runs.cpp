@@ -3,6 +3,7 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/parallel.hpp>
+#include <sabath/compare/compare_groups.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -77,7 +78,8 @@ JudgedRun judged(const CurrentRecord& current, const std::string& directory) {
           digest_of(record, "code"),
           digest_of(record, "environment"),
           record.metrics,
-          whole_values_of(current)};
+          whole_values_of(current),
+          !compare::disturbances(record).empty()};
 }
 
 /// Numbers that were found in different ways are no two values of one thing.

@@ -25,6 +25,7 @@ struct JudgedRun {
   std::string environment{};  ///< the same
   std::vector<spec::MetricSummary> metrics{};
   spec::WholeSummaries whole{};  ///< of them
+  bool disturbed = false;        ///< it began on a machine that was not quiet
 };
 
 /// Complete runs of one thing at one place, oldest first.

@@ -3,6 +3,7 @@
 #include "tolerance.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
+#include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/group_verdict.hpp>
 #include <sabath/compare/speed.hpp>
 
@@ -414,6 +415,7 @@ BaselineVerdict judge_performance(const BaselineMetric& reference,
   }
   if (speed.verdict == Verdict::inconclusive && interval)
     speed.reason += "; more runs would make that narrower";
+  speed.reason += disturbed_text(runs.disturbed_runs, runs.values.size());
   return with_missing(
       {speed.verdict, "speed", medians_text(reference, values, speed) + speed.reason, {}, {}},
       values.size(),

@@ -40,12 +40,7 @@ void add_performance(const GroupsToCompare& request, spec::GroupComparison& comp
   Judgement judgement = judge_rows(comparison.performance, request.speed_margin);
   comparison.performance_verdict = judgement.verdict;
   comparison.performance_reason = std::move(judgement.reason);
-  if (request.disturbed_runs > 0) {
-    comparison.performance_reason +=
-        fmt::format("; {} of {} runs began on a machine that was not quiet",
-                    request.disturbed_runs,
-                    request.runs);
-  }
+  comparison.performance_reason += disturbed_text(request.disturbed_runs, request.runs);
 }
 
 }  // namespace sabath::compare

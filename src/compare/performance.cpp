@@ -373,6 +373,14 @@ std::vector<std::string> disturbances(const spec::RunRecord& record) {
   return all;
 }
 
+std::string disturbed_text(std::uint64_t disturbed, std::uint64_t runs) {
+  if (disturbed == 0) return {};
+  return fmt::format("; {} of {} run{} began on a machine that was not quiet",
+                     disturbed,
+                     runs,
+                     runs == 1 ? "" : "s");
+}
+
 void sort_rows(std::vector<PerformanceRow>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return order_of(x) < order_of(y);

@@ -15,15 +15,23 @@ namespace {
 constexpr std::size_t slow_waves = 2;     ///< coefficients that show a drift
 constexpr std::size_t fewest_waves = 16;  ///< that it is held against, with them
 constexpr std::size_t most_waves = 100;   ///< of more the quantile hardly changes
-constexpr double drift_counts_from = 0.3;
-constexpr double drift_counts_in_full = 0.05;
-constexpr double drift_factor = 1.2;  ///< the two waves hold 4/5 of a straight line's departure
+constexpr double drift_factor = 1.2;      ///< the two waves hold 4/5 of a straight line's departure
+
+/// The values of p from which on a drift counts in part, and in full.
+struct DriftLevels {
+  double from = 0;
+  double in_full = 0;
+};
+constexpr DriftLevels shown{0.04, 0.01};
+constexpr DriftLevels possible{0.4, 0.1};
 
 struct Location {
   double mean = 0;
   double variance = 0;  ///< of the mean
   double freedom = 1;
-  double drift = 0;  ///< to both sides of the mean
+  double departure = 0;       ///< of the two slowest waves from the mean, at most
+  double shown_drift = 0;     ///< to both sides of the mean
+  double possible_drift = 0;  ///< not less than `shown_drift`
 };
 
 /// The mean of the middle half. Sorts in place.
@@ -100,11 +108,10 @@ double largest_departure(const std::vector<double>& coefficients) {
   return largest;
 }
 
-double drift_of(const std::vector<double>& coefficients) {
-  const double chance = chance_without_drift(coefficients);
-  if (chance >= drift_counts_from) return 0;
-  const double share = (drift_counts_from - chance) / (drift_counts_from - drift_counts_in_full);
-  return std::min(share, 1.0) * drift_factor * largest_departure(coefficients);
+/// The share of a departure that counts as a drift.
+double drift_share(double chance, const DriftLevels& levels) {
+  if (chance >= levels.from) return 0;
+  return std::min((levels.from - chance) / (levels.from - levels.in_full), 1.0);
 }
 
 Location location_of(std::span<const double> values, std::size_t length) {
@@ -118,7 +125,11 @@ Location location_of(std::span<const double> values, std::size_t length) {
       cosine_coefficients(stretches, location.mean, std::max(used, fewest_waves));
   location.freedom = static_cast<double>(used);
   location.variance = sum_of_squares(std::span(coefficients).first(used)) / location.freedom / n;
-  location.drift = drift_of(coefficients) / std::sqrt(n);
+  location.departure = largest_departure(coefficients) / std::sqrt(n);
+  const double chance = chance_without_drift(coefficients);
+  const double full = drift_factor * location.departure;
+  location.shown_drift = drift_share(chance, shown) * full;
+  location.possible_drift = drift_share(chance, possible) * full;
   return location;
 }
 
@@ -128,8 +139,7 @@ double half_width(const Location& a, const Location& b, double alpha) {
   const double share = a.variance / variance;
   const double freedom = 1 / (share * share / a.freedom + (1 - share) * (1 - share) / b.freedom);
   const boost::math::students_t distribution(freedom);
-  return boost::math::quantile(boost::math::complement(distribution, alpha / 2)) *
-         std::sqrt(variance);
+  return boost::math::quantile(boost::math::complement(distribution, alpha)) * std::sqrt(variance);
 }
 
 }  // namespace
@@ -146,9 +156,15 @@ std::optional<RunDifference> difference_of_runs(std::span<const double> a,
       static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(fewest)) / 3));
   const Location of_a = location_of(a, length);
   const Location of_b = location_of(b, length);
-  const double width = half_width(of_a, of_b, alpha) + (of_a.drift + of_b.drift);
+  const double shown_drift = of_a.shown_drift + of_b.shown_drift;
+  const double width = half_width(of_a, of_b, alpha) + shown_drift;
   const double difference = of_b.mean - of_a.mean;
-  return RunDifference{{difference - width, difference + width}, of_a.drift + of_b.drift > 0};
+  RunDifference result;
+  result.interval = {difference - width, difference + width};
+  result.unseen_drift = of_a.possible_drift + of_b.possible_drift - shown_drift;
+  result.drifts = shown_drift > 0;
+  result.unsteady = std::max(of_a.departure, of_b.departure) > steady_speed;
+  return result;
 }
 
 }  // namespace sabath::compare

@@ -22,17 +22,37 @@ std::vector<double> logarithms(std::span<const double> values) {
   return logs;
 }
 
+/// The ratio with its remark, as every reason ends.
+std::string reason_text(const SpeedVerdict& speed, const Interval& interval, double margin) {
+  const std::string lies = ratio_text(interval, margin);
+  return speed.remark.empty() ? lies : fmt::format("{} ({})", lies, speed.remark);
+}
+
+/// Whether a drift that is lost in the noise could put the ratio beyond what is allowed.
+bool drift_may_decide(const SpeedVerdict& speed, const Interval& interval, double margin) {
+  const double more = std::exp(speed.unseen_drift);
+  return interval.low / more <= 1 - margin || interval.high * more >= 1 + margin;
+}
+
 /// The verdict of an interval that is known.
 void judge_interval(SpeedVerdict& result, double margin) {
+  const Interval& interval = *result.interval;
   result.verdict = spec::Verdict::inconclusive;
-  result.faster = result.interval->high < 1 - margin;
-  const bool within = result.interval->low > 1 - margin && result.interval->high < 1 + margin;
-  if (result.interval->low > 1 + margin) {
+  result.faster = interval.high < 1 - margin;
+  const bool within = interval.low > 1 - margin && interval.high < 1 + margin;
+  if (result.unsteady) {
+    result.faster = false;
+  } else if (interval.low > 1 + margin) {
     result.verdict = spec::Verdict::fail;
-  } else if (within || result.faster) {
+  } else if (result.faster) {
+    result.verdict = spec::Verdict::pass;
+  } else if (within && drift_may_decide(result, interval, margin)) {
+    result.remark = fmt::format("a drift of {:.2g} % within the noise is not excluded",
+                                100 * std::expm1(result.unseen_drift));
+  } else if (within) {
     result.verdict = spec::Verdict::pass;
   }
-  result.reason = ratio_text(*result.interval, margin, result.drifts);
+  result.reason = reason_text(result, interval, margin);
 }
 
 std::string too_few_text(std::size_t n_a, std::size_t n_b, Draws draws) {
@@ -55,7 +75,14 @@ void set_interval(SpeedVerdict& result,
   }
   const auto difference = difference_of_runs(below, above, alpha);
   if (!difference) return;
-  result.drifts = difference->drifts;
+  result.unseen_drift = difference->unseen_drift;
+  result.unsteady = difference->unsteady;
+  if (difference->unsteady) {
+    result.remark = fmt::format("no verdict: the speed within a run changes by more than {:g} %",
+                                100 * steady_speed);
+  } else if (difference->drifts) {
+    result.remark = "widened, since the speed drifts within a run";
+  }
   result.interval =
       Interval{std::min(std::exp(difference->interval.low), result.ratio_of_medians),
                std::max(std::exp(difference->interval.high), result.ratio_of_medians)};
@@ -63,11 +90,10 @@ void set_interval(SpeedVerdict& result,
 
 }  // namespace
 
-std::string ratio_text(const Interval& interval, double margin, bool drifts) {
-  return fmt::format("the ratio lies in [{:.4g}, {:.4g}]{}, allowed: {:g} %",
+std::string ratio_text(const Interval& interval, double margin) {
+  return fmt::format("the ratio lies in [{:.4g}, {:.4g}], allowed: {:g} %",
                      interval.low,
                      interval.high,
-                     drifts ? " (widened, since the speed drifts within a run)" : "",
                      100 * margin);
 }
 
@@ -134,14 +160,14 @@ SpeedVerdict judge_speed_of_peers(std::span<const double> a,
   judge_interval(back, margin);
   const bool slower = forth.verdict == spec::Verdict::fail;
   const bool faster = back.verdict == spec::Verdict::fail;
-  const std::string lies = ratio_text(*forth.interval, margin, forth.drifts);
-  if (slower || faster) {
-    forth.verdict = spec::Verdict::fail;
-    forth.reason = fmt::format("{} is slower: {}", slower ? "B" : "A", lies);
-    return forth;
+  if (back.verdict == spec::Verdict::inconclusive) {
+    forth.verdict = spec::Verdict::inconclusive;
+    forth.remark = back.remark;
   }
-  if (back.verdict == spec::Verdict::inconclusive) forth.verdict = spec::Verdict::inconclusive;
-  forth.reason = lies;
+  forth.reason = reason_text(forth, *forth.interval, margin);
+  if (!slower && !faster) return forth;
+  forth.verdict = spec::Verdict::fail;
+  forth.reason = fmt::format("{} is slower: {}", slower ? "B" : "A", forth.reason);
   return forth;
 }
 

@@ -18,15 +18,17 @@ constexpr double most_wrong = 0.06;  ///< the upper end of the simulation's inte
 std::vector<SpeedModel> models() {
   std::vector<SpeedModel> all{independent_steps(0.02, 200),
                               independent_steps(0.05, 200),
-                              independent_steps(0.10),
+                              independent_steps(0.10, 200),
+                              independent_steps(0.20),
                               independent_steps(0.30),
                               autocorrelated_steps(0.9, 0.02, 2000),
                               autocorrelated_steps(0.9, 0.05, 2000),
-                              autocorrelated_steps(0.9, 0.10),
+                              autocorrelated_steps(0.9, 0.10, 2000),
                               autocorrelated_steps(0.9, 0.30)};
   for (const double size : {0.01, 0.03, 0.10, 0.30})
     all.push_back(drifting_steps(true, size, 0.05));
-  all.push_back(drifting_steps(true, 0.03, 0.10));
+  for (const double size : {0.03, 0.10, 0.20})
+    all.push_back(drifting_steps(true, size, 0.10));
   for (const double size : {0.03, 0.10, 0.30, 1.0})
     all.push_back(drifting_steps(false, size, 0.05));
   for (const double factor : {1.2, 1.5, 3.0}) {
@@ -36,7 +38,7 @@ std::vector<SpeedModel> models() {
   all.push_back(bursty_steps(1.5, 20, 0.5));
   all.push_back(bursty_steps(3, 50, 0.5));
   for (const double scale : {0.02, 0.05, 0.10})
-    all.push_back(heavy_tailed_steps(scale, scale < 0.1 ? 2000 : 0));
+    all.push_back(heavy_tailed_steps(scale, 2000));
   return all;
 }
 

@@ -35,6 +35,7 @@ struct JudgedMetric {
   std::vector<std::optional<double>> values{};  ///< nothing: the run has none
   std::vector<std::optional<std::uint64_t>> seeds{};
   std::vector<std::string> whole{};  ///< as RunValues has it
+  std::uint64_t disturbed_runs = 0;  ///< that began on a machine that was not quiet
 };
 
 /// On what terms.

@@ -44,6 +44,9 @@ std::optional<double> accelerator_joules(const spec::RunRecord& record);
 /// "n1: load 3.28 on 2 usable hardware thread(s) ...": what disturbed a run as it began.
 std::vector<std::string> disturbances(const spec::RunRecord& record);
 
+/// "; 2 of 3 runs began on a machine that was not quiet"; empty for 0 disturbed.
+std::string disturbed_text(std::uint64_t disturbed, std::uint64_t runs);
+
 struct GroupsToCompare {
   std::vector<NamedFactor> factors{};
   std::vector<RunValues> metrics{};

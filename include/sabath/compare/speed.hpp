@@ -20,7 +20,9 @@ struct SpeedVerdict {
   double ratio_of_medians = 0;         ///< above 1 is worse, whatever `better` says
   std::optional<Interval> interval{};  ///< of the ratio
   bool faster = false;                 ///< wholly below 1 - margin
-  bool drifts = false;                 ///< the interval is wider, as the speed drifts within a run
+  double unseen_drift = 0;  ///< of the ratio's logarithm: what a drift within the noise may add
+  std::string remark{};     ///< on steps: a drift, a speed that is not steady
+  bool unsteady = false;    ///< the speed within a run changes too much for a verdict
 };
 
 /// Which of two sides the other is held against; without one they are peers.
@@ -50,8 +52,9 @@ double speed_margin(bool same_node, bool same_device_model);
 /// FAIL where the interval lies above 1 + margin, PASS where it lies within (1 - margin, 1 +
 /// margin) or wholly below, else INCONCLUSIVE; so too for values that are not positive, for a
 /// metric without a direction, and for too few values for an interval. The values are those after
-/// the warm-up. The interval is Hodges and Lehmann's of the logarithms; that of steps holds the
-/// ratio of the medians too.
+/// the warm-up. Of runs the interval is Hodges and Lehmann's of the logarithms, with 1 - alpha
+/// between its ends. Of steps each end is passed with probability alpha, the interval holds the
+/// ratio of the medians too, and PASS must hold with `unseen_drift` as well.
 SpeedVerdict judge_speed(std::span<const double> reference,
                          std::span<const double> values,
                          spec::Better better,
@@ -70,6 +73,6 @@ SpeedVerdict judge_speed_of_peers(std::span<const double> a,
                                   Draws draws = Draws::runs);
 
 /// "the ratio lies in [0.98, 1.02], allowed: 5 %".
-std::string ratio_text(const Interval& interval, double margin, bool drifts = false);
+std::string ratio_text(const Interval& interval, double margin);
 
 }  // namespace sabath::compare

@@ -120,7 +120,7 @@ struct PerformanceRow {
   std::optional<double> cv_a{};  ///< standard deviation over mean; nothing for n < 2
   std::optional<double> cv_b{};
   std::optional<double> ratio{};      ///< of the medians, B over A or turned: above 1 B is worse
-  std::optional<double> ratio_low{};  ///< its interval, at 95 %
+  std::optional<double> ratio_low{};  ///< its interval; docs/formats/comparison.md
   std::optional<double> ratio_high{};
   std::optional<double> margin{};    ///< what it may differ from 1 by
   std::optional<Verdict> verdict{};  ///< nothing: told, not judged

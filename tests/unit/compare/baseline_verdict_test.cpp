@@ -237,6 +237,16 @@ TEST_CASE("baseline: a single run that is slower fails, a faster one does not") 
   CHECK(verdict_of({0.5}, 0.05).verdict == Verdict::inconclusive);
 }
 
+TEST_CASE("baseline: runs on a machine that was not quiet are counted") {
+  spec::BaselineMetric times = reference({1.00, 1.01, 0.99, 1.005, 0.995});
+  times.performance = true;
+  compare::JudgedMetric runs = judged({1.2, 1.21}, {1, 2});
+  const auto reason = [&] { return compare::judge_performance(times, runs, terms({1})).reason; };
+  CHECK_THAT(reason(), !Contains("not quiet"));
+  runs.disturbed_runs = 1;
+  CHECK_THAT(reason(), Contains("; 1 of 2 runs began on a machine that was not quiet"));
+}
+
 TEST_CASE("baseline: one against one has no interval") {
   spec::BaselineMetric time = reference({1.0});
   CHECK(compare::judge_performance(time, judged({1.0}, {1}), terms({1})).verdict ==

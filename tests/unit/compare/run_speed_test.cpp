@@ -61,6 +61,29 @@ TEST_CASE("run speed: a drift widens the interval by what it departs from the me
   CHECK(width(*drifting) < 0.4);
 }
 
+TEST_CASE("run speed: a drift as small as the noise widens nothing, and is not excluded") {
+  NormalValues normal(4);
+  int widened = 0, possible = 0;
+  for (int round = 0; round < 100; ++round) {
+    const auto difference = difference_of_runs(
+        with_line(normal(200, 0, 0.1), 0.03), with_line(normal(200, 0, 0.1), 0.03), 0.05);
+    widened += difference->drifts ? 1 : 0;
+    possible += difference->unseen_drift > 0 ? 1 : 0;
+    CHECK(difference->unseen_drift >= 0);
+    CHECK_FALSE(difference->unsteady);
+  }
+  CHECK(widened < 50);
+  CHECK(possible > widened);
+}
+
+TEST_CASE("run speed: a speed that doubles within a run is unsteady") {
+  NormalValues normal(4);
+  const std::vector<double> steady = normal(400, 0, 0.05);
+  const auto doubled = difference_of_runs(steady, with_line(steady, 0.7), 0.05);
+  CHECK(doubled->unsteady);
+  CHECK_FALSE(difference_of_runs(steady, with_line(steady, 0.3), 0.05)->unsteady);
+}
+
 TEST_CASE("run speed: with the runs exchanged the interval is turned over") {
   NormalValues normal(8);
   const std::vector<double> a = with_line(normal(300, 0, 0.05), 0.1);

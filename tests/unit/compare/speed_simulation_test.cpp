@@ -14,8 +14,11 @@ const double most_wrong = 0.05 + 3 * std::sqrt(0.05 * 0.95 / pairs);
 /// The whole table, with 4,000 pairs a row, is tests/bench/speed_bench.cpp.
 std::vector<SpeedModel> models() {
   return {independent_steps(0.05, 200),
+          independent_steps(0.10, 200),
           independent_steps(0.30),
           autocorrelated_steps(0.9, 0.05, 2000),
+          drifting_steps(true, 0.10, 0.10),
+          drifting_steps(false, 1.0, 0.05),
           autocorrelated_steps(0.9, 0.30),
           drifting_steps(true, 0.03, 0.05),
           drifting_steps(true, 0.30, 0.05),
