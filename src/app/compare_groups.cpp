@@ -1,4 +1,5 @@
 #include "group_values.hpp"
+#include "session_levels.hpp"
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
@@ -103,7 +104,11 @@ std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
                                    const catalog::Catalog& catalog) {
   if (key == "task" && has_tasks(runs)) return tasks_of(runs);
   if (auto values = catalog.values_of(runs, key)) return *std::move(values);
-  if (auto values = values_in_records(runs, key)) return *std::move(values);
+  if (const auto variable = session_variable_of(key)) {
+    if (auto levels = session_levels(runs, *variable)) return std::move(levels->of_run);
+  } else if (auto values = values_in_records(runs, key)) {
+    return *std::move(values);
+  }
   const std::string guess = nearest_key(key, runs, catalog);
   throw Error(ErrorKind::usage,
               "--by " + base::printable(key) + ": none of the runs has that",
