@@ -116,6 +116,27 @@ std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
                             : "did you mean '" + guess + "'?");
 }
 
+namespace {
+
+/// Whether a variable of the session is known depends on all runs, those that do not count too.
+Values levels_of_counted(const std::vector<RunRow>& all,
+                         const std::vector<RunRow>& counted,
+                         const std::string& key,
+                         const catalog::Catalog& catalog) {
+  if (counted.empty() || !session_variable_of(key))
+    return levels_of(counted.empty() ? all : counted, key, catalog);
+  const Values levels = levels_of(all, key, catalog);
+  std::map<std::string, std::string> level_of_run;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    level_of_run[all[i].id] = levels[i];
+  Values result;
+  for (const RunRow& run : counted)
+    result.push_back(level_of_run.at(run.id));
+  return result;
+}
+
+}  // namespace
+
 spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
                                      const GroupsRequest& request,
                                      const catalog::Catalog& catalog) {
@@ -125,7 +146,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   // A key that no run has is an error before anything else is said.
   std::vector<compare::NamedFactor> factors;
   for (const std::string& key : request.by) {
-    factors.push_back(factor_of(key, levels_of(runs.empty() ? all : runs, key, catalog)));
+    factors.push_back(factor_of(key, levels_of_counted(all, runs, key, catalog)));
     shorten_digests(factors.back());
   }
   if (runs.empty()) {

@@ -369,7 +369,11 @@ class Search {
     for (const SufficientSet& set : result.sets)
       confirmations += set.is_confirmed ? 0 : 1;
     result.runs_left = std::min(sets + confirmations, countless);
-    result.most_runs_left = std::min(result.runs_left + sets + result.unresolved.size(), countless);
+    const auto remade = std::count_if(known_.begin(), known_.end(), [](const auto& known) {
+      return known.second == Outcome::unresolved;
+    });
+    result.most_runs_left =
+        std::min(result.runs_left + sets + static_cast<std::uint64_t>(remade), countless);
   }
 
   /// Is every set either known to contain one that differs, or in one that agrees?
