@@ -2,8 +2,10 @@
 
 #include "code_elsewhere.hpp"
 #include "determinism.hpp"
+#include "session_digests.hpp"
 
 #include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
 #include <sabath/spec/record_scope.hpp>
 #include <sabath/spec/session_variables.hpp>
 
@@ -98,7 +100,10 @@ class Builder {
           environment_->a,
           environment_->b));
     }
-    return {std::move(changes_), {impossible_.begin(), impossible_.end()}};
+    return {std::move(changes_),
+            {impossible_.begin(), impossible_.end()},
+            std::move(left_out_),
+            std::move(not_as_in_a_)};
   }
 
  private:
@@ -223,12 +228,38 @@ class Builder {
     return true;
   }
 
-  /// Only digests of these are kept.
+  /// Records have digests of values. So a run gets a value only from this session, where it has
+  /// the digest.
+  void add_session_variable(const spec::FacetDifference& difference) {
+    const SessionVariable variable = session_variable(difference.item);
+    const auto of_a = digest_in(pair_.a, difference.item);
+    const auto of_b = digest_in(pair_.b, difference.item);
+    const bool is_as_in_a = !of_a || variable.has(*of_a);
+    const bool is_as_in_b = !of_b || variable.has(*of_b);
+    if (!of_a) left_out_.insert(variable.name);
+    if (!is_as_in_a) not_as_in_a_[variable.name] = variable.digest;
+    if (is_as_in_a && is_as_in_b) {
+      add_change("variable " + difference.item,
+                 difference,
+                 [name = variable.name, is_set = of_b.has_value()](RunRequest& request) {
+                   if (is_set) {
+                     request.left_out.erase(name);
+                   } else {
+                     request.left_out.insert(name);
+                   }
+                 });
+      return;
+    }
+    const char* const hint = !is_as_in_a ? "set it as A had it, and repeat the command"
+                             : of_a      ? "set it as B had it, and do A again by 'sabath repro'"
+                                         : "set it as B had it, and repeat the command";
+    impossible_.insert(
+        fmt::format("variable {}: not tried: its value was not kept; {}", difference.item, hint));
+  }
+
   bool add_session(const spec::FacetDifference& difference) {
     if (difference.facet == spec::session_facet) {
-      impossible_.insert(
-          "variable " + difference.item +
-          ": not tried: its value was not kept; set it, or unset it, and run A again");
+      add_session_variable(difference);
     } else if (difference.facet == spec::opened_facet) {
       impossible_.insert("file " + difference.item +
                          ": not tried: it was not kept; bring it back and run A again");
@@ -251,9 +282,34 @@ class Builder {
     return true;
   }
 
+  struct SessionVariable {
+    std::string name{};
+    std::string digest{};  ///< of its value here; empty: it is not set, or there is no key
+
+    bool has(const std::string& other) const { return !digest.empty() && digest == other; }
+  };
+
+  /// A record has its name as it is printed.
+  SessionVariable session_variable(const std::string& item) const {
+    for (const auto& [name, value] : base::current_environment()) {
+      if (base::printable(name) == item)
+        return {name, session_digest(pair_.state_directory, name, value)};
+    }
+    return {item, {}};
+  }
+
+  static std::optional<std::string> digest_in(const spec::RunRecord& record,
+                                              const std::string& item) {
+    const spec::Facet* const session = record.facet(spec::session_facet);
+    if (session == nullptr || !session->items.contains(item)) return std::nullopt;
+    return session->items.at(item);
+  }
+
   const RunPair& pair_;
   std::vector<CandidateChange> changes_{};
   std::set<std::string> impossible_{};
+  std::set<std::string> left_out_{};
+  std::map<std::string, std::string> not_as_in_a_{};
   std::optional<spec::FacetDifference> environment_{};  ///< not as requested, in one run
 };
 

@@ -5,7 +5,10 @@
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/run_record.hpp>
 
+#include <filesystem>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,7 @@ struct RunPair {
   spec::RunRecord b{};
   RunRequest request_a{};
   RunRequest request_b{};
+  std::filesystem::path state_directory{};  ///< with the key of the home's digests
 };
 
 /// A difference, and how a request for A gets it from B.
@@ -28,6 +32,9 @@ struct CandidateChange {
 struct CandidateChanges {
   std::vector<CandidateChange> changes{};  ///< each name once
   std::vector<std::string> impossible{};   ///< what no run can be made with, and why
+  std::set<std::string> left_out{};        ///< variables of this session that A did not have, but B
+  /// Variables that A had with another value than this session: name -> digest here, or empty.
+  std::map<std::string, std::string> not_as_in_a{};
 };
 
 /// The differences between two runs as changes that `explain` can try. A new kind of change is one

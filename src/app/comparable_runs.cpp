@@ -226,7 +226,7 @@ std::vector<RunRow> complete_runs(const std::vector<RunRow>& runs,
                                   const catalog::Catalog& catalog,
                                   spec::GroupComparison& comparison) {
   NamedRuns named = request.named;
-  named.add_keys(request.by);
+  named.add_groups(request.by);
   named.add_keys({request.across.begin(), request.across.end()});
   const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
   std::vector<RunRow> complete;

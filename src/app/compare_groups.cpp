@@ -1,4 +1,5 @@
 #include "group_values.hpp"
+#include "session_levels.hpp"
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/run_files.hpp>
@@ -103,13 +104,38 @@ std::vector<std::string> levels_of(const std::vector<RunRow>& runs,
                                    const catalog::Catalog& catalog) {
   if (key == "task" && has_tasks(runs)) return tasks_of(runs);
   if (auto values = catalog.values_of(runs, key)) return *std::move(values);
-  if (auto values = values_in_records(runs, key)) return *std::move(values);
+  if (const auto variable = session_variable_of(key)) {
+    if (auto levels = session_levels(runs, *variable)) return std::move(levels->of_run);
+  } else if (auto values = values_in_records(runs, key)) {
+    return *std::move(values);
+  }
   const std::string guess = nearest_key(key, runs, catalog);
   throw Error(ErrorKind::usage,
               "--by " + base::printable(key) + ": none of the runs has that",
               guess.empty() ? "'sabath help compare' lists what runs can be grouped by"
                             : "did you mean '" + guess + "'?");
 }
+
+namespace {
+
+/// Whether a variable of the session is known depends on all runs, those that do not count too.
+Values levels_of_counted(const std::vector<RunRow>& all,
+                         const std::vector<RunRow>& counted,
+                         const std::string& key,
+                         const catalog::Catalog& catalog) {
+  if (counted.empty() || !session_variable_of(key))
+    return levels_of(counted.empty() ? all : counted, key, catalog);
+  const Values levels = levels_of(all, key, catalog);
+  std::map<std::string, std::string> level_of_run;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    level_of_run[all[i].id] = levels[i];
+  Values result;
+  for (const RunRow& run : counted)
+    result.push_back(level_of_run.at(run.id));
+  return result;
+}
+
+}  // namespace
 
 spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
                                      const GroupsRequest& request,
@@ -120,7 +146,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   // A key that no run has is an error before anything else is said.
   std::vector<compare::NamedFactor> factors;
   for (const std::string& key : request.by) {
-    factors.push_back(factor_of(key, levels_of(runs.empty() ? all : runs, key, catalog)));
+    factors.push_back(factor_of(key, levels_of_counted(all, runs, key, catalog)));
     shorten_digests(factors.back());
   }
   if (runs.empty()) {

@@ -1,5 +1,8 @@
+#include "session_levels.hpp"
+
 #include <sabath/app/counted_runs.hpp>
 #include <sabath/app/perturbation.hpp>
+#include <sabath/base/text_table.hpp>
 #include <sabath/spec/run_purpose.hpp>
 
 #include <algorithm>
@@ -20,6 +23,19 @@ bool is_perturbation(std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
+/// A group of runs whose values are unknown would pretend that these are equal.
+void add_unknown(const std::vector<RunRow>& runs,
+                 const std::string& variable,
+                 std::vector<std::string>& reasons) {
+  const auto levels = session_levels(runs, variable);
+  if (!levels) return;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!reasons[i].empty() || levels->why_unknown[i].empty()) continue;
+    reasons[i] =
+        "session." + base::printable(variable) + " is unknown (" + levels->why_unknown[i] + ")";
+  }
+}
+
 }  // namespace
 
 void NamedRuns::add_selection(std::string_view selection, const std::vector<RunRow>& found) {
@@ -35,6 +51,13 @@ void NamedRuns::add_selection(std::string_view selection, const std::vector<RunR
     const bool is_tag = term.starts_with("tag=hybrid-") || term.starts_with("tag=explain");
     hybrids = hybrids || is_tag;
     perturbed = perturbed || is_perturbation(term.substr(0, term.find('=')));
+  }
+}
+
+void NamedRuns::add_groups(const std::vector<std::string>& keys) {
+  add_keys(keys);
+  for (const std::string& key : keys) {
+    if (auto variable = session_variable_of(key)) session.insert(*std::move(variable));
   }
 }
 
@@ -66,6 +89,8 @@ std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
                         is_named || named.hybrids,
                         is_named || named.perturbed));
   }
+  for (const std::string& variable : named.session)
+    add_unknown(runs, variable, reasons);
   return reasons;
 }
 

@@ -6,6 +6,7 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
@@ -31,13 +32,14 @@ class Hybrids {
   Hybrids(const ExplainRequest& request,
           const ExplainTools& tools,
           const RunPair& pair,
-          const std::vector<CandidateChange>& changes,
+          const CandidateChanges& candidates,
           base::Observer& observer,
           spec::Explanation& explanation)
       : request_(request),
         tools_(tools),
         pair_(pair),
-        changes_(changes),
+        candidates_(candidates),
+        changes_(candidates.changes),
         observer_(observer),
         explanation_(explanation) {}
 
@@ -67,6 +69,17 @@ class Hybrids {
       found.push_back(names(set));
     return found;
   }
+  /// "; PATH, X: not as A had them ...", or nothing.
+  std::string session_hint() const {
+    if (candidates_.not_as_in_a.empty()) return {};
+    std::vector<std::string> names;
+    for (const auto& [name, digest] : candidates_.not_as_in_a)
+      names.push_back(base::printable(name));
+    return fmt::format(
+        "; this session does not have the value that A had of {}: set it, and "
+        "repeat the command",
+        fmt::join(names, ", "));
+  }
   std::string words(const ChangeSet& changes) const {
     if (changes.none()) return "A again";
     return fmt::format("A with B's {}", fmt::join(names(changes), ", "));
@@ -84,11 +97,14 @@ class Hybrids {
   }
 
  private:
-  /// The same for the same runs and changes: what an earlier call made is found by it.
+  /// The same for the same runs and changes: what an earlier call made is found by it. A run of a
+  /// session that lacks a value of A's is another one.
   std::string tag(const spec::ChangeNames& names, bool once_more) const {
     std::string text = pair_.a.run_id + "\n" + pair_.b.run_id + "\n";
     for (const std::string& name : names)
       text += name + "\n";
+    for (const auto& [variable, digest] : candidates_.not_as_in_a)
+      text += "\nvariable " + variable + " " + digest + "\n";
     if (once_more) text += "\nonce more\n";
     return "hybrid-" + base::sha256_of(text).hex.substr(0, 16);
   }
@@ -110,6 +126,7 @@ class Hybrids {
     ++made_;
     observer_.note(fmt::format("run {} of at most {}: {}", made_, request_.budget, words(changes)));
     RunRequest request = pair_.request_a;
+    request.left_out = candidates_.left_out;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
       changes_[i].apply(request);
     request.tags = {"explain", name};
@@ -135,6 +152,7 @@ class Hybrids {
   const ExplainRequest& request_;
   const ExplainTools& tools_;
   const RunPair& pair_;
+  const CandidateChanges& candidates_;
   const std::vector<CandidateChange>& changes_;
   base::Observer& observer_;
   spec::Explanation& explanation_;
@@ -154,6 +172,7 @@ RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
   };
   pair.request_a = read(request.a, "a", pair.a);
   pair.request_b = read(request.b, "b", pair.b);
+  pair.state_directory = tools.state_directory;
   return pair;
 }
 
@@ -161,7 +180,9 @@ RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
 void explain_without_changes(Hybrids& hybrids, spec::Explanation& explanation) {
   const Outcome again = hybrids.outcome(ChangeSet(), false);
   if (again == Outcome::differs) {
-    explanation.reason = "A done again here does not agree with A: it is not repeatable here";
+    const std::string hint = hybrids.session_hint();
+    explanation.reason = "A done again here does not agree with A" +
+                         (hint.empty() ? ": it is not repeatable here" : hint);
   } else if (again != Outcome::agrees) {
     explanation.reason = hybrids.why_open();
   } else if (explanation.impossible.empty()) {
@@ -228,9 +249,11 @@ std::string reason_of(const SufficientSets& found,
                       const spec::Explanation& explanation,
                       const Hybrids& hybrids) {
   switch (found.end) {
-    case SearchEnd::a_differs:
-      return "A done again here does not agree with A: none of what can be changed here explains "
-             "that";
+    case SearchEnd::a_differs: {
+      const std::string hint = hybrids.session_hint();
+      return "A done again here does not agree with A" +
+             (hint.empty() ? ": none of what can be changed here explains that" : hint);
+    }
     case SearchEnd::all_agree:
       return "A with all of B's changes that can be made here agrees with A: the difference comes "
              "from what cannot be made";
@@ -269,6 +292,7 @@ void explain_changes(const ExplainRequest& request,
   explanation.untried.sets = found.untried_count;
   explanation.untried.smallest = hybrids.names(found.untried);
   explanation.untried.runs = found.runs_left;
+  explanation.untried.most_runs = found.most_runs_left;
   if (found.runs_left > 0)
     explanation.untried.seconds = static_cast<double>(found.runs_left) * hybrids.seconds_of_a_run();
   if (found.is_complete && found.sets.size() == 1)
@@ -302,7 +326,7 @@ spec::Explanation explain_pair(const ExplainRequest& request,
   // All are compared with A in one way, A done again too.
   ExplainRequest judged = request;
   judged.options.require = comparison.required;
-  Hybrids hybrids(judged, tools, pair, candidates.changes, observer, explanation);
+  Hybrids hybrids(judged, tools, pair, candidates, observer, explanation);
   if (candidates.changes.empty()) {
     explain_without_changes(hybrids, explanation);
   } else {

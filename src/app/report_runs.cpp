@@ -56,7 +56,7 @@ void fill_count(Report& report,
                 const ReportRequest& request,
                 const catalog::Catalog& catalog) {
   NamedRuns named = request.named;
-  named.add_keys(request.by);
+  named.add_groups(request.by);
   named.add_keys({request.across.begin(), request.across.end()});
   const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
   for (std::size_t i = 0; i < runs.size(); ++i)

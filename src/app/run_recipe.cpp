@@ -290,16 +290,19 @@ spec::RunPlan RecipeRunner::plan(const PreparedRecipe& prepared,
                   stop);
 }
 
-RunInFlight RecipeRunner::launch(const spec::RunPlan& plan, const Knobs& knobs) {
+RunInFlight RecipeRunner::launch(const spec::RunPlan& plan,
+                                 const Knobs& knobs,
+                                 const std::set<std::string>& left_out) {
   const fs::path directory = folders_.runs() / plan.run_id;
   launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory, {}};
-  if (knobs) {
+  if (knobs || !left_out.empty()) {
     job.environment = base::current_environment();
-    std::erase_if(*job.environment, [](const auto& item) {
-      if (stays_of_session(item.first)) return false;
+    std::erase_if(*job.environment, [&](const auto& item) {
+      if (left_out.contains(item.first)) return true;
+      if (!knobs || stays_of_session(item.first)) return false;
       return is_of_determinism(item.first) || is_of_surroundings(item.first);
     });
-    for (const auto& [name, value] : *knobs)
+    for (const auto& [name, value] : knobs.value_or(base::Environment{}))
       (*job.environment)[name] = value;
   }
   return follow(directory, tools_.launcher.submit(job));
@@ -311,7 +314,7 @@ RunOutcome RecipeRunner::run(const RunRequest& request,
   const PreparedRecipe prepared = prepare(request, observer, stop);
   const spec::RunPlan planned = plan(prepared, prepared.request, stop);
   observer.note("run " + planned.run_id);
-  const RunInFlight flight = launch(planned, prepared.request.knobs);
+  const RunInFlight flight = launch(planned, prepared.request.knobs, prepared.request.left_out);
   const RunFiles files(flight.directory());
   StageTeller teller(files, observer);
   std::chrono::nanoseconds pause = first_look;

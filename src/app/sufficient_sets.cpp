@@ -306,7 +306,9 @@ class Search {
     const bool is_searched = end_ == SearchEnd::searched && all_confirmed;
     result.is_complete_if_monotone = all_confirmed && is_complete_if_monotone(result);
     const bool is_assumed = options_.assume_monotone && result.is_complete_if_monotone;
-    if (!is_assumed) list_untried(result);
+    const bool is_implied = options_.assume_monotone && is_complete_if_monotone(result);
+    if (!is_implied) list_untried(result);
+    if (!is_assumed) count_runs_left(result);
     result.is_complete = is_assumed || (is_searched && all_minimal && result.untried_count == 0 &&
                                         result.unresolved.empty());
     if (result.is_complete) {
@@ -343,9 +345,11 @@ class Search {
     result.untried_count = candidates - static_cast<std::uint64_t>(tried);
     // One change masks another, so that the assumption fails: this search tries no further set.
     if (options_.assume_monotone && end_ == SearchEnd::searched) return;
+    const std::size_t most_steps = known_.size() + 10'000;
+    std::size_t steps = 0;
     Combinations sets(
         count_,
-        [&](const ChangeSet& set) { return contains_found(set); },
+        [&](const ChangeSet& set) { return ++steps > most_steps || contains_found(set); },
         [&](const ChangeSet& set) {
           const bool is_implied = options_.assume_monotone && is_in_agreeing(set);
           if (!known_.contains(set) && !is_implied) result.untried.push_back(set);
@@ -353,11 +357,23 @@ class Search {
         });
     for (std::size_t size = 0; size <= count_ && result.untried_count > result.untried.size();
          ++size) {
-      if (!sets.of_size(size)) break;
+      if (!sets.of_size(size) || steps > most_steps) break;
     }
-    result.runs_left = result.untried_count + (confirmed_.contains(ChangeSet(count_)) ? 0 : 1);
+  }
+
+  void count_runs_left(SufficientSets& result) const {
+    // As in `list_untried`: another search tries the rest.
+    if (options_.assume_monotone && end_ == SearchEnd::searched) return;
+    const std::uint64_t sets = result.untried_count;
+    std::uint64_t confirmations = confirmed_.contains(ChangeSet(count_)) ? 0 : 1;
     for (const SufficientSet& set : result.sets)
-      result.runs_left += set.is_confirmed ? 0 : 1;
+      confirmations += set.is_confirmed ? 0 : 1;
+    result.runs_left = std::min(sets + confirmations, countless);
+    const auto remade = std::count_if(known_.begin(), known_.end(), [](const auto& known) {
+      return known.second == Outcome::unresolved;
+    });
+    result.most_runs_left =
+        std::min(result.runs_left + sets + static_cast<std::uint64_t>(remade), countless);
   }
 
   /// Is every set either known to contain one that differs, or in one that agrees?

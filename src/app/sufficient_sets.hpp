@@ -59,11 +59,14 @@ struct SufficientSets {
   /// Sets that failed or have no verdict, and contain no set that differs.
   std::vector<ChangeSet> failed{};
   std::vector<ChangeSet> unresolved{};
-  /// Sets that were not tried and could be minimal: the smallest `most_listed` of them.
+  /// Sets that were not tried and could be minimal: the smallest `most_listed` of them, or fewer
+  /// where looking for them would take long.
   std::vector<ChangeSet> untried{};
   /// An upper bound with `assume_monotone`, or where counting would take long; 2^53 at most.
   std::uint64_t untried_count = 0;
   std::uint64_t runs_left = 0;  ///< for the untried and the unconfirmed
+  /// The same, if each untried set differs and is confirmed, and what has no verdict is made again.
+  std::uint64_t most_runs_left = 0;
   ChangeSet unstable{};
 
   static constexpr std::size_t most_listed = 100;

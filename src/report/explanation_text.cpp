@@ -14,14 +14,20 @@
 namespace sabath::report {
 namespace {
 
+/// The number of sets is no greater than this: there are at least so many.
+constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
+/// What --budget takes.
+constexpr std::uint64_t largest_budget = 10'000;
+
 using base::Align;
 using base::TextTable;
 
 std::string changes_text(const spec::Explanation& explanation) {
   if (explanation.changes.empty()) return {};
   TextTable table({{"can be changed", Align::left}, {"A", Align::left}, {"B", Align::left}});
+  const auto text = [](const std::string& value) { return value.empty() ? "(absent)" : value; };
   for (const spec::Change& change : explanation.changes)
-    table.add({change.name, change.a, change.b});
+    table.add({change.name, text(change.a), text(change.b)});
   return table.text() + "\n";
 }
 
@@ -71,34 +77,55 @@ std::string smallest_text(const std::vector<spec::ChangeNames>& sets, std::uint6
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(sets.size(), most); ++i)
     texts.push_back(sets[i].empty() ? "A again" : text_of(sets[i]));
-  std::string text = fmt::format("{}", fmt::join(texts, "; "));
-  if (count > texts.size()) text += fmt::format("; and {} more", count - texts.size());
-  return text;
+  if (texts.empty()) return ", not listed";
+  const std::string text = fmt::format(": {}", fmt::join(texts, "; "));
+  if (count >= countless) return text + "; the others are not listed";
+  if (count == texts.size()) return text;
+  return fmt::format("{}; {} more not listed", text, count - texts.size());
 }
 
-std::string count_text(std::uint64_t count) {
-  constexpr std::uint64_t countless = std::uint64_t{1} << 53U;
-  return count < countless ? std::to_string(count) : "more than 10^15";
+/// "1 run", "5 runs", "more than 10^15 runs"
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  if (count >= countless) return fmt::format("more than 10^15 {}", many);
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+std::string runs_text(const spec::UntriedChanges& untried) {
+  if (untried.most_runs <= untried.runs || untried.most_runs >= countless)
+    return counted(untried.runs, "run", "runs");
+  return fmt::format("{} to {} runs", untried.runs, untried.most_runs);
 }
 
-void add_untried(LabelledLines& lines, const spec::UntriedChanges& untried) {
+/// "about 4.8 s", "about 4.8 s to 9.6 s"; empty: not known, or of no use.
+std::string duration_text(const spec::UntriedChanges& untried) {
+  // In nanoseconds 292 years are all that there is.
+  constexpr double most_seconds = 100.0 * 365 * 24 * 3600;
+  const auto text = [](double seconds) {
+    return base::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds)));
+  };
+  if (!untried.seconds || untried.runs == 0) return {};
+  const double of_all = *untried.seconds / static_cast<double>(untried.runs) *
+                        static_cast<double>(std::max(untried.runs, untried.most_runs));
+  if (of_all > most_seconds) return {};
+  std::string duration = ", about " + text(*untried.seconds);
+  if (untried.most_runs > untried.runs) duration += " to " + text(of_all);
+  return duration;
+}
+
+void add_untried(LabelledLines& lines, const spec::Explanation& explanation) {
+  const spec::UntriedChanges& untried = explanation.untried;
   if (untried.runs == 0) return;
   if (untried.sets > 0) {
     lines.add("not tried",
-              fmt::format("{} sets of changes: {}",
-                          count_text(untried.sets),
-                          smallest_text(untried.smallest, untried.sets)));
+              counted(untried.sets, "set of changes", "sets of changes") +
+                  smallest_text(untried.smallest, untried.sets));
   }
-  std::string cost = fmt::format("{} runs", count_text(untried.runs));
-  // In nanoseconds 292 years are all that there is.
-  constexpr double most_seconds = 100.0 * 365 * 24 * 3600;
-  if (untried.seconds && *untried.seconds < most_seconds) {
-    const std::chrono::duration<double> seconds(*untried.seconds);
-    cost += ", about " +
-            base::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(seconds));
-  }
-  lines.add("to try",
-            fmt::format("{}: the same command with --budget {}", cost, count_text(untried.runs)));
+  const std::uint64_t budget = std::max(untried.runs, untried.most_runs);
+  const char* const other = explanation.assumed.empty() ? "; --assume-monotone needs fewer" : "";
+  const std::string how = budget <= largest_budget
+                              ? fmt::format("the same command with --budget {}", budget)
+                              : fmt::format("too many for one command{}", other);
+  lines.add("to try", runs_text(untried) + duration_text(untried) + ": " + how);
 }
 
 std::string_view label_of(const spec::Explanation& explanation) {
@@ -121,7 +148,7 @@ std::string foot_text(const spec::Explanation& explanation) {
     foot.add("no result", text_of(set));
   for (const spec::ChangeNames& set : explanation.unresolved)
     foot.add("no verdict", text_of(set));
-  add_untried(foot, explanation.untried);
+  add_untried(foot, explanation);
   foot.add(label_of(explanation), explanation.reason);
   return foot.text();
 }

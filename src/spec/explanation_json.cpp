@@ -32,6 +32,7 @@ static void describe(FieldWriter& io, const UntriedChanges& untried) {
   io("smallest", untried.smallest);
   io("runs", untried.runs);
   io("seconds", untried.seconds);
+  io("most_runs", untried.most_runs);
 }
 
 static void describe(FieldWriter& io, const Explanation& explanation) {

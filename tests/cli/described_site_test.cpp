@@ -499,3 +499,66 @@ TEST_CASE("described site: a run whose scheduler's tools are not here is closed 
   CHECK(status["state"] == "interrupted");
   CHECK_THAT(status["message"].get<std::string>(), Contains("it was not handed in: ours: osub"));
 }
+
+TEST_CASE("described site: the command after again repeats the run to the bit") {
+  DescribedSite user({{"variables", {{"GOMP_SPINCOUNT", "5"}}}});
+  // Its jobs are over before their ids are given, and have one CPU.
+  user.tool("osub",
+            "echo >> \"$OURS_STATE/jobs\"\n"
+            "cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')\n"
+            "taskset -c $cpu bash \"$1\" > /dev/null 2>&1 < /dev/null\n"
+            "echo \"job $(wc -l < \"$OURS_STATE/jobs\")\"");
+  user.say("E");
+  fs::create_symlink(SABATH_PROGRAM, user.tools() / "sabath");
+  const std::string recipe = user.sabath.shell_recipe(
+      "sensitive",
+      R"(echo "$(nproc) $GOMP_SPINCOUNT {param.rate} {seed}" > {output}/r.txt; )"
+      R"(echo "{{\"step\": 1, \"loss\": $(nproc).$GOMP_SPINCOUNT}}" >> $SABATH_METRICS)",
+      R"({"parameters": {"rate": {"type": "float", "default": 1}},
+          "metrics": {"loss": {"unit": "1"}}})",
+      R"({"outputs": ["r.txt"], "resources": {"cpus": 1}})");
+  user.sabath.environment()["GOMP_SPINCOUNT"] = "17";  // reaches no job
+  std::vector<std::string> command{"run", recipe, "--on", "here", "--set", "rate=0.25"};
+  SECTION("of a single run") {}
+  SECTION("of each run of a study") {
+    command.insert(command.end(), {"--seeds", "1..2"});
+  }
+  const Answer first = user.sabath(command);
+  INFO(first.output << first.errors);
+  REQUIRE(first.status == 0);
+  user.sabath.environment().erase("GOMP_SPINCOUNT");
+  for (const fs::path& run : user.sabath.run_directories()) {
+    const std::string again = json::parse(text_of(run / "record.json"))["reproduce"];
+    INFO(again);
+    CHECK_THAT(again, Contains("sabath run ") && Contains("--on here") && Contains("rate=0.25"));
+    CHECK_THAT(text_of(run / "outputs/go/r.txt"), Contains("1 5 0.25 "));
+    const std::string id = run.filename().string();
+    CHECK_THAT(user.sabath({"show", id}).output, Contains(again));
+    const std::size_t runs = user.sabath.count_runs();
+    const Answer typed = user.sabath.program({"sh", "-c", again});
+    INFO(typed.output << typed.errors);
+    REQUIRE(typed.status == 0);
+    REQUIRE(user.sabath.count_runs() == runs + 1);
+    const Answer compared = user.sabath(
+        {"compare", id, user.sabath.run_directories().back().filename(), "--require", "bitwise"});
+    INFO(compared.output);
+    CHECK(compared.status == 0);
+    CHECK_THAT(compared.output, Contains("PASS"));
+  }
+}
+
+TEST_CASE("described site: who waits for @last or cancels it hears of the run that has not ended") {
+  const DescribedSite user;
+  REQUIRE(user.sabath({"run", user.recipe("{}")}).status == 0);
+  const std::string ended = user.sabath.run_directories().back().filename();
+  const std::string command = GENERATE("wait", "cancel");
+  CHECK_THAT(user.sabath({command, "@last"}).errors, !Contains("@running"));
+  REQUIRE(user.sabath({"run", user.recipe("{}"), "--on", "here", "--detach"}).status == 0);
+  const std::string waits = user.sabath.run_directories().back().filename();
+  const Answer answer = user.sabath({command, "@last"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.errors,
+             Contains("@last is " + ended + ", which has ended; @running is " + waits));
+  CHECK_THAT(user.sabath({command, ended}).errors, !Contains("@running"));
+}

@@ -136,6 +136,72 @@ TEST_CASE("cli: digests of another home are unknown, not different") {
                  !Contains("session: MYFACTOR"));
 }
 
+TEST_CASE("cli: runs are grouped by a variable of the session only where its values are known") {
+  Sabath sabath;
+  const std::string folder = sabath.shell_recipe("groups", tell("1.${{MYFACTOR:-1}}"), keys);
+  const auto run_with = [&](const std::string& value) {
+    sabath.environment().erase("MYFACTOR");
+    if (!value.empty()) sabath.environment()["MYFACTOR"] = value;
+    done(sabath, {"run", folder});
+  };
+  run_with("");
+  run_with("");
+  run_with("271828");
+  run_with("271828");
+  const std::vector<std::string> by{"recipe=groups", "--by", "session.MYFACTOR"};
+  const auto groups = [&] {
+    std::vector<std::string> words{"compare"};
+    words.insert(words.end(), by.begin(), by.end());
+    return answered(sabath, words);
+  };
+  const auto report = [&] {
+    const std::string file = (sabath.folder() / "report.json").string();
+    std::vector<std::string> words{"report", "-o", file};
+    words.insert(words.end(), by.begin(), by.end());
+    done(sabath, words);
+    return json::parse(text_of(file));
+  };
+  const json known = groups();
+  INFO(known.dump(1));
+  REQUIRE(known["groups"].size() == 2);
+  CHECK(known["groups"][0]["levels"][0] == "not set");
+  CHECK_THAT(known["groups"][1]["levels"][0].get<std::string>(), Contains("set (digest "));
+  CHECK(known["groups"][1]["runs"] == 2);
+
+  // The same value, and another one, in another home.
+  fs::remove(sabath.home() / "state" / "session-key");
+  run_with("271828");
+  run_with("3");
+  const json of_two = groups();
+  INFO(of_two.dump(1));
+  CHECK(of_two["groups"].size() == 1);
+  CHECK(of_two["groups"][0]["levels"][0] == "not set");
+  CHECK_THAT(of_two["left_out"].dump(),
+             Contains("session.MYFACTOR is unknown (digests of several homes cannot be compared)"));
+  const json told = report();
+  std::size_t unknown = 0;
+  for (const json& run : told["runs"])
+    unknown += run.dump().find("\"unknown\"") != std::string::npos ? 1 : 0;
+  CHECK(unknown == 4);
+
+  // A run that was not recorded with its session, as imported ones.
+  for (const fs::path& run : sabath.run_directories()) {
+    json record = json::parse(text_of(run / "record.json"));
+    json facets = json::array();
+    for (const json& facet : record["facets"]) {
+      if (facet["name"] != "session" || run == sabath.run_directories().back())
+        facets.push_back(facet);
+    }
+    record["facets"] = facets;
+    base::write_file_atomically(run / "record.json", record.dump(2));
+  }
+  done(sabath, {"catalog", "reindex"});
+  const json unrecorded = groups();
+  INFO(unrecorded.dump(1));
+  CHECK(unrecorded["groups"].size() == 1);
+  CHECK_THAT(unrecorded["left_out"].dump(), Contains("session.MYFACTOR is unknown (not recorded)"));
+}
+
 TEST_CASE("cli: an earlier record without the two facets is not told to differ") {
   Sabath sabath;
   const std::string folder = sabath.shell_recipe("before", tell("1.${{MYFACTOR:-1}}"), keys);

@@ -16,17 +16,21 @@ namespace sabath::app {
 /// and baselines. All of them ask this file, so that all have the same number.
 ///
 /// A run counts that ended well or was imported. It does not count where it only made an asset,
-/// was made by `explain`, or was perturbed, unless the command names such runs.
+/// was made by `explain`, or was perturbed, unless the command names such runs. With `--by
+/// session.NAME` it does not count where the value is unknown.
 
 /// What the words of a command name: these count whatever they were made for.
 struct NamedRuns {
-  std::set<std::string> ids{};  ///< runs that were named one by one: by an id, or @last
-  bool hybrids = false;         ///< a selection names the tags of `explain`
-  bool perturbed = false;       ///< a selection, --by or --across names the parameter
+  std::set<std::string> ids{};      ///< runs that were named one by one: by an id, or @last
+  bool hybrids = false;             ///< a selection names the tags of `explain`
+  bool perturbed = false;           ///< a selection, --by or --across names the parameter
+  std::set<std::string> session{};  ///< variables that --by names
 
   /// A selection as it was typed, and what it found; an empty one is all runs and names none.
   void add_selection(std::string_view selection, const std::vector<catalog::RunRow>& found);
-  /// Keys of --by and --across.
+  /// Keys of --by.
+  void add_groups(const std::vector<std::string>& keys);
+  /// Keys of --across.
   void add_keys(const std::vector<std::string>& keys);
 };
 

@@ -43,7 +43,8 @@ struct ExplainTools {
   std::function<std::optional<MadeRun>(const std::string& tag)> find{};
   /// Is there still time for another run?
   std::function<bool()> has_time{};
-  std::filesystem::path work{};  ///< a folder for the code of runs; exists
+  std::filesystem::path work{};             ///< a folder for the code of runs; exists
+  std::filesystem::path state_directory{};  ///< with the key of the home's digests
 };
 
 /// Which of the differences between two runs are sufficient for them not to agree: makes runs of A

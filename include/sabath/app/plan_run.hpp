@@ -56,6 +56,8 @@ struct RunRequest {
   /// The variables that choose among ways to compute, in place of those of this process that do;
   /// nothing: these.
   std::optional<std::map<std::string, std::string>> knobs{};
+  /// Other variables of this process that the run does not inherit. No plan has them or values.
+  std::set<std::string> left_out{};
   /// The words of `sabath` that ask for it; empty: those of `run`.
   std::vector<std::string> again{};
   /// Told the run's id before anything of the run can be found, or nothing.

@@ -58,8 +58,10 @@ class RecipeRunner {
                      const std::stop_token& stop);
   /// As RunRequest::knobs.
   using Knobs = std::optional<std::map<std::string, std::string>>;
-  /// Starts what was planned.
-  RunInFlight launch(const spec::RunPlan& plan, const Knobs& knobs = {});
+  /// Starts what was planned; `left_out` as in RunRequest.
+  RunInFlight launch(const spec::RunPlan& plan,
+                     const Knobs& knobs = {},
+                     const std::set<std::string>& left_out = {});
   /// Follows a run that another process started, as process `job` of this node.
   RunInFlight follow(const std::filesystem::path& run_directory, const launch::JobId& job) {
     return {tools_.launcher, job, run_directory};

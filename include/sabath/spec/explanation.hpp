@@ -48,8 +48,9 @@ struct SufficientChanges {
 struct UntriedChanges {
   std::uint64_t sets = 0;               ///< 2^53: at least so many
   std::vector<ChangeNames> smallest{};  ///< 100 of them at most
-  std::uint64_t runs = 0;               ///< to try all sets, and to confirm what differs
+  std::uint64_t runs = 0;               ///< to try all sets, and to confirm what was found
   std::optional<double> seconds{};      ///< of these runs, as long as those that were made
+  std::uint64_t most_runs = 0;          ///< the same, if each of these sets differs
 
   bool operator==(const UntriedChanges&) const = default;
 };

@@ -101,6 +101,7 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   const auto begun = std::chrono::steady_clock::now();
   app::ExplainTools tools;
   tools.work = work.path();
+  tools.state_directory = workspace.folders().state();
   tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
     app::RunRequest asked = app::repeat_run(
         run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});

@@ -61,8 +61,27 @@ std::vector<catalog::RunRow> rows_of_study(const app::StudyFiles& files, Workspa
                           workspace.catalog().select("study=" + id, workspace.clock().now()));
 }
 
+/// Who names the last run may mean one that has not ended.
+void tell_of_running(const std::string& word,
+                     const std::vector<catalog::RunRow>& rows,
+                     Workspace& workspace) {
+  if (!word.starts_with("@last") || rows.size() != 1 || !spec::is_final(rows.front().state)) return;
+  try {
+    const auto running = workspace.catalog().select("@running", workspace.clock().now());
+    workspace.observer().note(base::printable(word) + " is " + rows.front().id +
+                              ", which has ended; @running is " + running.back().id +
+                              ", which has not");
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found) throw;
+  }
+}
+
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
-  if (!names_a_study(word, workspace)) return selected_runs(word, workspace);
+  if (!names_a_study(word, workspace)) {
+    auto rows = selected_runs(word, workspace);
+    tell_of_running(word, rows, workspace);
+    return rows;
+  }
   return rows_of_study(app::find_study(workspace.folders().studies(), word), workspace);
 }
 

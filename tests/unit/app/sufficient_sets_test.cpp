@@ -203,6 +203,44 @@ TEST_CASE("sufficient sets: with each budget the answer claims only what was tri
   }
 }
 
+/// The search again, where what an earlier one asked costs nothing.
+Asked search_on(const Table& table, const Asked& before, std::size_t budget) {
+  Asked asked;
+  const auto ask =
+      [&](const ChangeSet& set, const std::set<ChangeSet>& known, std::set<ChangeSet>& sets) {
+        const Outcome outcome = table.at(set.to_ulong());
+        // What could not be made is made again.
+        if (known.contains(set) && outcome != Outcome::unresolved) return outcome;
+        if (asked.runs() >= budget) return Outcome::not_made;
+        sets.insert(set);
+        return outcome;
+      };
+  const Oracle oracle{
+      [&](const ChangeSet& set) { return ask(set, before.tried, asked.tried); },
+      [&](const ChangeSet& set) { return ask(set, before.repeated, asked.repeated); }};
+  asked.answer = find_sufficient_sets(changes_in(table), oracle);
+  return asked;
+}
+
+TEST_CASE("sufficient sets: the most runs that are left, with confirming ones, are enough") {
+  std::mt19937 random(23);
+  std::size_t more = 0;
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t count = 1 + random() % 5;
+    const Table table =
+        round % 2 == 0 ? random_losses(count, random) : random_outcomes(count, random);
+    const std::size_t all = search(table).runs();
+    for (std::size_t budget = 2; budget < all; ++budget) {
+      INFO("round " << round << ", budget " << budget);
+      const Asked part = search(table, budget);
+      const Asked rest = search_on(table, part, part.answer.most_runs_left);
+      CHECK(rest.answer.end == SearchEnd::searched);
+      more += rest.runs() > part.answer.runs_left ? 1 : 0;
+    }
+  }
+  CHECK(more > 100);  // confirming runs count
+}
+
 TEST_CASE("sufficient sets: what was tried within a budget is what a larger one begins with") {
   std::mt19937 random(18);
   for (int round = 0; round < 100; ++round) {
@@ -275,6 +313,40 @@ TEST_CASE("sufficient sets: one among 40 changes is found within a budget, and w
   CHECK(answer.untried_count > 500'000'000'000);
   CHECK(answer.untried_count < 549'755'813'888);  // 2^39
   CHECK(answer.untried.size() == SufficientSets::most_listed);
+}
+
+TEST_CASE("sufficient sets: what one among 2^40 sets leaves is not looked for without end") {
+  const std::size_t count = 40;
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::size_t runs = 0;
+  const auto ask = [&](const ChangeSet& set) {
+    if (runs == most) return Outcome::not_made;
+    ++runs;
+    return set.all() ? Outcome::differs : Outcome::agrees;
+  };
+  const auto repeat = [&](const ChangeSet& set) {
+    if (most != std::numeric_limits<std::size_t>::max()) return Outcome::not_made;
+    return ask(set);
+  };
+  REQUIRE(find_sufficient_sets(count, {ask, repeat}, {true}).is_complete);
+  const std::size_t all = runs - 2;  // without the confirming ones
+  SECTION("all sets are implied, and only confirming runs are missing") {
+    most = all;
+    runs = 0;
+    const SufficientSets answer = find_sufficient_sets(count, {ask, repeat}, {true});
+    CHECK(answer.end == SearchEnd::spent);
+    CHECK(answer.untried_count == 0);
+    CHECK(answer.runs_left == 2);
+    CHECK(answer.most_runs_left == 2);
+  }
+  SECTION("nearly all sets are implied") {
+    most = all - 1;
+    runs = 0;
+    const SufficientSets answer = find_sufficient_sets(count, {ask, repeat}, {true});
+    CHECK(answer.end == SearchEnd::spent);
+    CHECK(answer.untried_count > 1'000'000);
+    CHECK(answer.untried.size() <= SufficientSets::most_listed);
+  }
 }
 
 TEST_CASE(

@@ -97,7 +97,7 @@ TEST_CASE("formats: the schema of an explanation has exactly the keys that are w
   explanation.sufficient = {{{"seed"}, true, true}};
   explanation.necessary = explanation.cause = {"seed"};
   explanation.masking = explanation.failed = explanation.unresolved = {{"seed", "code"}};
-  explanation.untried = {1, {{"code"}}, 2, 0.5};
+  explanation.untried = {1, {{"code"}}, 2, 0.5, 3};
   SchemaChecker schema("explanation");
   CHECK(problems(schema, to_json(explanation)) == Texts{});
   CHECK(schema.unused() == Names{});
