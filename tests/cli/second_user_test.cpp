@@ -114,11 +114,14 @@ class Victim {
                                                         ? " " + arguments[1]
                                                         : std::string())];
     ++(answer.status == 0 ? done : refused);
+    if (answer.status != 0)
+      last_error_ = base::quote_command(arguments) + ": " + answer.errors + answer.output;
     // A crash, or a fault of the program's own, is never an answer.
-    INFO(arguments[0] << " " << arguments[1] << "\n" << answer.output << answer.errors);
+    INFO(base::quote_command(arguments) << "\n" << answer.output << answer.errors);
     CHECK(answer.status < 128);
     CHECK(answer.status >= 0);
     CHECK(answer.errors.find("internal") == std::string::npos);
+    if (canaries_ != nullptr) REQUIRE(canaries_->harm() == "");
     return answer;
   }
 
@@ -176,14 +179,32 @@ class Victim {
                          "--version"})
                .status == 0;
   }
+  /// As an administrator makes it whole: new, with what the victim has fetched and run.
+  void renew(unsigned number) {
+    // Nothing is removed: the attacker may have moved the pool there.
+    const fs::path away = sabath.folder() / "away" / std::to_string(number);
+    for (const char* const name : {"cache", "scratch", "sticky"}) {
+      fs::create_directories(away / name);
+      for (const auto& entry : fs::directory_iterator(sabath.folder() / "shared" / name))
+        fs::rename(entry.path(), away / name / entry.path().filename());
+    }
+    fs::permissions(sabath.folder() / "away", fs::perms::owner_all);
+    const std::string which = std::to_string(number % sources);
+    REQUIRE(run({"fetch", "pinned-" + which}).status == 0);
+    REQUIRE(run({"fetch", url_of(number % sources)}).status == 0);
+    REQUIRE(run({"run", work_recipe_, "--set", "n=" + which}).status == 0);
+  }
   unsigned right() const { return right_; }
   std::string summary() const {
     std::string text;
     for (const auto& [name, count] : counts_)
       text += (text.empty() ? "" : ", ") + name + " " + std::to_string(count.first) + " done " +
               std::to_string(count.second) + " refused";
-    return text;
+    return text + "\nthe last refusal: " + last_error_;
   }
+
+  /// Looked at after each command.
+  void watch(const test::Canaries& canaries) { canaries_ = &canaries; }
 
   test::Sabath sabath{};
 
@@ -281,6 +302,8 @@ class Victim {
 
   std::string work_recipe_{};
   std::string hello_recipe_{};
+  const test::Canaries* canaries_ = nullptr;
+  std::string last_error_{};
   std::map<std::string, std::pair<unsigned, unsigned>> counts_{};
   unsigned right_ = 0;
 };
@@ -299,6 +322,8 @@ TEST_CASE("second user: whatever is planted and exchanged, commands touch and be
   }
   const fs::path home = victim.sabath.folder();
   const test::Canaries canaries(home);
+  victim.watch(canaries);
+  victim.renew(0);
   Planter planter(victim.cache());
   test::Attack attack(home, [&] { planter.plant(); });
   attack.heal();
@@ -310,12 +335,21 @@ TEST_CASE("second user: whatever is planted and exchanged, commands touch and be
   for (; std::chrono::steady_clock::now() - begin < time; ++rounds) {
     victim.work(rounds);
     attack.pause();
-    REQUIRE(canaries.are_whole());
+    REQUIRE(canaries.harm() == "");
+    victim.check(rounds);
+    victim.renew(rounds);
+    test::Child planting([&]() -> std::string {
+      if (!test::become_member(test::attacking_user)) return "cannot become another";
+      for (int i = 0; i < 40; ++i)
+        planter.plant();
+      return "";
+    });
+    REQUIRE(planting.wait() == "");
     victim.check(rounds);
     attack.resume();
   }
   attack.end();
-  CHECK(canaries.are_whole());
+  CHECK(canaries.harm() == "");
   CHECK(attack.count() > 0);
   CHECK(victim.right() > 0);
   std::cout << "second user: " << rounds << " rounds in " << time.count() << " s, "

@@ -22,7 +22,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -188,10 +190,13 @@ class Canaries {
     pooled_.reset(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     before_ = picture_of(victim_);
   }
-  bool are_whole() const {
+  /// What has changed; empty where all is as it was.
+  std::string harm() const {
     struct stat status {};
-    return picture_of(victim_) == before_ && ::fstat(pooled_.get(), &status) == 0 &&
-           status.st_nlink == 1;
+    const std::string now = picture_of(victim_);
+    if (now != before_) return "it was\n" + before_ + "and is\n" + now;
+    const bool is_there = ::fstat(pooled_.get(), &status) == 0 && status.st_nlink == 1;
+    return is_there ? "" : "a file of the pool has " + std::to_string(status.st_nlink) + " names";
   }
 
  private:
@@ -211,6 +216,7 @@ class Attack {
     for (unsigned seed = 1; seed <= 2; ++seed) {
       processes_.emplace_back([this, seed, &plant]() -> std::string {
         if (!become_member(attacking_user)) return "cannot become another";
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also where the test crashes
         Attacker attacker(home_, seed, plant);
         while (!shared_->ends) {
           if (shared_->is_paused) {
