@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 
 #include <cerrno>
 #include <random>
@@ -30,6 +31,16 @@ std::string dated_name(const std::string& name,
          digits(14, 2) + digits(17, 2) + "-" + end;
 }
 
+/// Whoever could exchange the new folder could choose what is written over.
+void require_fixed(const std::filesystem::path& folder) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0 || !base::can_others_exchange(status)) return;
+  throw base::Error(
+      base::ErrorKind::storage,
+      folder.string() + ": others can exchange what is in it; nothing is written there",
+      "chmod go-w " + folder.string() + ", or set SABATH_HOME to another folder");
+}
+
 }  // namespace
 
 std::uint64_t random_bits() {
@@ -47,6 +58,8 @@ std::filesystem::path make_dated_folder(const std::filesystem::path& parent,
                                         base::Clock& clock,
                                         const std::string& first) {
   base::make_directories(parent);
+  require_fixed(parent.parent_path());
+  require_fixed(parent);
   while (true) {
     std::filesystem::path directory =
         parent / dated_name(name, static_cast<std::size_t>(letters), first, clock.now());

@@ -1,7 +1,6 @@
 #include "node_staging.hpp"
 
 #include <sabath/app/sites.hpp>
-#include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
@@ -88,22 +87,25 @@ void see_instead(const fs::path& source, const fs::path& copy, spec::PlannedStag
 }
 
 ScratchFolder::ScratchFolder(const fs::path& scratch)
-    : path_(scratch / (std::string(scratch_head) + own_text())) {
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(scratch, code)) {
-    const std::string name = entry.path().filename().string();
+    : beneath_(scratch), path_(scratch / (std::string(scratch_head) + own_text())) {
+  base::make_directories(scratch);
+  const base::Directory above = beneath_.directory(scratch);
+  if (base::can_others_exchange(above.status())) {
+    throw base::Error(base::ErrorKind::storage,
+                      scratch.string() + ": others can exchange what is in it",
+                      "make it sticky (chmod +t), or name another scratch folder for the site");
+  }
+  for (const std::string& name : above.names()) {
     if (!name.starts_with(scratch_head)) continue;
     const auto process = ProcessIdentity::parse(name.substr(scratch_head.size()));
     // Of another node's nobody can tell here.
     if (process && base::liveness_of(*process) == base::Liveness::gone)
-      base::remove_own_tree(entry.path());
+      base::remove_own_tree(beneath_, scratch / name);
   }
-  base::make_directories(scratch);
-  const base::Beneath beneath(scratch);
-  const int made = beneath.make(path_, 0700);
+  const int made = beneath_.make(path_, 0700);
   if (made != 0 && made != EEXIST) base::throw_errno(path_.string(), "cannot make", made);
   // Others may write to the folder above, and can foresee the name.
-  const struct stat status = beneath.directory(path_).status();
+  const struct stat status = beneath_.directory(path_).status();
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw base::Error(base::ErrorKind::storage,
                       path_.string() + ": is not a private folder of this user",
@@ -112,7 +114,7 @@ ScratchFolder::ScratchFolder(const fs::path& scratch)
 }
 
 ScratchFolder::~ScratchFolder() {
-  base::remove_own_tree(path_);
+  base::remove_own_tree(beneath_, path_);
 }
 
 }  // namespace sabath::app

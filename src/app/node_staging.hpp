@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/env/environment_image.hpp>
@@ -30,7 +31,7 @@ void see_instead(const std::filesystem::path& source,
                  spec::PlannedStage& stage);
 
 /// A folder of this process beneath `scratch`, removed with this. Those of processes of this node
-/// that are gone are removed first. Throws Error{storage}.
+/// that are gone are removed first. Throws Error{storage}, also where others could exchange it.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& scratch);
@@ -41,6 +42,7 @@ class ScratchFolder {
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
+  base::Beneath beneath_;
   std::filesystem::path path_;
 };
 

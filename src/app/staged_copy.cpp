@@ -2,6 +2,7 @@
 
 #include "copied_files.hpp"
 
+#include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -142,6 +143,11 @@ bool has_users(const fs::path& place) noexcept {
   }
 }
 
+/// The folder above is the user's own, by whatever links the site names it.
+void remove_own(const fs::path& path) {
+  base::remove_own_tree(base::Beneath(path.parent_path()), path);
+}
+
 /// Removes a copy that nobody uses. One who comes says first that he uses it, and looks then
 /// whether it is being removed; this says first that it removes it, and looks then who uses it: at
 /// least one of both sees the other.
@@ -157,7 +163,7 @@ void remove_unused(const fs::path& place) noexcept {
       return;
     }
     fs::rename(place, gone, code);
-    base::remove_own_tree(code ? place : gone);
+    remove_own(code ? place : gone);
   } catch (const std::exception&) {
     return;  // the next one does it
   }
@@ -186,7 +192,7 @@ void remove_all_unused(const fs::path& root) {
     if (!fs::is_directory(entry.symlink_status(none))) continue;
     if (!fs::is_directory(fs::symlink_status(users_of(entry.path()), none))) continue;
     if (name.starts_with(gone_head) && is_digest(name.substr(name.rfind('-') + 1))) {
-      base::remove_own_tree(entry.path());
+      remove_own(entry.path());
     } else if (is_digest(name)) {
       remove_unused(entry.path());
     }
@@ -201,13 +207,14 @@ fs::path root_in(const fs::path& folder) {
 bool can_be_exchanged(const fs::path& root) {
   struct stat status {};
   if (::stat(root.parent_path().c_str(), &status) != 0) return true;
-  return base::can_others_write(status) && (status.st_mode & S_ISVTX) == 0;
+  return base::can_others_exchange(status);
 }
 
 bool is_users_own(const fs::path& root) {
   struct stat status {};
   return ::lstat(root.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid() && !can_be_exchanged(root);
+         status.st_uid == ::geteuid() && !base::can_others_write(status) &&
+         !can_be_exchanged(root);
 }
 
 /// The name of the folder is known to everybody, and others may write where it lies: it is used
@@ -294,11 +301,11 @@ bool fill(const fs::path& place, const CopySource& source, base::Observer& obser
     return false;
   }
   const fs::path unfinished = place / ("making-" + own_text());
-  base::remove_own_tree(unfinished);
+  remove_own(unfinished);
   try {
     source.make(unfinished);
   } catch (...) {
-    base::remove_own_tree(unfinished);
+    remove_own(unfinished);
     throw;
   }
   fs::rename(unfinished, place / "data");

@@ -44,9 +44,13 @@ bool can_others_write(const struct stat& status) {
   return (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid);
 }
 
-bool remove_own_tree(const std::filesystem::path& path) noexcept {
+bool can_others_exchange(const struct stat& directory) {
+  return can_others_write(directory) && (directory.st_mode & S_ISVTX) == 0;
+}
+
+bool remove_own_tree(const Beneath& beneath, const std::filesystem::path& path) noexcept {
   try {
-    const auto [parent, name] = Beneath::anywhere().parent_of(path);
+    const auto [parent, name] = beneath.parent_of(path);
     const auto entry = parent.status_of(name);
     if (!entry) return true;
     if (!S_ISDIR(entry->st_mode)) return parent.unlink(name) == 0;
@@ -58,6 +62,14 @@ bool remove_own_tree(const std::filesystem::path& path) noexcept {
       folder.remove_tree(inner);
     const int code = parent.remove_empty(name);
     return code == 0 || code == ENOENT;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool remove_own_tree(const std::filesystem::path& path) noexcept {
+  try {
+    return remove_own_tree(Beneath::anywhere(), path);
   } catch (const std::exception&) {
     return false;
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "file_status.hpp"
+
 #include <sabath/cache/cache.hpp>
 
 #include <cstdint>
@@ -15,6 +17,7 @@ struct Inspection {
   std::uint64_t bytes_hashed = 0;
   std::uint64_t inode = 0;    ///< of what was looked at
   std::string fingerprint{};  ///< of an object, before it was read
+  FileStatus status{};        ///< the same as the kernel says it
   Tree tree{};                ///< for a tree with a right manifest
   std::vector<VerifyFinding> damaged{};
 };

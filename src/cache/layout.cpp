@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 
 #include <algorithm>
 #include <array>
@@ -121,6 +122,12 @@ void check_top(const base::Beneath& beneath) {
   }
 }
 
+[[noreturn]] void throw_removed(const fs::path& root) {
+  throw Error(ErrorKind::storage,
+              root.string() + ": the cache was removed while it was used",
+              "give the command again: what is missing is fetched or made anew");
+}
+
 }  // namespace
 
 Layout::Layout(const fs::path& root)
@@ -161,6 +168,17 @@ std::optional<std::string> Layout::why_unusable() const {
 
 bool Layout::is_shared() const {
   return is_shared_folder(root_);
+}
+
+bool Layout::is_exposed(const fs::path& folder) const {
+  for (fs::path at = folder;; at = at.parent_path()) {
+    try {
+      if (base::can_others_write(beneath_.directory(at).status())) return true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::not_found) return true;
+    }
+    if (at == root_ || !at.has_relative_path()) return false;
+  }
 }
 
 fs::path Layout::object(const base::Digest& digest) const {
@@ -239,7 +257,8 @@ bool Layout::make_folder(const fs::path& path, base::Durability durability, int&
 void Layout::ensure_folder(const fs::path& path, base::Durability durability) const {
   int code = 0;
   make_folder(path, durability, code);
-  if (code == ENOENT && path != root_) {
+  if (code == ENOENT) {
+    if (path == root_ || path.parent_path() == root_) throw_removed(root_);
     ensure_folder(path.parent_path(), durability);
     make_folder(path, durability, code);
   }

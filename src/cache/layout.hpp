@@ -24,6 +24,8 @@ class Layout {
   std::optional<std::string> why_unusable() const;
   /// May the group write here?
   bool is_shared() const;
+  /// Can others exchange what is in a folder of the cache, or a folder above it?
+  bool is_exposed(const std::filesystem::path& folder) const;
 
   const std::filesystem::path& root() const noexcept { return root_; }
   /// All changes of what lies in the cache go through this.

@@ -50,7 +50,7 @@ bool is_same_but_for_names(const FileStatus& a, const FileStatus& b) {
 }
 
 void sync_file(const fs::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot store", errno);
 }
 
@@ -70,6 +70,7 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
     result.damaged.push_back({path, "is no regular file"});
     return result;
   }
+  result.status = *status;
   result.fingerprint = fingerprint(*status);
   if (!full && memo_.vouches(kind, digest, result.fingerprint)) {
     if (progress) progress(result.size_bytes);
@@ -78,6 +79,7 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
   const HashedFile hashed = hash_file(path, progress);
   result.bytes_hashed = static_cast<std::uint64_t>(hashed.status.st_size);
   result.inode = hashed.status.st_ino;
+  result.status = hashed.status;
   result.fingerprint = fingerprint(hashed.status);
   if (hashed.digest == digest) {
     memo_.remember(kind, digest, result.fingerprint);
@@ -89,6 +91,11 @@ Inspection ObjectStore::inspect(const base::Digest& digest,
 }
 
 std::optional<Object> ObjectStore::find(const base::Digest& digest) const {
+  auto found = look(digest);
+  return found ? std::optional(std::move(found->object)) : std::nullopt;
+}
+
+std::optional<ObjectStore::Found> ObjectStore::look(const base::Digest& digest) const {
   Inspection inspection;
   const fs::path path = layout_.object(digest);
   try {
@@ -99,10 +106,11 @@ std::optional<Object> ObjectStore::find(const base::Digest& digest) const {
   }
   if (!inspection.exists) return std::nullopt;
   if (inspection.damaged.empty()) {
-    if (uses_ == nullptr) return Object{digest, inspection.size_bytes, path};
+    Found found{{digest, inspection.size_bytes, path}, inspection.status};
+    if (uses_ == nullptr) return found;
     uses_->note(layout_.used_object(digest));
     if (!link_status(path)) return std::nullopt;  // collected in this moment
-    return Object{digest, inspection.size_bytes, path};
+    return found;
   }
   if (uses_ != nullptr) set_aside(layout_, clock_, path, digest, inspection.inode);
   return std::nullopt;
@@ -137,33 +145,39 @@ Object ObjectStore::adopt(const base::Beneath& from,
               "remove that file");
 }
 
-std::optional<std::string> ObjectStore::take_inode(const Object& object,
-                                                   const fs::path& file) const {
-  const auto before = link_status(object.path);
-  if (!before) return "the object is gone";
+std::optional<std::string> ObjectStore::take_inode(const Found& found, const fs::path& file) const {
+  const auto [object, right] = found;
+  // Its owner may write to it at any time.
+  if (right.st_uid != ::geteuid() && right.st_uid != 0) return "the object is another user's";
+  const base::Beneath run(file.parent_path());
   const fs::path link = file.parent_path() / (".sabath-" + object.digest.hex);
-  ::unlink(link.c_str());  // of who was killed in this moment
-  if (::link(object.path.c_str(), link.c_str()) != 0) return why_not_linked(errno);
-  if (::rename(link.c_str(), file.c_str()) != 0) {
-    const int problem = errno;
-    ::unlink(link.c_str());
+  run.unlink(link);  // of who was killed in this moment
+  if (const int problem = run.make_hard_link(object.path, link)) return why_not_linked(problem);
+  // Another user may have put another file in the object's place since it was found right.
+  const auto linked = link_status(link);
+  if (!linked || !is_same_but_for_names(right, *linked)) {
+    run.unlink(link);
+    return "the object was exchanged meanwhile";
+  }
+  if (const int problem = run.rename(link, file)) {
+    run.unlink(link);
     return why_not_linked(problem);
   }
   // A new name changes the ctime, which is part of what the memo vouches for.
   const auto after = link_status(object.path);
-  if (after && is_same_but_for_names(*before, *after))
+  if (after && is_same_but_for_names(right, *after))
     memo_.remember(kind, object.digest, fingerprint(*after));
   return std::nullopt;
 }
 
 std::optional<std::string> ObjectStore::link(const base::Digest& digest,
                                              const fs::path& file) const {
-  const auto object = find(digest);
-  if (!object) return "the object is gone";
+  const auto found = look(digest);
+  if (!found) return "the object is gone";
   const auto status = link_status(file);
   // Of two names of one file rename(2) leaves both.
-  if (status && is_one(*status, link_status(object->path))) return std::nullopt;
-  return take_inode(*object, file);
+  if (status && is_one(*status, found->status)) return std::nullopt;
+  return take_inode(*found, file);
 }
 
 std::optional<std::string> ObjectStore::make_object(const fs::path& file,
@@ -172,7 +186,8 @@ std::optional<std::string> ObjectStore::make_object(const fs::path& file,
                                                     bool durable) const {
   const fs::path path = layout_.object(digest);
   layout_.ensure_folder(path.parent_path());
-  if (::chmod(file.c_str(), 0444) != 0) return why_not_linked(errno);
+  const base::Beneath run(file.parent_path());
+  if (const int code = run.set_mode(file, 0444); code != 0) return why_not_linked(code);
   if (durable) sync_file(file);
   const int problem = layout_.beneath().make_hard_link(file, path);
   if (problem == EEXIST) return in_the_way;
@@ -188,7 +203,7 @@ std::optional<std::string> ObjectStore::make_object(const fs::path& file,
     }
     if (is_one(hashed, linked)) layout_.beneath().unlink(path);
   }
-  ::chmod(file.c_str(), hashed.st_mode & 07777);
+  run.set_mode(file, hashed.st_mode & 07777);
   return problem == 0 ? changed_since : why_not_linked(problem);
 }
 
@@ -202,8 +217,8 @@ std::optional<std::string> ObjectStore::share(const fs::path& file,
   if (auto reason = why_not_shared(*status)) return reason;
   if (fingerprint(hashed) != fingerprint(*status)) return changed_since;
   for (int tries = 0; tries < 8; ++tries) {
-    if (const auto present = find(digest)) {
-      if (durable) sync_file(present->path);
+    if (const auto present = look(digest)) {
+      if (durable) sync_file(present->object.path);
       const auto now = link_status(file);
       if (!now || !is_same_but_for_names(hashed, *now)) return changed_since;
       return take_inode(*present, file);

@@ -45,7 +45,12 @@ class ObjectStore {
                                   const std::filesystem::path& file) const;
 
  private:
-  std::optional<std::string> take_inode(const Object& object,
+  struct Found {
+    Object object{};
+    FileStatus status{};  ///< of the file that was found right
+  };
+  std::optional<Found> look(const base::Digest& digest) const;
+  std::optional<std::string> take_inode(const Found& found,
                                         const std::filesystem::path& file) const;
   /// Makes the file the object, if it is still as it was hashed; or says why not.
   std::optional<std::string> make_object(const std::filesystem::path& file,

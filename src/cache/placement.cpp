@@ -2,6 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <linux/fs.h>
@@ -58,8 +59,9 @@ class NewFile {
               "remove it, or choose another place");
 }
 
-/// Hashes what it copies: a copy is never taken for good because a system call said so.
-void copy_checked(int from, const NewFile& to, const Object& object, const fs::path& destination) {
+/// Reads to the end, and throws Error{integrity} unless these were the object's bytes.
+template <class Take>
+void read_checked(int from, const Object& object, const Take& take) {
   base::Hasher hasher;
   std::vector<std::byte> buffer(1U << 20U);
   while (true) {
@@ -68,7 +70,7 @@ void copy_checked(int from, const NewFile& to, const Object& object, const fs::p
     if (got < 0) base::throw_errno(object.path.string(), "cannot read", errno);
     if (got == 0) break;
     const auto bytes = base::ByteView(buffer).first(static_cast<std::size_t>(got));
-    base::write_all(to.fd(), bytes, destination);
+    take(bytes);
     hasher.update(bytes);
   }
   const base::Digest copied = hasher.finish();
@@ -78,6 +80,12 @@ void copy_checked(int from, const NewFile& to, const Object& object, const fs::p
                     copied.text(),
                 "'sabath verify' finds what else is damaged");
   }
+}
+
+/// Hashes what it copies: a copy is never taken for good because a system call said so.
+void copy_checked(int from, const NewFile& to, const Object& object, const fs::path& destination) {
+  read_checked(
+      from, object, [&](base::ByteView bytes) { base::write_all(to.fd(), bytes, destination); });
 }
 
 /// False where the file system has no symbolic links.
@@ -94,15 +102,25 @@ bool share_blocks(int from, int to) {
   return ::ioctl(to, FICLONE, from) == 0;
 }
 
+bool share_object(int from, int to, const Object& object) {
+  if (!share_blocks(from, to)) return false;
+  struct stat folder {};
+  const bool is_safe =
+      ::stat(object.path.parent_path().c_str(), &folder) == 0 && !base::can_others_write(folder);
+  if (!is_safe) read_checked(to, object, [](base::ByteView) {});
+  return true;
+}
+
 Placement place(const Object& object, const fs::path& destination, bool writable) {
   const fs::path target = fs::absolute(destination);
   base::make_directories(target.parent_path());
-  const base::UniqueFd from(::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const base::UniqueFd from(
+      ::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!from) base::throw_errno(object.path.string(), "cannot read", errno);
   const unsigned mode = writable ? 0644 : 0444;
   {
     NewFile file(target);
-    const bool shared = share_blocks(from.get(), file.fd());
+    const bool shared = share_object(from.get(), file.fd(), object);
     if (shared || writable) {
       if (!shared) copy_checked(from.get(), file, object, target);
       if (!file.put(mode)) throw_exists(target);

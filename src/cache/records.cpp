@@ -35,11 +35,31 @@ std::string meaning_of(const base::Digest& unpacked) {
   return unpacked.text();
 }
 
-/// Where a group may write, its members can move this user's files: an object (0444), or a second
-/// name of a file, is not a record.
-bool Records::is_believed(const struct stat& status) const {
-  if (!base::is_trusted_owner(status.st_uid, trust_)) return false;
-  if (!layout_.is_shared()) return true;
+bool belongs_at(const Layout& layout, const fs::path& path, const SourceRecord& record) {
+  return layout.source(record.url) == path;
+}
+
+bool belongs_at(const Layout& layout, const fs::path& path, const AssetRecord& record) {
+  return layout.asset(record.name) == path;
+}
+
+bool belongs_at(const Layout& layout, const fs::path& path, const StageOutputs& record) {
+  return layout.stage(record.key) == path;
+}
+
+bool belongs_at(const Layout& /*layout*/, const fs::path& /*path*/, const base::Digest& /*tree*/) {
+  return true;
+}
+
+bool must_be_own(const SourceRecord& record) {
+  return record.kind == SourceRecord::Kind::digest;
+}
+
+bool Records::is_own(const struct stat& status) {
+  return status.st_uid == ::geteuid();
+}
+
+bool Records::is_record_file(const struct stat& status) {
   constexpr mode_t record_mode = 0644;
   return (status.st_mode & 0777U) == record_mode && status.st_nlink == 1;
 }

@@ -21,9 +21,28 @@ std::string meaning_of(const AssetRecord& record);
 std::string meaning_of(StageOutputs record);
 std::string meaning_of(const base::Digest& unpacked);
 
+/// Does the name in a record lead to its place? One that another user has moved there does not. Of
+/// a URL with a query the record does not have all.
+bool belongs_at(const Layout& layout,
+                const std::filesystem::path& path,
+                const SourceRecord& record);
+bool belongs_at(const Layout& layout, const std::filesystem::path& path, const AssetRecord& record);
+bool belongs_at(const Layout& layout,
+                const std::filesystem::path& path,
+                const StageOutputs& record);
+/// Of an unpacked archive: its record is read with its place.
+bool belongs_at(const Layout& layout, const std::filesystem::path& path, const base::Digest& tree);
+
+/// Must this user have found out what it says? Which object has a digest that is declared.
+bool must_be_own(const SourceRecord& record);
+template <class Record>
+bool must_be_own(const Record& /*record*/) {
+  return false;
+}
+
 /// The records of one cache. A record counts when this user, root or a trusted owner has written
 /// it. A record of anybody else counts when this user's memo has its meaning: this user once wanted
-/// to write the same.
+/// to write the same. Where others can move records, one counts only in its own place.
 class Records {
  public:
   /// `layout` and `memo` must outlive it.
@@ -39,11 +58,13 @@ class Records {
       const auto content = layout_.beneath().read_if_exists(path);
       if (!content) return std::nullopt;
       auto record = parse(content->text, path.string());
-      if (!is_believed(*content->status) && !vouches(path, meaning_of(record))) return std::nullopt;
-      return record;
+      if (is_believed(path, *content->status, record) || vouches(path, meaning_of(record)))
+        return record;
     } catch (const base::Error& error) {
       const bool is_unreadable = error.kind() == base::ErrorKind::storage;
-      if (error.kind() != base::ErrorKind::usage && !(is_unreadable && layout_.is_shared())) throw;
+      if (error.kind() != base::ErrorKind::usage &&
+          !(is_unreadable && layout_.is_exposed(path.parent_path())))
+        throw;
     }
     return std::nullopt;
   }
@@ -59,20 +80,33 @@ class Records {
       return;
     }
     put(path, text);
-    if (layout_.is_shared()) remember(path, meaning);
+    if (layout_.is_exposed(path.parent_path())) remember(path, meaning);
   }
 
  private:
-  bool is_believed(const struct stat& status) const;
+  template <class Record>
+  bool is_believed(const std::filesystem::path& path,
+                   const struct stat& status,
+                   const Record& record) const {
+    if (!base::is_trusted_owner(status.st_uid, trust_)) return false;
+    if (must_be_own(record) && !is_own(status)) return false;
+    return !layout_.is_exposed(path.parent_path()) ||
+           (is_record_file(status) && belongs_at(layout_, path, record));
+  }
+  static bool is_own(const struct stat& status);
+  /// Where a group may write, its members can move this user's files: an object (0444), or a second
+  /// name of a file, is not a record.
+  static bool is_record_file(const struct stat& status);
   bool vouches(const std::filesystem::path& path, const std::string& meaning) const;
   void remember(const std::filesystem::path& path, const std::string& meaning) const;
   /// Has another user written a record that says the same?
   template <class Same>
   bool is_known(const std::filesystem::path& path, Same&& is_same) const {
-    if (!layout_.is_shared()) return false;
+    if (!layout_.is_exposed(path.parent_path())) return false;
     try {
       const auto content = layout_.beneath().read_if_exists(path);
-      return content && !is_believed(*content->status) && is_same(content->text);
+      return content && !is_own(*content->status) && is_record_file(*content->status) &&
+             is_same(content->text);
     } catch (const base::Error&) {
       return false;
     }

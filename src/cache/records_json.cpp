@@ -196,8 +196,9 @@ std::string unpacked_text(const base::Digest& archive, const base::Digest& tree)
 base::Digest parse_unpacked(std::string_view text, const std::string& origin) {
   JsonDocument document = JsonDocument::parse(text, origin);
   JsonReader root = begin(document);
-  read_sha256(root.required("archive"));
+  const base::Digest archive = read_sha256(root.required("archive"));
   base::Digest tree = read_sha256(root.required("tree"));
+  if (std::filesystem::path(origin).stem() != archive.hex) root.problem("of another archive");
   finish(document, root);
   return tree;
 }

@@ -18,7 +18,7 @@ namespace {
 
 /// Where on the device the first bytes lie, of a file that shares its blocks.
 std::optional<std::uint64_t> first_shared_block(const std::filesystem::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd) return std::nullopt;
   alignas(fiemap) std::array<unsigned char, sizeof(fiemap) + sizeof(fiemap_extent)> memory{};
   auto* const request = new (memory.data()) fiemap;

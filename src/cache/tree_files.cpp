@@ -26,16 +26,25 @@ void add(base::Hasher& hasher, const std::string& path, const FileStatus& status
   hasher.update(fingerprint(status) + "\n");
 }
 
-bool add_entry(base::Hasher& hasher, const fs::path& root, const base::ArchiveEntry& entry) {
+using Seen = std::unordered_map<std::string, std::string>;
+
+bool add_entry(base::Hasher& hasher,
+               const fs::path& root,
+               const base::ArchiveEntry& entry,
+               Seen* seen) {
   const fs::path path = root / entry.path;
-  const auto status = link_status(path);
+  auto status = link_status(path);
   if (!status) return false;
   add(hasher, entry.path, *status);
-  if (!entry.link_target.empty() || !S_ISLNK(status->st_mode)) return true;
-  // The file is a link to an object: what counts is the object.
-  const auto target = target_status(path);
-  if (target) add(hasher, entry.path, *target);
-  return target.has_value();
+  if (!entry.link_target.empty()) return true;
+  if (S_ISLNK(status->st_mode)) {
+    // The file is a link to an object: what counts is the object.
+    status = target_status(path);
+    if (!status) return false;
+    add(hasher, entry.path, *status);
+  }
+  if (seen != nullptr) seen->insert_or_assign(path.native(), fingerprint(*status));
+  return true;
 }
 
 std::optional<std::string> problem_of_link(const fs::path& path, const base::ArchiveEntry& entry) {
@@ -68,7 +77,7 @@ std::optional<std::string> problem_of_file(const fs::path& path,
 }
 
 void sync_file(const fs::path& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd || ::fsync(fd.get()) != 0) base::throw_errno(path.string(), "cannot write", errno);
 }
 
@@ -80,11 +89,12 @@ void change_mode(const base::Beneath& beneath, const fs::path& path, mode_t mode
 }  // namespace
 
 std::optional<std::string> tree_fingerprint(const fs::path& root,
-                                            const std::vector<base::ArchiveEntry>& entries) {
+                                            const std::vector<base::ArchiveEntry>& entries,
+                                            Seen* seen) {
   base::Hasher hasher;
   std::set<fs::path> folders{fs::path()};
   for (const base::ArchiveEntry& entry : entries) {
-    if (!add_entry(hasher, root, entry)) return std::nullopt;
+    if (!add_entry(hasher, root, entry, seen)) return std::nullopt;
     fs::path folder = fs::path(entry.path).parent_path();
     while (folders.insert(folder).second)
       folder = folder.parent_path();

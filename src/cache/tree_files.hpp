@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 // What a tree's folder holds, held against its manifest.
@@ -18,9 +19,12 @@ namespace sabath::cache {
 inline constexpr const char* tree_marker = ".sabath-tree.json";
 
 /// One hash over the fingerprints of every file and folder that the manifest names; nothing when
-/// one is missing. A folder's own fingerprint gives away files that were added.
-std::optional<std::string> tree_fingerprint(const std::filesystem::path& root,
-                                            const std::vector<base::ArchiveEntry>& entries);
+/// one is missing. A folder's own fingerprint gives away files that were added. `seen` gets the
+/// fingerprint of each file by its path, of a link to an object that of the object.
+std::optional<std::string> tree_fingerprint(
+    const std::filesystem::path& root,
+    const std::vector<base::ArchiveEntry>& entries,
+    std::unordered_map<std::string, std::string>* seen = nullptr);
 
 /// Gives the sha256 of a file whose status was just seen.
 using DigestOf = std::function<base::Digest(const std::filesystem::path&, const FileStatus&)>;

@@ -98,10 +98,11 @@ bool is_one(const struct stat& a, const struct stat& b) {
 }
 
 bool share_into(const base::Beneath& beneath, const fs::path& path, const Object& object) {
-  const base::UniqueFd from(::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  const base::UniqueFd to = beneath.open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+  const base::UniqueFd from(
+      ::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const base::UniqueFd to = beneath.open_file(path, O_RDWR | O_CREAT | O_EXCL, 0644);
   if (!from || !to) base::throw_errno(path.string(), "cannot write", errno);
-  if (share_blocks(from.get(), to.get())) return true;
+  if (share_object(from.get(), to.get(), object)) return true;
   beneath.unlink(path);
   return false;
 }
@@ -143,11 +144,12 @@ TreeLook TreeStore::look(const base::Digest& digest) const {
   result.entries = std::move(manifest.entries);
   result.fingerprint = tree_fingerprint(path, result.entries);
   result.is_known = result.fingerprint && memo_.vouches(kind, digest, *result.fingerprint);
+  if (!result.is_known) result.fingerprint = tree_fingerprint(path, result.entries, &result.seen);
   return result;
 }
 
 void TreeStore::conclude(const base::Digest& digest, const TreeLook& look) const {
-  if (look.fingerprint && look.inspection.damaged.empty()) {
+  if (look.fingerprint && look.inspection.damaged.empty() && look.is_steady) {
     memo_.remember(kind, digest, *look.fingerprint);
   } else {
     memo_.forget(kind, digest);
@@ -168,7 +170,9 @@ Inspection TreeStore::inspect(const base::Digest& digest) const {
   for (const ArchiveEntry& entry : tree.entries) {
     const auto problem = problem_of(path, entry, [&](const fs::path& file, const FileStatus&) {
       inspection.bytes_hashed += entry.size_bytes;
-      return hash_file(file).digest;
+      const HashedFile hashed = hash_file(file);
+      tree.note_read(file, hashed.status);
+      return hashed.digest;
     });
     if (problem) inspection.damaged.push_back({path / entry.path, *problem});
   }
@@ -216,7 +220,10 @@ Tree TreeStore::adopt(const base::Beneath& from,
     if (code == 0) {
       trees.set_mode(new_name, 0555);
       trees.sync();
-      // Where somebody has put another one there meanwhile, its next use hashes it.
+      // Where somebody has put another one there meanwhile, its next use hashes it. Where others
+      // could do so at any moment, it does so anyway.
+      if (layout_.is_exposed(layout_.trees()) || layout_.is_exposed(layout_.objects()))
+        return tree_of(digest, path, entries);
       const auto note = tree_fingerprint(path, entries);
       const auto now = link_status(path);
       if (note && before && now && is_one(*before, *now)) memo_.remember(kind, digest, *note);

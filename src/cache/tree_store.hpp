@@ -1,6 +1,7 @@
 #pragma once
 
 #include "object_store.hpp"
+#include "tree_files.hpp"
 
 #include <sabath/base/archive.hpp>
 
@@ -17,6 +18,16 @@ struct TreeLook {
   std::vector<base::ArchiveEntry> entries{};  ///< none where the manifest is damaged
   std::optional<std::string> fingerprint{};   ///< none where a file is missing
   bool is_known = false;                      ///< the memo vouches for all of it
+  /// Of a tree that is not known: what `fingerprint` is made of.
+  std::unordered_map<std::string, std::string> seen{};
+  /// Was each file that was read the one that was looked at? Another user may exchange a folder
+  /// above it, and put it back.
+  bool is_steady = true;
+
+  void note_read(const std::filesystem::path& path, const FileStatus& read) {
+    const auto looked_at = seen.find(path.native());
+    if (looked_at == seen.end() || looked_at->second != cache::fingerprint(read)) is_steady = false;
+  }
 };
 
 /// The unpacked folders. A tree's manifest is the file `.sabath-tree.json` in it, written last; its

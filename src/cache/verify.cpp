@@ -57,7 +57,7 @@ class Verification {
   void advance(std::uint64_t amount);
   void end();
   void check_stop() const;
-  base::Digest digest_of(const fs::path& path, const FileStatus& status, Inspection& inspection);
+  base::Digest digest_of(const fs::path& path, const FileStatus& status, TreeLook& look);
   void check_files(std::vector<TreeFile>& files);
   void add(const Item& item);
 
@@ -149,15 +149,18 @@ void Verification::check_objects(std::vector<Item> objects) {
 
 base::Digest Verification::digest_of(const fs::path& path,
                                      const FileStatus& status,
-                                     Inspection& inspection) {
+                                     TreeLook& look) {
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (const auto known = right_.find(fingerprint(status)); known != right_.end()) {
     advance(size);
+    const std::lock_guard lock(mutex_);
+    look.note_read(path, status);
     return known->second;
   }
   const HashedFile hashed = hash_file(path, [this](std::uint64_t bytes) { advance(bytes); });
   const std::lock_guard lock(mutex_);
-  inspection.bytes_hashed += size;
+  look.inspection.bytes_hashed += size;
+  look.note_read(path, hashed.status);
   return hashed.digest;
 }
 
@@ -173,7 +176,7 @@ void Verification::check_files(std::vector<TreeFile>& files) {
     try {
       problem =
           problem_of(root, *files[i].entry, [&](const fs::path& path, const FileStatus& status) {
-            return digest_of(path, status, tree.look.inspection);
+            return digest_of(path, status, tree.look);
           });
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;

@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/env/environment_image.hpp>
@@ -143,6 +144,12 @@ fs::path own_folder(const fs::path& settled) {
   const std::string elsewhere =
       "\"environments\": {\"local\": ...} in the configuration names another place";
   require_executable(local, elsewhere);
+  struct stat above {};
+  if (::stat(local.c_str(), &above) != 0 || base::can_others_exchange(above)) {
+    throw Error(ErrorKind::environment,
+                local.string() + ": others can exchange what is in it",
+                "make it sticky (chmod +t); " + elsewhere);
+  }
   fs::path folder = local / ("sabath-" + std::to_string(::geteuid()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     base::throw_errno(folder.string(), "cannot make", errno);

@@ -162,6 +162,9 @@ struct EnvironmentStore::State {
                    const std::stop_token& stop,
                    const Errand& errand,
                    const spec::PackageLock* locked = nullptr) const;
+  /// Where errands work: in the cache, since gigabytes may pass through it. What they bring is
+  /// executed, so that where others could exchange it this is a folder of the user's own.
+  fs::path errands() const;
   /// A layer may execute what the one before it has: its programs are asked what they are.
   void trust_what_comes_before(const std::vector<spec::BuiltLayer>& before) const;
   /// A layer with what is known of it: of one that is not locked yet no more than its name.
@@ -224,7 +227,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
                                           const std::stop_token& stop,
                                           const Errand& errand,
                                           const spec::PackageLock* locked) const {
-  const ErrandFolder work(root, clock.now());
+  const ErrandFolder work(errands(), clock.now());
   std::vector<spec::BuiltLayer> before;
   base::Environment variables = clean_environment(options.environment);
   for (const spec::LayerSpec& wanted : spec.layers) {
@@ -236,7 +239,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
       set_own_variables(context.variables, wanted.variables, wanted.name);
     context.left_out = leave_out_python_paths(context.variables, wanted.kind, wanted.variables);
     const fs::path own = work.path() / wanted.name;
-    base::make_directories(own);
+    make_new_folder(own);
     errand(layer, {context, own, observer, stop, options.bring, options.limits});
     spec::BuiltLayer built = as_it_is(context, layer);
     const bool is_resolved = !built.lock.key.hex.empty();
@@ -248,6 +251,14 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
     before.push_back(std::move(built));
     add_layer(variables, before.back());
   }
+}
+
+fs::path EnvironmentStore::State::errands() const {
+  make_own_folder(root);
+  const auto reason = base::why_untrusted(root, options.trust);
+  if (!reason) return root;
+  if (options.state_directory.empty()) refuse_untrusted(*reason, "");
+  return fs::absolute(options.state_directory) / "errands";
 }
 
 void EnvironmentStore::State::trust_what_comes_before(

@@ -427,3 +427,19 @@ TEST_CASE("cli: an environment that somebody else can write is not used") {
   CHECK_THAT(answer.errors, Contains("envs/source"));
   CHECK(sabath.count_runs() == 1);
 }
+
+TEST_CASE("trouble: a home in which others can exchange folders gets no runs") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe("tiny", "true");
+  fs::create_directories(sabath.runs());
+  const fs::path open = GENERATE_COPY(sabath.home(), sabath.runs());
+  fs::permissions(open, fs::perms(0777));
+  const Answer refused = sabath({"run", recipe});
+  CHECK(refused.status == 16);
+  CHECK_THAT(refused.errors,
+             Contains(open.string() + ": others can exchange what is in it") &&
+                 Contains("chmod go-w " + open.string()));
+  CHECK(sabath.count_runs() == 0);
+  fs::permissions(open, fs::perms(01777));
+  CHECK(sabath({"run", recipe}).status == 0);
+}

@@ -24,17 +24,20 @@ forbid "SQL stays in src/catalog" 'SQLite::|sqlite3_' "${no_catalog[@]}"
 forbid "exit only in main" '(^|[^.>_[:alnum:]])exit\(' "${all[@]}"
 forbid "no lock is taken" '\b(flock|lockf)\(|F_(OFD_)?SETLKW?\b' "${all[@]}"
 forbid "nothing is left for later" '\b(TODO|FIXME|XXX)\b' "${all[@]}"
-# Where others may write, base::Beneath and base::Directory make, rename and remove. Fewer and fewer files are left.
+# Where others may write, base::Beneath and base::Directory make, rename and remove. These files of the cache and of
+# environments go by path, in folders where nobody else can exchange anything. src/app goes by path in runs, studies and
+# state: make_dated_folder refuses a home in which others can exchange folders, as ScratchFolder and StagedCopy do.
 by_path=(
-  src/cache/memo.cpp src/cache/placement.cpp src/cache/stale_places.cpp  # the user's own state, and what a user named
-  src/env/build_steps.cpp src/env/cmake_build.cpp src/env/conda_engine.cpp src/env/conda_install.cpp src/env/conda_layer.cpp
-  src/env/container_command.cpp src/env/container_engine.cpp src/env/container_layer.cpp src/env/environment_image.cpp
-  src/env/fetched_source.cpp src/env/git.cpp src/env/git_tree.cpp src/env/image_layout.cpp src/env/image_registry.cpp
-  src/env/package_check.cpp src/env/package_install.cpp src/env/pip.cpp src/env/pip_layer.cpp src/env/source_layer.cpp
-  src/env/source_tree.cpp src/env/check_record_json.cpp src/env/memo_json.cpp src/env/layer_builder.cpp
-  src/env/environment_store.cpp src/env/image_tools.cpp
-  src/cache/object_store.cpp  # links in runs
-  src/cache/layout.cpp        # the root, which the user named
+  # The user's own state (0700), and what the user names: the folder of `fetch -o`, the root of the cache.
+  src/cache/memo.cpp src/cache/stale_places.cpp src/env/memo_json.cpp src/cache/placement.cpp src/cache/layout.cpp
+  # The attempt of a build. LayerBuilder refuses, before it begins, a place that others can write to. A group that the
+  # configuration trusts may execute there anyway. The work of an errand is there, too, or else in the user's state.
+  src/env/build_steps.cpp src/env/check_record_json.cpp src/env/cmake_build.cpp src/env/conda_engine.cpp
+  src/env/conda_install.cpp src/env/conda_layer.cpp src/env/container_engine.cpp
+  src/env/container_layer.cpp src/env/fetched_source.cpp src/env/git.cpp src/env/git_tree.cpp src/env/image_layout.cpp
+  src/env/image_registry.cpp src/env/package_check.cpp src/env/package_install.cpp src/env/pip.cpp src/env/pip_layer.cpp
+  src/env/source_layer.cpp src/env/source_tree.cpp
+  src/env/environment_image.cpp  # beside a prefix that was found trusted, or in an own folder (0700) of a sticky one
 )
 mapfile -t beneath < <(find src/cache src/env -name '*.cpp' | sort | grep -vxFf <(printf '%s\n' "${by_path[@]}"))
 forbid "caches and environments are changed through base::Beneath" \

@@ -413,3 +413,33 @@ TEST_CASE("scratch: a folder of this process, and none of those that are gone") 
   }
   CHECK_FALSE(fs::exists(home / ("sabath-work-" + base::ProcessIdentity::current().text())));
 }
+
+TEST_CASE("staging: behind a link in a folder of a group all is removed, too") {
+  Staging staging;
+  fs::create_directories(staging.home / "group");
+  fs::create_symlink(staging.folder, staging.home / "group/link");
+  fs::permissions(staging.home / "group", fs::perms(0777));
+  const fs::path named = staging.home / "group/link";
+  {
+    const app::ScratchFolder scratch(named);
+    fs::create_directories(scratch.path() / "work");
+    CHECK(fs::exists(staging.folder / scratch.path().filename() / "work"));
+    const auto copy = app::StagedCopy::make(
+        named, app::files_to_copy(key_1, staging.source, {}), staging.clock, staging.observer, {});
+    REQUIRE(copy);
+    CHECK(base::read_file(copy->path() / "a/x") == "hello");
+  }
+  CHECK(fs::is_empty(staging.root()));
+  fs::remove(staging.root());
+  CHECK(fs::is_empty(staging.folder));
+}
+
+TEST_CASE("scratch: a folder in which others can exchange things is not used, a sticky one is") {
+  Staging staging;
+  fs::permissions(staging.folder, fs::perms(0777));
+  CHECK_THROWS_AS(app::ScratchFolder(staging.folder), base::Error);
+  CHECK(fs::is_empty(staging.folder));
+  fs::permissions(staging.folder, fs::perms(01777));
+  CHECK(fs::exists(app::ScratchFolder(staging.folder).path()));
+  CHECK(fs::is_empty(staging.folder));
+}

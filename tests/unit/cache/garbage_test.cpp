@@ -1,6 +1,6 @@
 // What is kept and what goes.
 #include "cache_home.hpp"
-#include "child.hpp"
+#include "support/child.hpp"
 #include "support/child_process.hpp"
 
 #include <sabath/cache/keeping.hpp>

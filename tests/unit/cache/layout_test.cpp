@@ -90,3 +90,19 @@ TEST_CASE("layout: user and password are no part of a URL's key") {
   CHECK(layout.source("https://u:p@host/a") == layout.source("https://host/a"));
   CHECK(layout.source("https://host/a?v=1") != layout.source("https://host/a?v=2"));
 }
+
+TEST_CASE("cache: one that is removed while it is used says so, and what to do") {
+  CacheHome home;
+  auto cache = home.open();
+  test::put(cache, "before");
+  fs::remove_all(home.root());
+  const auto error = error_of([&] { test::put(cache, "after"); });
+  REQUIRE(error);
+  CHECK(error->kind() == base::ErrorKind::storage);
+  CHECK(std::string(error->what()).find(home.root().string() + ": the cache was removed") !=
+        std::string::npos);
+  CHECK(error->hint().find("again") != std::string::npos);
+  CHECK_FALSE(cache.find(base::sha256_of("before")));
+  auto anew = home.open();
+  CHECK(test::put(anew, "after").size_bytes == 5);
+}

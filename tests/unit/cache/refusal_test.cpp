@@ -1,6 +1,6 @@
 // Disks that refuse at the wrong moment: what is there already stays for a later attempt.
 #include "cache_home.hpp"
-#include "child.hpp"
+#include "support/child.hpp"
 
 #include <cache/tree_journal.hpp>
 #include <catch2/catch.hpp>

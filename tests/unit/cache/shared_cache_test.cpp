@@ -1,6 +1,6 @@
 // A cache that its group may write.
 #include "cache_home.hpp"
-#include "child.hpp"
+#include "support/child.hpp"
 
 #include <sabath/cache/keeping.hpp>
 

@@ -1,7 +1,12 @@
 // What another member of the group cannot make a collection do.
 #include "shared_cache.hpp"
 
+#include <cache/tree_store.hpp>
+
 #include <algorithm>
+#include <cstdio>
+
+#include <fcntl.h>
 
 using namespace sabath;
 using test::error_of;
@@ -137,4 +142,71 @@ TEST_CASE("cache: a user's own links keep working where nobody else can make any
   const auto object = put(cache, "elsewhere");
   CHECK(cache.find(object.digest));
   CHECK_FALSE(fs::is_empty(home / "disk/objects"));
+}
+
+TEST_CASE("shared: a run's output never becomes one file with another user's object") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto object = put(cache, "content");
+  SharedCache::give(object.path);
+  REQUIRE(cache.find(object.digest));
+  fs::create_directories(shared.home / "run");
+  CHECK(cache.link(object.digest, shared.home / "run/x").value_or("").find("another user") !=
+        std::string::npos);
+  CHECK_FALSE(fs::exists(shared.home / "run/x"));
+  CHECK(fs::is_empty(shared.home / "run"));
+}
+
+TEST_CASE("shared: a tree that is exchanged only while it is read is not believed later") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  base::Digest digest;
+  {
+    auto cache = shared.open();
+    digest = cache.publish_tree({{"a", put(cache, "right")}}).digest;
+  }
+  // The folders of another user, with other bytes under the same names. An exchange of the folders
+  // above leaves no trace in them.
+  const fs::path objects = shared.root() / "objects";
+  fs::copy(objects, shared.root() / "evil", fs::copy_options::recursive);
+  for (const auto& entry : fs::recursive_directory_iterator(shared.root() / "evil")) {
+    if (entry.is_regular_file()) test::overwrite(entry.path(), "wrong");
+  }
+  const auto exchange = [&] {
+    REQUIRE(::renameat2(AT_FDCWD,
+                        objects.c_str(),
+                        AT_FDCWD,
+                        (shared.root() / "evil").c_str(),
+                        1U << 1U /* RENAME_EXCHANGE */) == 0);
+  };
+  const cache::Layout layout(shared.root());
+  const cache::Memo memo(shared.home / "other", layout.root());
+  const cache::TreeStore trees(layout, memo, shared.clock, nullptr);
+  if (!fs::is_symlink(layout.tree(digest) / "a")) return;  // blocks are shared: nothing to exchange
+  exchange();
+  auto look = trees.look(digest);
+  exchange();
+  for (const auto& entry : look.entries) {
+    const fs::path file = layout.tree(digest) / entry.path;
+    const auto hashed = cache::hash_file(file);
+    CHECK(hashed.digest == entry.digest);
+    look.note_read(file, hashed.status);
+  }
+  trees.conclude(digest, look);
+  exchange();
+  CHECK_FALSE(trees.look(digest).is_known);
+  CHECK_FALSE(trees.inspect(digest).damaged.empty());
+  exchange();
+  CHECK(trees.inspect(digest).damaged.empty());
+  CHECK(trees.look(digest).is_known);
+}
+
+TEST_CASE("shared: what was just published in a group's cache is hashed at its first use") {
+  if (SharedCache::is_skipped()) return;
+  SharedCache shared;
+  auto cache = shared.open();
+  const auto digest = cache.publish_tree({{"a", put(cache, "right")}}).digest;
+  CHECK(cache.verify_one(digest, false).bytes_hashed == 5);
+  CHECK(cache.verify_one(digest, false).bytes_hashed == 0);
 }

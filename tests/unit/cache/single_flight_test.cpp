@@ -1,5 +1,5 @@
 #include "cache_home.hpp"
-#include "child.hpp"
+#include "support/child.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
 

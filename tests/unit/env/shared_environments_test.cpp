@@ -127,3 +127,16 @@ TEST_CASE("shared env: an errand's folder that is a link is not swept") {
   { const env::ErrandFolder errand(shared.envs(), shared.shop.clock.now()); }
   CHECK(shared.is_whole());
 }
+
+TEST_CASE("shared env: an errand works elsewhere where others could exchange its folder") {
+  if (is_skipped()) return;
+  Shared shared;
+  const bool is_shared = GENERATE(true, false);
+  if (!is_shared) fs::permissions(shared.shop.home / "cache", fs::perms(0755));
+  if (!is_shared) fs::permissions(shared.envs(), fs::perms(0755));
+  spec::EnvironmentSpec spec;
+  spec.layers = {test::host_layer({"sh"})};
+  shared.store().fetch(spec, shared.shop.recipe(), shared.shop.observer);
+  CHECK(fs::exists(shared.shop.home / "state/errands") == is_shared);
+  if (is_shared) CHECK(fs::is_empty(shared.shop.home / "state/errands"));
+}
