@@ -2,14 +2,12 @@
 
 #include <sabath/base/csv.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -103,11 +101,11 @@ bool has_decimal_comma(std::string text) {
   return collect::number_of(text).has_value();
 }
 
-/// A whole number whose last digits a double has no room for, such as 9007199254740993.
+/// A whole number whose last digits a double has no room for, such as 9007199254740993 and
+/// 9007199254740993.0.
 bool loses_digits(std::string_view cell, double value) {
-  cell.remove_prefix(std::min(cell.find_first_not_of("+-0"), cell.size()));
-  return cell.find_first_not_of("0123456789") == std::string_view::npos && value != 0 &&
-         fmt::format("{:.0f}", std::abs(value)) != cell;
+  const auto exact = base::exact_decimal(cell, value);
+  return !exact || exact->rest != 0;
 }
 
 /// "1.0", "01" and "+1" are the seed 1. Nothing for what is no whole number from 0 on.

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Source = std::unique_ptr<base::ArraySource>;
-using Opener = Source (*)(const fs::path&);
+using Opener = Source (*)(const fs::path&, const base::ReadLimits&);
 using base::ReadLimits;
 
 /// What ends before its file does, behind something else, is no file with a user block but the
@@ -48,22 +48,22 @@ bool is_keras(const ZipMembers& members) {
 
 /// A zip file is one of arrays by what it holds.
 Source open_zip(const fs::path& path, const ReadLimits& limits) {
-  const auto members = ZipMembers::open(path);
+  const auto members = ZipMembers::open(path, limits);
   const auto is_npy = [](const base::ZipMember& member) { return member.path.ends_with(".npy"); };
   if (is_keras(*members)) return open_keras(path, limits);
   const bool is_npz = !members->list().empty() &&
                       std::all_of(members->list().begin(), members->list().end(), is_npy);
-  return is_npz ? open_npz(path) : nullptr;
+  return is_npz ? open_npz(path, limits) : nullptr;
 }
 
 /// What has no signature but a usual ending; null where it is something else.
-Source open_by_ending(const fs::path& path) {
+Source open_by_ending(const fs::path& path, const ReadLimits& limits) {
   constexpr std::pair<const char*, Opener> known[] = {
       {".csv", open_csv}, {".tsv", open_csv}, {".onnx", open_onnx}};
   for (const auto& [ending, open] : known) {
     if (!path.string().ends_with(ending)) continue;
     try {
-      return open(path);
+      return open(path, limits);
     } catch (const base::Error& error) {
       if (error.kind() != base::ErrorKind::integrity) throw;
     }
@@ -75,11 +75,11 @@ Source open_by_content(const fs::path& path, const ReadLimits& limits) {
   FileBytes file(path);
   const std::string start = file.text(0, 8);
   if (is_hdf5(file)) return open_hdf5_apart(path, {}, limits);
-  if (start.starts_with(npy_magic)) return open_npy(path);
+  if (start.starts_with(npy_magic)) return open_npy(path, limits);
   if (start.starts_with("PK\x03\x04")) return open_zip(path, limits);
-  if (is_netcdf_classic(start)) return open_netcdf_classic(path);
-  if (is_safetensors(file)) return open_safetensors(path);
-  return open_by_ending(path);
+  if (is_netcdf_classic(start)) return open_netcdf_classic(path, limits);
+  if (is_safetensors(file)) return open_safetensors(path, limits);
+  return open_by_ending(path, limits);
 }
 
 using Outside = std::vector<base::OutsideValues>;
@@ -117,10 +117,10 @@ Outside outside_values(const fs::path& path, const spec::OutputRule& rule) {
 Source open_arrays(const fs::path& path, const spec::OutputRule& rule, const ReadLimits& limits) {
   if (rule.as == "bytes") return nullptr;
   if (rule.as.empty()) return open_by_content(path, limits);
-  if (rule.as == "raw") return open_raw(path, rule.raw.value());
+  if (rule.as == "raw") return open_raw(path, rule.raw.value(), limits);
   if (rule.as == "netcdf") {
     FileBytes file(path);
-    return is_netcdf_classic(file.text(0, 4)) ? open_netcdf_classic(path)
+    return is_netcdf_classic(file.text(0, 4)) ? open_netcdf_classic(path, limits)
                                               : open_hdf5_apart(path, {}, limits);
   }
   constexpr std::pair<std::string_view, Opener> known[] = {{"npy", open_npy},
@@ -129,7 +129,7 @@ Source open_arrays(const fs::path& path, const spec::OutputRule& rule, const Rea
                                                            {"safetensors", open_safetensors},
                                                            {"onnx", open_onnx}};
   for (const auto& [name, open] : known) {
-    if (rule.as == name) return open(path);
+    if (rule.as == name) return open(path, limits);
   }
   return rule.as == "keras" ? open_keras(path, limits) : open_hdf5_apart(path, {}, limits);
 }

@@ -53,7 +53,8 @@ struct Column {
 
 class CsvFile final : public base::ArraySource {
  public:
-  explicit CsvFile(const std::filesystem::path& path) : place_(path.string()), bytes_(path) {
+  CsvFile(const std::filesystem::path& path, const base::ReadLimits& limits)
+      : place_(path.string()), bytes_(path, limits) {
     if (bytes_.text(0, block_bytes).find('\0') != std::string::npos) fail("it is not text");
     look_over();
     spool();
@@ -217,8 +218,9 @@ class CsvFile final : public base::ArraySource {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_csv(const std::filesystem::path& path) {
-  return std::make_unique<CsvFile>(path);
+std::unique_ptr<base::ArraySource> open_csv(const std::filesystem::path& path,
+                                            const base::ReadLimits& limits) {
+  return std::make_unique<CsvFile>(path, limits);
 }
 
 }  // namespace sabath::arrays

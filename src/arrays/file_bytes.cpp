@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,6 +15,8 @@
 
 namespace sabath::arrays {
 namespace {
+
+constexpr std::size_t bytes_between_checks = 8U << 20U;
 
 [[noreturn]] void throw_cut_short(const std::string& place) {
   throw base::Error(base::ErrorKind::integrity, place + ": cannot read: it is cut short");
@@ -56,8 +59,10 @@ void MemoryBytes::read(std::uint64_t offset, std::span<std::byte> out) {
   if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
 }
 
-FileBytes::FileBytes(const std::filesystem::path& path)
-    : place_(path.string()), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+FileBytes::FileBytes(const std::filesystem::path& path, base::ReadLimits limits)
+    : place_(path.string()),
+      limits_(std::move(limits)),
+      fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat facts {};
   if (!fd_ || ::fstat(fd_.get(), &facts) != 0) base::throw_errno(place_, "cannot open", errno);
   if (!S_ISREG(facts.st_mode)) {
@@ -67,7 +72,13 @@ FileBytes::FileBytes(const std::filesystem::path& path)
 }
 
 void FileBytes::read(std::uint64_t offset, std::span<std::byte> out) {
-  read_all(fd_.get(), place_, offset, out);
+  while (!out.empty()) {
+    limits_.check(place_);
+    const std::size_t now = std::min(out.size(), bytes_between_checks);
+    read_all(fd_.get(), place_, offset, out.first(now));
+    offset += now;
+    out = out.subspan(now);
+  }
 }
 
 SpooledBytes::SpooledBytes() {

@@ -2,17 +2,18 @@
 
 #include "byte_source.hpp"
 
+#include <sabath/base/read_limits.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <filesystem>
 
 namespace sabath::arrays {
 
-/// The bytes of a regular file.
+/// The bytes of a regular file. Reading them throws beyond the limits.
 class FileBytes final : public ByteSource {
  public:
   /// Throws Error{not_found|storage}, and Error{integrity} for what is no regular file.
-  explicit FileBytes(const std::filesystem::path& path);
+  explicit FileBytes(const std::filesystem::path& path, base::ReadLimits limits = {});
 
   std::uint64_t size() const override { return size_; }
   void read(std::uint64_t offset, std::span<std::byte> out) override;
@@ -20,6 +21,7 @@ class FileBytes final : public ByteSource {
 
  private:
   std::string place_;
+  base::ReadLimits limits_;
   base::UniqueFd fd_;
   std::uint64_t size_ = 0;
 };

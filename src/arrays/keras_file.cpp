@@ -109,7 +109,7 @@ std::vector<base::OutsideValues> outside_values_of_keras(const std::filesystem::
 
 std::unique_ptr<base::ArraySource> open_keras(const std::filesystem::path& path,
                                               const base::ReadLimits& limits) {
-  const auto members = ZipMembers::open(path);
+  const auto members = ZipMembers::open(path, limits);
   const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-keras-");
   const std::filesystem::path weights = folder.path() / weights_name;
   std::vector<StridedArray> others;

@@ -66,8 +66,10 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 /// The header as "The NetCDF Classic Format Specification" has it; numbers are big-endian.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path)
-      : place_(path.string()), names_(path.string()), bytes_(std::make_unique<FileBytes>(path)) {}
+  Reader(const std::filesystem::path& path, const base::ReadLimits& limits)
+      : place_(path.string()),
+        names_(path.string()),
+        bytes_(std::make_unique<FileBytes>(path, limits)) {}
 
   std::unique_ptr<base::ArraySource> open() {
     const std::string magic = take_text(4);
@@ -288,8 +290,9 @@ class Reader {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_netcdf_classic(const std::filesystem::path& path) {
-  return Reader(path).open();
+std::unique_ptr<base::ArraySource> open_netcdf_classic(const std::filesystem::path& path,
+                                                       const base::ReadLimits& limits) {
+  return Reader(path, limits).open();
 }
 
 }  // namespace sabath::arrays

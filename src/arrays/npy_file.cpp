@@ -7,17 +7,19 @@
 
 namespace sabath::arrays {
 
-std::unique_ptr<base::ArraySource> open_npy(const std::filesystem::path& path) {
+std::unique_ptr<base::ArraySource> open_npy(const std::filesystem::path& path,
+                                            const base::ReadLimits& limits) {
   std::vector<std::unique_ptr<ByteSource>> sources;
-  sources.push_back(std::make_unique<FileBytes>(path));
+  sources.push_back(std::make_unique<FileBytes>(path, limits));
   NameBudget names(path.string());
   auto arrays = read_npy(*sources.front(), "data", 0, path.string(), names);
   return open_strided(path.string(), std::move(arrays), std::move(sources));
 }
 
-std::unique_ptr<base::ArraySource> open_npz(const std::filesystem::path& path) {
+std::unique_ptr<base::ArraySource> open_npz(const std::filesystem::path& path,
+                                            const base::ReadLimits& limits) {
   constexpr std::string_view ending = ".npy";
-  const auto members = ZipMembers::open(path);
+  const auto members = ZipMembers::open(path, limits);
   std::vector<std::unique_ptr<ByteSource>> sources;
   std::vector<StridedArray> arrays;
   NameBudget names(path.string());

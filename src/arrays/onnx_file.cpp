@@ -92,9 +92,9 @@ struct Tensor {
 
 class Reader {
  public:
-  explicit Reader(const fs::path& path)
-      : path_(path), place_(path.string()), names_(path.string()) {
-    sources_.push_back(std::make_unique<FileBytes>(path));
+  Reader(const fs::path& path, const base::ReadLimits& limits)
+      : path_(path), limits_(limits), place_(path.string()), names_(path.string()) {
+    sources_.push_back(std::make_unique<FileBytes>(path, limits));
   }
 
   std::unique_ptr<base::ArraySource> open() {
@@ -382,7 +382,7 @@ class Reader {
     const fs::path file = fs::canonical(folder / location, code);
     if (code || !fs::is_regular_file(file, code)) return std::nullopt;
     if (!base::is_beneath(file, folder)) return std::nullopt;
-    sources_.push_back(std::make_unique<FileBytes>(file));
+    sources_.push_back(std::make_unique<FileBytes>(file, limits_));
     return external_[location] = sources_.size() - 1;
   }
 
@@ -395,6 +395,7 @@ class Reader {
   }
 
   fs::path path_;
+  base::ReadLimits limits_;
   std::string place_;
   std::vector<std::unique_ptr<ByteSource>> sources_{};
   std::vector<StridedArray> arrays_{};
@@ -409,12 +410,12 @@ class Reader {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_onnx(const fs::path& path) {
-  return Reader(path).open();
+std::unique_ptr<base::ArraySource> open_onnx(const fs::path& path, const base::ReadLimits& limits) {
+  return Reader(path, limits).open();
 }
 
 std::vector<base::OutsideValues> outside_values_of_onnx(const fs::path& path) {
-  return Reader(path).outside();
+  return Reader(path, {}).outside();
 }
 
 }  // namespace sabath::arrays

@@ -9,9 +9,10 @@
 namespace sabath::arrays {
 
 std::unique_ptr<base::ArraySource> open_raw(const std::filesystem::path& path,
-                                            const spec::RawLayout& layout) {
+                                            const spec::RawLayout& layout,
+                                            const base::ReadLimits& limits) {
   std::vector<std::unique_ptr<ByteSource>> sources;
-  sources.push_back(std::make_unique<FileBytes>(path));
+  sources.push_back(std::make_unique<FileBytes>(path, limits));
   const std::uint64_t size = sources.front()->size();
   const std::uint64_t item = base::size_of(layout.type);
   StridedArray array;

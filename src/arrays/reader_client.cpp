@@ -2,6 +2,7 @@
 
 #include "file_bytes.hpp"
 #include "reader_messages.hpp"
+#include "small_arrays.hpp"
 
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/clock.hpp>
@@ -17,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -37,6 +39,8 @@ constexpr std::uint64_t bytes_per_second = 1U << 20U;
 /// The same in time on the wall, which a slow file system takes.
 constexpr int wall_factor = 30;
 constexpr std::chrono::milliseconds between_looks{50};
+/// For several small arrays; where it is exceeded they are read one by one.
+constexpr std::chrono::milliseconds time_for_several{500};
 /// Each time that it is exceeded the time is halved, down to this.
 constexpr seconds shortest_time{1};
 /// A file for which so many processes ended, or that exceeded the time so often, is given up.
@@ -44,6 +48,8 @@ constexpr int most_ends = 64;
 constexpr int most_timeouts = 16;
 constexpr std::uint64_t longest_answer = std::uint64_t{1} << 30U;
 constexpr std::size_t most_idle = 4;
+/// Short texts that are asked for in one go, whoever wants fewer.
+constexpr std::uint64_t more_texts = 4096;
 
 /// How long one request may take.
 struct Patience {
@@ -75,6 +81,7 @@ class ReaderClient {
   /// Throws NoAnswer, and the Error that was the answer. `fd` goes with the request, if there is
   /// one.
   Reply ask(Request request, const PayloadWriter& payload, const Patience& patience, int fd = -1) {
+    if (patience.limits.stop.stop_requested()) throw_interrupted();
     begin_ = steady_clock::now();
     processor_begin_ = process_.processor_time();
     const MessageHead head{static_cast<std::uint32_t>(request), 0, payload.bytes().size()};
@@ -98,6 +105,11 @@ class ReaderClient {
     throw base::Error(kind, message, reader.text());
   }
 
+  [[noreturn]] void throw_interrupted() {
+    process_.kill();
+    throw base::Error(base::ErrorKind::interrupted, "interrupted while a file was read");
+  }
+
   /// Waits until the socket is ready for `events`, within the limits.
   void wait_for(short events, const Patience& patience) {
     while (true) {
@@ -109,10 +121,7 @@ class ReaderClient {
 
   void check(const Patience& patience) {
     const auto now = steady_clock::now();
-    if (patience.limits.stop.stop_requested()) {
-      process_.kill();
-      throw base::Error(base::ErrorKind::interrupted, "interrupted while a file was read");
-    }
+    if (patience.limits.stop.stop_requested()) throw_interrupted();
     if (now >= patience.limits.until) {
       process_.kill();
       throw NoAnswer{"was ended: the time for this file is over", true, false};
@@ -287,6 +296,8 @@ class FileApart final : public base::ArraySource {
       throw base::Error(base::ErrorKind::internal,
                         at(array) + ": cannot read: range or buffer do not fit the array");
     }
+    if (const auto index = small_index(array); index && small_.read(*index, first * size, out))
+      return;
     while (count > 0) {
       if (plain_ && *plain_ == array) return bytes_.read(plain_offset_ + first * size, out);
       const std::uint64_t now = std::min(count, part_bytes / size);
@@ -302,15 +313,19 @@ class FileApart final : public base::ArraySource {
   std::vector<std::string> read_texts(const base::ArrayInfo& array,
                                       std::uint64_t first,
                                       std::uint64_t count) override {
-    return with_reader(array.path, [&] {
-      const auto reply = reader_->ask(Request::read_texts, range(array, first, count), patience_);
-      PayloadReader reader(reply.payload);
-      std::vector<std::string> texts(reader.count());
-      for (std::string& text : texts)
-        text = reader.text();
-      if (texts.size() > count) texts.resize(count);
-      return texts;
-    });
+    std::vector<std::string> small;
+    const auto index = small_index(array);
+    if (index && small_.read_texts(*index, first, count, small)) return small;
+    if (texts_.array != array || first < texts_.first ||
+        first - texts_.first >= texts_.texts.size()) {
+      const std::uint64_t behind = array.elements() - std::min(first, array.elements());
+      with_reader(array.path, [&] {
+        read_more_texts(array, first, std::max(count, std::min(behind, more_texts)));
+      });
+    }
+    const auto begin = texts_.texts.begin() + static_cast<std::ptrdiff_t>(first - texts_.first);
+    const auto left = static_cast<std::uint64_t>(texts_.texts.end() - begin);
+    return {begin, begin + static_cast<std::ptrdiff_t>(std::min(left, count))};
   }
 
   std::uint64_t unwritten(const base::ArrayInfo& array, std::uint64_t first) override {
@@ -340,6 +355,41 @@ class FileApart final : public base::ArraySource {
     request.number(first);
     request.number(count);
     return request;
+  }
+
+  /// Where the array stands in the list if it is small, after it was read together with those
+  /// behind it.
+  std::optional<std::uint64_t> small_index(const base::ArrayInfo& array) {
+    if (!reads_several_ || !is_small(array)) return std::nullopt;
+    const auto key = [](const base::ArrayInfo& info) {
+      return std::tie(info.path, info.is_attribute);
+    };
+    const auto found = std::ranges::lower_bound(infos_, key(array), {}, key);
+    if (found == infos_.end() || *found != array) return std::nullopt;
+    const auto index = static_cast<std::uint64_t>(found - infos_.begin());
+    if (small_.has(index)) return index;
+    with_reader(array.path, [&] {
+      if (!reads_several_) return;
+      has_read_several_ = true;
+      PayloadWriter request;
+      request.number(index);
+      request.number(small_.next_count(index));
+      Patience patience = patience_;
+      patience.processor = std::min<nanoseconds>(patience.processor, time_for_several);
+      auto reply = reader_->ask(Request::read_small, request, patience);
+      small_.unpack(std::move(reply.payload), infos_, index);
+    });
+    return index;
+  }
+
+  void read_more_texts(const base::ArrayInfo& array, std::uint64_t first, std::uint64_t count) {
+    const auto reply = reader_->ask(Request::read_texts, range(array, first, count), patience_);
+    PayloadReader reader(reply.payload);
+    std::vector<std::string> texts(reader.count());
+    for (std::string& text : texts)
+      text = reader.text();
+    if (texts.size() > count) texts.resize(count);
+    texts_ = {array, first, std::move(texts)};
   }
 
   /// Takes `count` values out of the shared memory. False where they are to be had from the file
@@ -392,7 +442,10 @@ class FileApart final : public base::ArraySource {
         return work();
       } catch (const NoAnswer& none) {
         end_reader();
-        if (none.may_be_chance && !is_again) continue;
+        // It may have ended over another array than this one: the next one reads them one by one.
+        const bool may_be_another = std::exchange(has_read_several_, false);
+        if (may_be_another) reads_several_ = false;
+        if ((none.may_be_chance || may_be_another) && !is_again) continue;
         note_end(none);
         throw base::ReaderEnded(place_, array, "the reader process " + none.how);
       } catch (const base::Error& error) {
@@ -426,6 +479,14 @@ class FileApart final : public base::ArraySource {
   std::vector<base::ArrayInfo> infos_{};
   std::optional<base::ArrayInfo> plain_{};  ///< values lie at `plain_offset_` in the file
   std::uint64_t plain_offset_ = 0;
+  SmallArrays small_{};
+  struct {
+    std::optional<base::ArrayInfo> array{};
+    std::uint64_t first = 0;
+    std::vector<std::string> texts{};
+  } texts_{};                      ///< that were read last
+  bool reads_several_ = true;      ///< small arrays in one go
+  bool has_read_several_ = false;  ///< by the present process
   int ends_ = 0;
   int timeouts_ = 0;
   std::string given_up_{};

@@ -25,6 +25,13 @@ void PayloadWriter::text(std::string_view value) {
   bytes_.append(value);
 }
 
+std::span<std::byte> PayloadWriter::space(std::uint64_t bytes) {
+  number(bytes);
+  const std::size_t begin = bytes_.size();
+  bytes_.resize(begin + bytes);
+  return std::as_writable_bytes(std::span(bytes_).subspan(begin));
+}
+
 void PayloadWriter::array(const base::ArrayInfo& info) {
   text(info.path);
   number(static_cast<std::uint64_t>(info.type));
@@ -49,10 +56,10 @@ std::uint64_t PayloadReader::count() {
   return value;
 }
 
-std::string PayloadReader::text() {
+std::string_view PayloadReader::view() {
   const std::uint64_t size = number();
   if (size > left_.size()) throw_malformed();
-  std::string value(left_.substr(0, size));
+  const std::string_view value = left_.substr(0, size);
   left_.remove_prefix(size);
   return value;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,15 @@
 namespace sabath::arrays {
 
 /// What the reader process is asked for; ReaderClient and ReaderServer agree on the payloads.
-enum class Request : std::uint32_t { open = 1, close, outside, read, read_texts, unwritten };
+enum class Request : std::uint32_t {
+  open = 1,
+  close,
+  outside,
+  read,
+  read_texts,
+  unwritten,
+  read_small  ///< several arrays of few values (small_arrays.hpp)
+};
 
 enum class Answer : std::uint32_t {
   done = 1,       ///< what was asked for
@@ -37,6 +46,10 @@ class PayloadWriter {
  public:
   void number(std::uint64_t value);
   void text(std::string_view value);
+  /// A text that is filled afterwards; valid until the next call.
+  std::span<std::byte> space(std::uint64_t bytes);
+  /// Takes away what stands behind the first `bytes`.
+  void cut(std::size_t bytes) { bytes_.resize(bytes); }
   void array(const base::ArrayInfo& info);
   const std::string& bytes() const noexcept { return bytes_; }
 
@@ -49,10 +62,12 @@ class PayloadReader {
  public:
   explicit PayloadReader(std::string_view bytes) : left_(bytes) {}
   std::uint64_t number();
-  std::string text();
+  std::string text() { return std::string(view()); }
+  std::string_view view();
   base::ArrayInfo array();
   /// How many items follow, each of at least 8 bytes.
   std::uint64_t count();
+  bool is_empty() const noexcept { return left_.empty(); }
 
  private:
   std::string_view left_;

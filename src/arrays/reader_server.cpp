@@ -1,6 +1,7 @@
 #include "h5_error.hpp"
 #include "hdf5_source.hpp"
 #include "reader_messages.hpp"
+#include "small_arrays.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/reader_process.hpp>
@@ -63,8 +64,7 @@ class ReaderServer {
       case Request::open:
         return open(payload.text());
       case Request::close:
-        array_.reset();
-        source_.reset();
+        forget();
         file_.reset();
         return send(Answer::done, {});
       case Request::outside:
@@ -73,6 +73,8 @@ class ReaderServer {
         return read(payload);
       case Request::read_texts:
         return read_texts(payload);
+      case Request::read_small:
+        return read_small(payload);
       case Request::unwritten: {
         const base::ArrayInfo array = payload.array();
         PayloadWriter out;
@@ -94,15 +96,20 @@ class ReaderServer {
   }
 
   void open(const std::string& place) {
-    array_.reset();
-    source_.reset();
+    forget();
     source_ = open_hdf5_source(name_of(file_), place);
     PayloadWriter out;
-    const std::vector<base::ArrayInfo> infos = source_->list();
-    out.number(infos.size());
-    for (const base::ArrayInfo& info : infos)
+    infos_ = source_->list();
+    out.number(infos_.size());
+    for (const base::ArrayInfo& info : infos_)
       out.array(info);
     send(Answer::done, out);
+  }
+
+  void forget() {
+    array_.reset();
+    infos_.clear();
+    source_.reset();
   }
 
   void outside(const std::string& place) {
@@ -142,6 +149,11 @@ class ReaderServer {
     if (is_sequence) ahead_ = {next_, std::min(count, array_->elements() - next_), false};
     out.number(part_ * part_bytes);
     send(Answer::in_memory, out);
+  }
+
+  void read_small(PayloadReader& payload) {
+    const std::uint64_t first = payload.number();
+    send(Answer::done, pack_small_arrays(source(), infos_, first, payload.number()));
   }
 
   void fill(std::uint64_t first, std::uint64_t count) {
@@ -241,6 +253,7 @@ class ReaderServer {
   std::uint64_t next_ = 0;                  ///< behind what was read last
   Ahead ahead_{};
   std::size_t part_ = 0;  ///< that was filled last
+  std::vector<base::ArrayInfo> infos_{};
 };
 
 }  // namespace

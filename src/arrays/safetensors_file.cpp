@@ -62,8 +62,8 @@ struct Tensor {
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path)
-      : place_(path.string()), bytes_(std::make_unique<FileBytes>(path)) {}
+  Reader(const std::filesystem::path& path, const base::ReadLimits& limits)
+      : place_(path.string()), bytes_(std::make_unique<FileBytes>(path, limits)) {}
 
   std::unique_ptr<base::ArraySource> open() {
     std::uint64_t length = 0;
@@ -191,8 +191,9 @@ class Reader {
 
 }  // namespace
 
-std::unique_ptr<base::ArraySource> open_safetensors(const std::filesystem::path& path) {
-  return Reader(path).open();
+std::unique_ptr<base::ArraySource> open_safetensors(const std::filesystem::path& path,
+                                                    const base::ReadLimits& limits) {
+  return Reader(path, limits).open();
 }
 
 }  // namespace sabath::arrays

@@ -18,6 +18,8 @@ class Reader {
  public:
   Reader(const std::filesystem::path& path, spec::SeriesRests* rests)
       : place_(path.string()), rests_(rests), source_(open_hdf5_apart(path)) {
+    std::error_code code;
+    size_bytes_ = std::filesystem::file_size(path, code);
     for (base::ArrayInfo& info : source_->list())
       arrays_.emplace(info.path, std::move(info));
   }
@@ -89,12 +91,17 @@ class Reader {
     if (found->second.type != type || found->second.shape.size() > 1) {
       fail(path, "the column has a wrong type");
     }
+    // A file of a kilobyte can say that it has 2^50 values. Packed ones take a thousandth at least.
+    constexpr std::uint64_t values_per_byte = 1100 / sizeof(T);
+    if (found->second.elements() / values_per_byte > size_bytes_)
+      fail(path, "the column has more values than the file has room for");
     out.resize(found->second.elements());
     source_->read(found->second, 0, out.size(), std::as_writable_bytes(std::span(out)));
   }
 
   std::string place_;
   spec::SeriesRests* rests_;
+  std::uint64_t size_bytes_ = 0;
   std::unique_ptr<base::ArraySource> source_;
   std::map<std::string, base::ArrayInfo> arrays_{};
 };

@@ -23,10 +23,12 @@ class ZipMemberBytes final : public ByteSource {
   std::size_t member_;
 };
 
-ZipMembers::ZipMembers(const std::filesystem::path& path) : path_(path) {
+ZipMembers::ZipMembers(const std::filesystem::path& path, const base::ReadLimits& limits)
+    : path_(path), limits_(limits) {
   base::ZipReader reader(path);
   std::set<std::string> names;
   while (auto member = reader.next()) {
+    limits_.check(path_.string());
     if (!names.insert(member->path).second) {
       throw base::Error(base::ErrorKind::integrity,
                         path.string() + ": two members have the name '" + member->path + "'");
@@ -35,8 +37,9 @@ ZipMembers::ZipMembers(const std::filesystem::path& path) : path_(path) {
   }
 }
 
-std::shared_ptr<ZipMembers> ZipMembers::open(const std::filesystem::path& path) {
-  return std::shared_ptr<ZipMembers>(new ZipMembers(path));
+std::shared_ptr<ZipMembers> ZipMembers::open(const std::filesystem::path& path,
+                                             const base::ReadLimits& limits) {
+  return std::shared_ptr<ZipMembers>(new ZipMembers(path, limits));
 }
 
 bool ZipMembers::has(const std::string& name) const {
@@ -49,6 +52,7 @@ std::unique_ptr<ByteSource> ZipMembers::source(std::size_t member) {
 }
 
 bool ZipMembers::load() {
+  limits_.check(path_.string());
   position_ += left_.size();
   left_ = reader_->read();
   return !left_.empty();
@@ -60,6 +64,7 @@ void ZipMembers::go_to(std::size_t member, std::uint64_t offset) {
     next_ = 0;
   }
   while (next_ <= member) {
+    limits_.check(path_.string());
     const auto now = reader_->next();
     if (!now || now->path != members_[next_].path) {
       throw base::Error(base::ErrorKind::integrity, path_.string() + ": it changes");

@@ -2,6 +2,7 @@
 
 #include "byte_source.hpp"
 
+#include <sabath/base/read_limits.hpp>
 #include <sabath/base/zip_reader.hpp>
 
 #include <filesystem>
@@ -16,20 +17,23 @@ namespace sabath::arrays {
 class ZipMembers : public std::enable_shared_from_this<ZipMembers> {
  public:
   /// Throws Error{integrity} for a damaged file and for one with two members of a name.
-  static std::shared_ptr<ZipMembers> open(const std::filesystem::path& path);
+  /// Reading throws beyond the limits.
+  static std::shared_ptr<ZipMembers> open(const std::filesystem::path& path,
+                                          const base::ReadLimits& limits = {});
 
   const std::vector<base::ZipMember>& list() const noexcept { return members_; }
   bool has(const std::string& name) const;
   std::unique_ptr<ByteSource> source(std::size_t member);
 
  private:
-  explicit ZipMembers(const std::filesystem::path& path);
+  ZipMembers(const std::filesystem::path& path, const base::ReadLimits& limits);
   friend class ZipMemberBytes;
   void read(std::size_t member, std::uint64_t offset, std::span<std::byte> out);
   void go_to(std::size_t member, std::uint64_t offset);
   bool load();
 
   std::filesystem::path path_;
+  base::ReadLimits limits_;
   std::vector<base::ZipMember> members_{};
   std::unique_ptr<base::ZipReader> reader_{};
   std::size_t next_ = 0;        ///< the member that the reader gives next

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Mutates files of HDF5 and NetCDF-4 and compares each with what it was made from.
 
-hostile_arrays.py SABATH [--minutes N] [--seed S] [--keep FOLDER] [--from FOLDER]
+hostile_arrays.py SABATH [--minutes N] [--files N] [--seed S] [--keep FOLDER] [--from FOLDER] [--series]
 
 Whatever a file does to HDF5, sabath ends by itself with one of the documented statuses. Needs h5py and netCDF4 (PyPI).
+With --series the mutated file is the series.h5 of a run, which 'show', 'compare', 'report' and 'check' read.
 """
 
 import argparse
@@ -129,9 +130,12 @@ def mutated(original, choose):
 
 
 def compare(sabath, one, other, environment):
+    return run(environment, sabath, "compare", one, other)
+
+
+def run(environment, *words):
     """Exit status (None: it had to be killed) and all that it said."""
-    child = subprocess.Popen([sabath, "compare", str(one), str(other)], env=environment, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT)
+    child = subprocess.Popen([str(word) for word in words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         output, _ = child.communicate(timeout=MOST_SECONDS)
         return child.returncode, output.decode(errors="replace")
@@ -141,6 +145,36 @@ def compare(sabath, one, other, environment):
         return None, ""
 
 
+RECIPE = """{"schema": 1, "name": "series", "require": "bitwise", "environment": {"layers": []},
+ "stages": [{"name": "go", "run": ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo '{{\\"step\\": '$i', \\"sum\\": 1839201938472018'$i', \\"loss\\": 0.'$i'}}'; done >> $SABATH_METRICS"]}],
+ "metrics": {"sum": {"from": "jsonl"}, "loss": {"from": "jsonl"}}}"""
+
+
+class Series:
+    """Two equal runs; the second one's series.h5 is whatever a test puts there."""
+
+    def __init__(self, sabath, folder, environment):
+        self.sabath, self.folder, self.environment = sabath, folder, environment
+        recipe = folder / "series"
+        recipe.mkdir()
+        (recipe / "recipe.json").write_text(RECIPE)
+        self.baseline = folder / "baseline.json"
+        for words in [("run", recipe, "--seed", 1)] * 2 + [("baseline", "propose", "recipe=series", "-o", self.baseline),
+                                                           ("baseline", "accept", self.baseline, "--by", "anna")]:
+            status, output = run(environment, sabath, *words)
+            if status != 0:
+                sys.exit(f"{words}: status {status}\n{output}")
+        self.a, self.b = sorted(path for path in (folder / "home/runs").rglob("series.h5"))
+        self.bytes = self.b.read_bytes()
+
+    def try_one(self, choose):
+        self.b.write_bytes(mutated(self.bytes, choose))
+        a, b = self.a.parent.name, self.b.parent.name
+        words = choose.choice([("show", b), ("compare", a, b), ("compare", b, a), ("check", b, "--baseline", self.baseline),
+                               ("report", a, b, "--output", self.folder / "report.html")])
+        return run(self.environment, self.sabath, *words)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sabath")
@@ -148,6 +182,8 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for files that ended a reader process")
     parser.add_argument("--from", dest="seeds", type=pathlib.Path, help="a folder with further files to mutate")
+    parser.add_argument("--files", type=int, default=1 << 60)
+    parser.add_argument("--series", action="store_true")
     options = parser.parse_args()
     choose = random.Random(options.seed)
     counts = collections.Counter()
@@ -163,12 +199,17 @@ def main():
             status, output = compare(options.sabath, seed, seed, environment)
             if status not in (0, 3):
                 sys.exit(f"{seed.name} is no good file: status {status}\n{output}")
+        series = Series(options.sabath, folder, environment) if options.series else None
         end = time.monotonic() + 60 * options.minutes
-        while time.monotonic() < end:
+        while time.monotonic() < end and counts["files"] < options.files:
             seed = choose.choice(seeds)
             path = folder / f"mutated{seed.suffix}"
-            path.write_bytes(mutated(seed.read_bytes(), choose))
-            status, output = compare(options.sabath, path, seed, environment)
+            if series:
+                seed = path = series.b
+                status, output = series.try_one(choose)
+            else:
+                path.write_bytes(mutated(seed.read_bytes(), choose))
+                status, output = compare(options.sabath, path, seed, environment)
             counts["files"] += 1
             counts[f"status {status}"] += 1
             ends = re.findall(r"the reader process (was killed by signal \d+ \(\w+\)|took more than|needed more than|exited)",

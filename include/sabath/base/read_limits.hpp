@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <stop_token>
+#include <string>
 
 namespace sabath::base {
 
@@ -10,6 +11,9 @@ struct ReadLimits {
   std::stop_token stop{};  ///< then Error{interrupted} is thrown
   /// Then Error{integrity} is thrown.
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+
+  /// Throws where it is time to give up; `place` is the file.
+  void check(const std::string& place) const;
 };
 
 }  // namespace sabath::base

@@ -113,13 +113,21 @@ TEST_CASE("import: a facet that is NA is missing as an empty one is") {
 }
 
 TEST_CASE("import: a whole number that a double would change is refused") {
-  const auto error =
-      error_of([] { rows_of("site,acc\nA,9007199254740993\nB,+0018014398509481985\n"); });
+  const auto error = error_of([] {
+    rows_of(
+        "site,acc\nA,9007199254740993\nB,+0018014398509481985\n"
+        "C,-9007199254740993.0\nD,9007199254740993e0\nE,9.007199254740993e15\n"
+        "F,123456789012345678901234567890123456789\n");
+  });
   CHECK(contains(error.what(), "t.csv:2: acc is '9007199254740993', which has more digits"));
   CHECK(contains(error.what(), "t.csv:3: acc is '+0018014398509481985', which has more digits"));
-  const auto rows =
-      rows_of("site,acc\nA,9007199254740992\nB,-10000000000000000\nC,9007199254740993.0\nD,00\n");
-  REQUIRE(rows.size() == 4);
+  CHECK(contains(error.what(), "t.csv:4: acc is '-9007199254740993.0', which has more digits"));
+  CHECK(contains(error.what(), "t.csv:5: acc is '9007199254740993e0', which has more digits"));
+  CHECK(contains(error.what(), "t.csv:6: acc is '9.007199254740993e15', which has more digits"));
+  CHECK(contains(error.what(), "t.csv:7: acc is '123456789012345678901234567890123456789', which"));
+  const auto rows = rows_of(
+      "site,acc\nA,9007199254740992\nB,-10000000000000000\nC,9007199254740992.0\nD,1e23\nE,00\n");
+  REQUIRE(rows.size() == 5);
   CHECK(rows[0].metrics.front().second == 9007199254740992.0);
   CHECK(rows[1].metrics.front().second == -1e16);
 }

@@ -82,6 +82,62 @@ TEST_CASE("reader process: gives what HDF5 gives in this process") {
   CHECK(block == std::vector<double>{17.5, 18.5, 19.5});
 }
 
+TEST_CASE("reader process: many small arrays have the values that HDF5 gives in this process") {
+  const TempHome home;
+  const auto path = home / "a.h5";
+  {
+    const H5Id file = make_file(path);
+    const H5Id text(H5Tcopy(H5T_C_S1), H5Tclose);
+    REQUIRE(H5Tset_size(text.get(), H5T_VARIABLE) >= 0);
+    for (int i = 0; i < 300; ++i) {
+      const std::string name = "x" + std::to_string(i);
+      // Some have too many values to be sent with others, and some have none.
+      const std::size_t count = i % 50 == 49 ? 5000 : static_cast<std::size_t>(i % 4);
+      const std::vector<double> values = counted(count);
+      put(file.get(), name, H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, {count}, values.data());
+      const std::array<const char*, 2> texts{"one", name.c_str()};
+      put(file.get(), "t" + name, text.get(), text.get(), {2}, texts.data());
+      const H5Id owner(H5Oopen(file.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
+      put_attribute(owner.get(), "n", H5T_NATIVE_INT, {}, &i);
+    }
+  }
+  const auto here = arrays::open_hdf5(path);
+  auto list = here->list();
+  const auto check_all = [&](base::ArraySource& apart) {
+    for (const base::ArrayInfo& info : list) {
+      INFO(info.path);
+      if (base::size_of(info.type) == 0) {
+        REQUIRE(read_texts(apart, info.path) == read_texts(*here, info.path));
+        REQUIRE(apart.read_texts(info, 1, 1) == here->read_texts(info, 1, 1));
+        continue;
+      }
+      std::vector<std::byte> ours(info.elements() * base::size_of(info.type));
+      std::vector<std::byte> theirs(ours.size());
+      here->read(info, 0, info.elements(), ours);
+      apart.read(info, 0, info.elements(), theirs);
+      REQUIRE(ours == theirs);
+    }
+  };
+  const auto onwards = open_arrays(path);
+  REQUIRE(onwards->list() == list);
+  check_all(*onwards);
+  std::reverse(list.begin(), list.end());
+  check_all(*onwards);
+  check_all(*open_arrays(path));
+}
+
+TEST_CASE("reader process: a small array that ends it takes no other with it") {
+  const TempHome home;
+  const auto path = home / "endless.h5";
+  make_endless_hdf5(path);  // "a" and "b" are sent with "x", which is read for ever
+  for (const char* first : {"a", "b"}) {
+    const auto source = open_arrays(path, {}, within(seconds(20)));
+    CHECK(read_all<std::int32_t>(*source, first) == std::vector<std::int32_t>{1, 2, 3, 4});
+    CHECK(read_all<std::int32_t>(*source, "a") == std::vector<std::int32_t>{1, 2, 3, 4});
+    CHECK(read_all<std::int32_t>(*source, "b") == std::vector<std::int32_t>{1, 2, 3, 4});
+  }
+}
+
 TEST_CASE("reader process: what HDF5 refuses has the same words") {
   const TempHome home;
   const auto path = home / "cut.h5";

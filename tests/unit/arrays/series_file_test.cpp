@@ -231,6 +231,27 @@ TEST_CASE("series: a file that is not a series file is refused with the reason")
   CHECK_THROWS_AS(read_series(home / "none.h5"), base::Error);
 }
 
+TEST_CASE("series: a small file that says that it has 2^50 points takes no memory") {
+  const TempHome home;
+  {
+    SeriesWriter writer(home / "series.h5");
+    for (std::int64_t i = 0; i < 70'000; ++i)
+      writer.add(writer.open("s", "loss"), numbered(i));
+    writer.close();
+  }
+  {
+    const H5Id file(H5Fopen((home / "series.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    for (const char* name : {"rank", "step", "epoch", "value", "time_s"}) {
+      const H5Id column(H5Dopen2(file.get(), (std::string("/s/loss/") + name).c_str(), H5P_DEFAULT),
+                        H5Dclose);
+      const hsize_t length = hsize_t{1} << 50U;
+      REQUIRE(H5Dset_extent(column.get(), &length) >= 0);
+    }
+  }
+  CHECK_THROWS_WITH(read_series(home / "series.h5"),
+                    Contains("more values than the file has room"));
+}
+
 TEST_CASE("series: columns of different length are refused") {
   const TempHome home;
   {
