@@ -360,14 +360,14 @@ std::pair<KeyFolder, EnvironmentEntry> EnvironmentStore::State::pick(std::string
   const std::string place = "environment '" + std::string(key_prefix) + "': ";
   if (found.empty()) {
     throw base::Error(base::ErrorKind::not_found,
-                      place + "no layer has a key that begins so",
+                      place + "no layer has such a key",
                       "'sabath env list' shows what there is");
   }
   std::string keys;
   for (const auto& [folder, entry] : found)
     keys += (keys.empty() ? "" : ", ") + entry.lock.key.hex.substr(0, 16);
   throw base::Error(
-      base::ErrorKind::usage, place + "several keys begin so: " + keys, "give more of the key");
+      base::ErrorKind::usage, place + "the key is ambiguous: " + keys, "give more of the key");
 }
 
 EnvironmentStore::EnvironmentStore(const fs::path& root,
