@@ -9,6 +9,22 @@
 namespace sabath::app {
 namespace {
 
+/// How often its own size a file may become where its document does not say how large.
+constexpr std::uint64_t usual_growth = 100;
+
+base::ArchiveLimits limits_of(const spec::AssetFile& file) {
+  base::ArchiveLimits limits;
+  limits.hint =
+      "where this is what it should become, its entry in the asset's document says so: "
+      "\"unpacked_size\": BYTES";
+  limits.ratio = usual_growth;
+  if (file.unpacked_bytes) {
+    limits.total_bytes = *file.unpacked_bytes;
+    limits.ratio_floor_bytes = *file.unpacked_bytes;
+  }
+  return limits;
+}
+
 /// The one file that a compressed one holds, unpacked once.
 cache::Object unpacked_object(const cache::Object& packed,
                               const spec::AssetFile& file,
@@ -27,7 +43,7 @@ cache::Object unpacked_object(const cache::Object& packed,
         staging->write_at(offset, bytes);
         offset += bytes.size();
       },
-      {},
+      limits_of(file),
       tools.observer,
       tools.stop);
   cache::Object object = tools.cache.publish(std::move(staging), {});
@@ -53,7 +69,7 @@ void assemble(const std::vector<spec::AssetFile>& files,
     if (!fetched.files[i].linked) fetched.holdings.push_back(object.digest);
     const std::string path = spec::unpacked_path(files[i]);
     if (spec::is_archive(files[i])) {
-      packed.push_back({object, files[i].unpack, path});
+      packed.push_back({object, files[i].unpack, path, limits_of(files[i])});
     } else if (!files[i].unpack.empty()) {
       plain.emplace(path, unpacked_object(object, files[i], tools));
       fetched.holdings.push_back(plain.at(path).digest);

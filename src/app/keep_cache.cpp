@@ -114,9 +114,10 @@ std::vector<Digest> beginning_with(const std::string& digits, const cache::Inven
     if (stored.digest.hex.starts_with(digits)) found.insert(stored.digest);
   }
   if (found.size() > 1) {
-    throw Error(ErrorKind::usage,
-                digits + ": " + std::to_string(found.size()) + " digests begin so",
-                "give more of the digest");
+    throw Error(
+        ErrorKind::usage,
+        digits + ": the digest is ambiguous: " + std::to_string(found.size()) + " objects have it",
+        "give more of the digest");
   }
   return {found.begin(), found.end()};
 }

@@ -204,13 +204,17 @@ spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
 }
 
 spec::EnvironmentSpec RecipeRunner::environments_of(const spec::Recipe& recipe) const {
-  if (!recipe.environment.layers.empty() || recipe.model.empty()) return recipe.environment;
-  try {
-    return tools_.documents.asset(recipe.model).environment.value_or(recipe.environment);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::not_found) throw;
-    return recipe.environment;  // a model need not be described by a document
+  spec::EnvironmentSpec all = recipe.environment;
+  if (all.layers.empty() && !recipe.model.empty()) {
+    try {
+      all = tools_.documents.asset(recipe.model).environment.value_or(all);
+    } catch (const Error& error) {
+      // A model need not be described by a document.
+      if (error.kind() != ErrorKind::not_found) throw;
+    }
   }
+  all.stage_variables = spec::known_stage_variables(recipe);
+  return all;
 }
 
 std::string RecipeRunner::chosen_variant(const spec::EnvironmentSpec& all,

@@ -185,7 +185,7 @@ StudyFiles find_study(const fs::path& studies, std::string_view id) {
   if (found.size() == 1) return StudyFiles(studies / found.front());
   if (!found.empty()) {
     throw Error(ErrorKind::usage,
-                place + "several studies begin so",
+                place + "the id is ambiguous",
                 "such as " + found[0] + " and " + found[1]);
   }
   const std::string guess = base::nearest(id, ids);

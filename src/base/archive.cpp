@@ -116,8 +116,8 @@ void decompress_file(const std::filesystem::path& packed,
                      std::stop_token stop) {
   const std::string filter = filter_of(kind);
   const std::uint64_t packed_bytes = size_of_regular_file(packed);
-  const auto refuse = [&](const std::string& cause) {
-    throw Error(ErrorKind::integrity, packed.string() + ": cannot be unpacked: " + cause);
+  const auto refuse = [&](const std::string& cause, const std::string& hint = {}) {
+    throw Error(ErrorKind::integrity, packed.string() + ": cannot be unpacked: " + cause, hint);
   };
   if (packed_bytes == 0) refuse("it is not a " + filter + " file");
   UnpackProgress progress(packed, packed_bytes, observer);
@@ -133,7 +133,10 @@ void decompress_file(const std::filesystem::path& packed,
       const bool is_bomb = size > limits.ratio_floor_bytes &&
                            size / limits.ratio > std::max<std::uint64_t>(packed_bytes, 1);
       if (size > limits.total_bytes || is_bomb) {
-        refuse("it grows to more than " + format_bytes(size) + " when it is unpacked");
+        refuse("it grows from " + format_bytes(packed_bytes) + " to more than " +
+                   format_bytes(is_bomb ? packed_bytes * limits.ratio : limits.total_bytes) +
+                   " when it is unpacked",
+               limits.hint);
       }
       write(bytes);
       progress.at(reader.consumed_bytes());

@@ -211,14 +211,16 @@ void Extraction::note_case(const std::string& path) {
 void Extraction::count_bytes(const StatedEntry& stated, std::uint64_t size_bytes) const {
   const std::uint64_t left = limits_.total_bytes - std::min(limits_.total_bytes, written_bytes_);
   if (size_bytes > left) {
-    refuse(stated, "the archive holds more than " + format_bytes(limits_.total_bytes));
+    refuse(
+        stated, "the archive holds more than " + format_bytes(limits_.total_bytes), limits_.hint);
   }
   const std::uint64_t total = written_bytes_ + size_bytes;
   if (total > limits_.ratio_floor_bytes &&
       total / limits_.ratio > std::max<std::uint64_t>(packed_bytes_, 1)) {
     refuse(stated,
-           "the archive grows to more than " + std::to_string(limits_.ratio) +
-               " times its size when it is unpacked");
+           "the archive grows to more than " + std::to_string(limits_.ratio) + " times its size (" +
+               format_bytes(packed_bytes_) + ") when it is unpacked",
+           limits_.hint);
   }
 }
 
@@ -231,9 +233,12 @@ std::vector<ArchiveEntry> Extraction::take_entries() {
   return entries;
 }
 
-void Extraction::refuse(const StatedEntry& stated, const std::string& cause) const {
+void Extraction::refuse(const StatedEntry& stated,
+                        const std::string& cause,
+                        const std::string& hint) const {
   throw Error(ErrorKind::integrity,
-              printable(archive_.string() + ":" + stated.path + ": cannot be unpacked: " + cause));
+              printable(archive_.string() + ":" + stated.path + ": cannot be unpacked: " + cause),
+              hint);
 }
 
 void Extraction::fail(const StatedEntry& stated, int code) const {

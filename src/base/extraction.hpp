@@ -51,7 +51,9 @@ class Extraction {
 
   void note_case(const std::string& path);
   void count_bytes(const StatedEntry& stated, std::uint64_t size_bytes) const;
-  [[noreturn]] void refuse(const StatedEntry& stated, const std::string& cause) const;
+  [[noreturn]] void refuse(const StatedEntry& stated,
+                           const std::string& cause,
+                           const std::string& hint = {}) const;
   [[noreturn]] void fail(const StatedEntry& stated, int code) const;
 
   std::filesystem::path archive_;

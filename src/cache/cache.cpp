@@ -74,10 +74,12 @@ base::Digest identity_of(const std::vector<PackedPart>& archives,
 std::vector<base::ArchiveEntry> extract_into(const Attempt& attempt,
                                              const fs::path& archive,
                                              const fs::path& folder,
+                                             const base::ArchiveLimits& limits,
                                              base::Observer& observer,
                                              const std::stop_token& stop) {
   attempt.beneath().make_directories(folder);
-  return base::extract_archive(archive, attempt.beneath().directory(folder), {}, observer, stop);
+  return base::extract_archive(
+      archive, attempt.beneath().directory(folder), limits, observer, stop);
 }
 
 void unpack_part(const PackedPart& part,
@@ -87,7 +89,8 @@ void unpack_part(const PackedPart& part,
                  base::Observer& observer,
                  const std::stop_token& stop) {
   const fs::path destination = folder / part.folder;
-  for (auto& entry : extract_into(attempt, part.archive.path, destination, observer, stop)) {
+  auto found = extract_into(attempt, part.archive.path, destination, part.limits, observer, stop);
+  for (auto& entry : found) {
     if (!part.folder.empty()) entry.path = part.folder + "/" + entry.path;
     entries.push_back(std::move(entry));
   }
@@ -248,7 +251,8 @@ bool Cache::single_flight(std::string_view key,
 Tree Cache::publish_archive(const Object& archive,
                             std::string_view kind,
                             base::Observer& observer,
-                            std::stop_token stop) {
+                            std::stop_token stop,
+                            const base::ArchiveLimits& limits) {
   if (kind != "tar" && kind != "zip") {
     throw Error(ErrorKind::usage,
                 archive.digest.text() + ": cannot be unpacked: '" + std::string(kind) +
@@ -264,7 +268,7 @@ Tree Cache::publish_archive(const Object& archive,
   return storing_in(root(), [&] {
     const Attempt attempt = state_->begin_attempt("archive:" + archive.digest.text());
     const fs::path folder = attempt.folder() / "tree";
-    auto entries = extract_into(attempt, archive.path, folder, observer, stop);
+    auto entries = extract_into(attempt, archive.path, folder, limits, observer, stop);
     Tree tree = state_->trees.adopt(attempt.beneath(), folder, std::move(entries));
     state_->own.records.write(record, unpacked_text(archive.digest, tree.digest), parse_unpacked);
     return tree;
@@ -277,7 +281,7 @@ Tree Cache::publish_archives(const std::vector<PackedPart>& archives,
                              std::stop_token stop) {
   if (archives.size() == 1 && archives.front().folder.empty() && files.empty()) {
     const PackedPart& only = archives.front();
-    return publish_archive(only.archive, only.kind, observer, std::move(stop));
+    return publish_archive(only.archive, only.kind, observer, std::move(stop), only.limits);
   }
   std::vector<base::ArchiveEntry> entries = entries_of(files);
   const base::Digest key = identity_of(archives, entries);

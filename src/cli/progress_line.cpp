@@ -4,6 +4,8 @@
 
 #include <sabath/base/text_table.hpp>
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <vector>
 
@@ -15,6 +17,12 @@ constexpr std::size_t short_name = 12;  ///< columns that a name gets before any
 
 std::string amount(std::uint64_t value, bool in_bytes) {
   return in_bytes ? base::format_bytes(value) : std::to_string(value);
+}
+
+/// Of what is counted one by one, a tenth says more than none: "0.4/s".
+std::string rate_text(double rate, bool in_bytes) {
+  if (in_bytes || rate >= 10) return amount(static_cast<std::uint64_t>(rate), in_bytes) + "/s";
+  return rate < 0.05 ? std::string() : fmt::format("{:.1f}/s", rate);
 }
 
 std::string count_of(unsigned count, const std::string& noun) {
@@ -33,7 +41,8 @@ std::vector<std::string> facts_of(const base::Progress& progress, const Pace& pa
   std::vector<std::string> facts{amount(progress.done, progress.in_bytes)};
   if (progress.total) facts.front() += " of " + amount(*progress.total, progress.in_bytes);
   const auto rate = pace.per_second();
-  if (rate) facts.push_back(amount(static_cast<std::uint64_t>(*rate), progress.in_bytes) + "/s");
+  const std::string pace_text = rate ? rate_text(*rate, progress.in_bytes) : std::string();
+  if (!pace_text.empty()) facts.push_back(pace_text);
   if (rate && *rate > 0 && progress.total && *progress.total > progress.done) {
     const std::string left =
         time_left(static_cast<double>(*progress.total - progress.done) / *rate);

@@ -45,7 +45,7 @@ std::string last_lines(const std::vector<std::string>& lines, std::size_t most) 
   return last;
 }
 
-std::string tail_of(const fs::path& log, std::size_t lines) {
+std::vector<std::string> last_lines_of(const fs::path& log) {
   constexpr std::streamoff window = 1 << 16;
   std::ifstream file(log, std::ios::binary | std::ios::ate);
   const std::streamoff size = file.tellg();
@@ -53,7 +53,11 @@ std::string tail_of(const fs::path& log, std::size_t lines) {
   std::vector<std::string> found;
   for (std::string line; std::getline(file, line);)
     found.push_back(std::move(line));
-  return last_lines(found, lines);
+  return found;
+}
+
+std::string tail_of(const fs::path& log, std::size_t lines) {
+  return last_lines(last_lines_of(log), lines);
 }
 
 BuildSteps::BuildSteps(base::ProcessRunner& processes,
@@ -70,10 +74,16 @@ BuildSteps::BuildSteps(base::ProcessRunner& processes,
 void BuildSteps::run(std::string_view doing,
                      std::vector<std::string> argv,
                      const fs::path& directory) {
+  const base::ProcessResult result = attempt(doing, argv, directory);
+  if (!result.ok()) refuse(doing, argv, result);
+}
+
+base::ProcessResult BuildSteps::attempt(std::string_view doing,
+                                        std::vector<std::string> argv,
+                                        const fs::path& directory) {
   const std::string place = place_of(build_.lock.name);
   build_.observer.note(place + ": " + std::string(doing));
-  const std::string shown = base::quote_command(argv);
-  log_line("$ " + shown);
+  log_line("$ " + base::quote_command(argv));
 
   base::Command command;
   command.argv = std::move(argv);
@@ -103,11 +113,16 @@ void BuildSteps::run(std::string_view doing,
     throw base::Error(base::ErrorKind::interrupted,
                       place + ": stopped while " + std::string(doing));
   }
-  if (result.ok()) return;
+  return result;
+}
+
+void BuildSteps::refuse(std::string_view doing,
+                        const std::vector<std::string>& argv,
+                        const base::ProcessResult& result) const {
   throw base::Error(base::ErrorKind::environment,
-                    place + ": the build failed while " + std::string(doing) + ": '" + shown +
-                        "' " + result.describe() + "; the end of " + build_.log.string() + ":" +
-                        tail_of(build_.log),
+                    place_of(build_.lock.name) + ": the build failed while " + std::string(doing) +
+                        ": '" + base::quote_command(argv) + "' " + result.describe() +
+                        "; the end of " + build_.log.string() + ":" + tail_of(build_.log),
                     hint_for(result, build_.log));
 }
 

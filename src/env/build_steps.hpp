@@ -26,6 +26,14 @@ class BuildSteps {
   void run(std::string_view doing,
            std::vector<std::string> argv,
            const std::filesystem::path& directory);
+  /// The same where the caller judges how the command ended; Error{interrupted}.
+  base::ProcessResult attempt(std::string_view doing,
+                              std::vector<std::string> argv,
+                              const std::filesystem::path& directory);
+  /// What `run` throws for a command that failed.
+  [[noreturn]] void refuse(std::string_view doing,
+                           const std::vector<std::string>& argv,
+                           const base::ProcessResult& result) const;
   /// Adds a line of our own to the log.
   void log_line(const std::string& line);
 
@@ -47,6 +55,8 @@ void write_log(const std::filesystem::path& log, const std::string& text);
 /// The last of `lines`, made safe for a terminal, each on a line of its own and indented by four
 /// blanks.
 std::string last_lines(const std::vector<std::string>& lines, std::size_t most = 20);
+/// The last lines of a log as they are.
+std::vector<std::string> last_lines_of(const std::filesystem::path& log);
 /// The last lines of a log, made safe for a terminal, each indented by four blanks.
 std::string tail_of(const std::filesystem::path& log, std::size_t lines = 20);
 

@@ -142,7 +142,7 @@ std::map<std::string, std::string> CondaLayer::build(const LayerBuild& build) {
 
 std::vector<std::string> CondaLayer::expectations(const LayerContext& context) {
   const CondaRequest request = read_conda_request(context);
-  return package_expectations(context.spec, {request.requested.begin(), request.requested.end()});
+  return package_expectations(context, {request.requested.begin(), request.requested.end()});
 }
 
 std::map<std::string, std::string> CondaLayer::check_expectations(const LayerBuild& build) {

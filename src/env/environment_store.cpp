@@ -84,6 +84,12 @@ spec::LayerLock resolve(const LayerContext& context, EnvironmentLayer& layer) {
   return lock;
 }
 
+/// Of a variant that was selected.
+std::map<std::string, std::string> set_by_stages(const spec::EnvironmentSpec& spec) {
+  const auto found = spec.stage_variables.find("");
+  return found == spec.stage_variables.end() ? std::map<std::string, std::string>() : found->second;
+}
+
 /// Packages that the layer certainly has once it is resolved. One for some platforms only need not
 /// be in the lock of this.
 bool has_required_packages(const spec::LayerSpec& wanted, const spec::LayerLock& layer) {
@@ -207,6 +213,7 @@ std::optional<spec::BuiltEnvironment> EnvironmentStore::State::walk(
       set_own_variables(layer.context.variables, wanted.variables, wanted.name);
     layer.context.left_out =
         leave_out_python_paths(layer.context.variables, wanted.kind, wanted.variables);
+    layer.context.stage_variables = set_by_stages(spec);
     layer.lock = resolve(layer.context, layer.layer);
     std::string prefix;
     if (layer.layer.has_prefix()) {
@@ -238,6 +245,7 @@ void EnvironmentStore::State::run_errands(const spec::EnvironmentSpec& spec,
     if (wanted.kind != spec::LayerKind::modules)
       set_own_variables(context.variables, wanted.variables, wanted.name);
     context.left_out = leave_out_python_paths(context.variables, wanted.kind, wanted.variables);
+    context.stage_variables = set_by_stages(spec);
     const fs::path own = work.path() / wanted.name;
     make_new_folder(own);
     errand(layer, {context, own, observer, stop, options.bring, options.limits});
@@ -363,14 +371,14 @@ std::pair<KeyFolder, EnvironmentEntry> EnvironmentStore::State::pick(std::string
   const std::string place = "environment '" + std::string(key_prefix) + "': ";
   if (found.empty()) {
     throw base::Error(base::ErrorKind::not_found,
-                      place + "no layer has a key that begins so",
+                      place + "no layer has such a key",
                       "'sabath env list' shows what there is");
   }
   std::string keys;
   for (const auto& [folder, entry] : found)
     keys += (keys.empty() ? "" : ", ") + entry.lock.key.hex.substr(0, 16);
   throw base::Error(
-      base::ErrorKind::usage, place + "several keys begin so: " + keys, "give more of the key");
+      base::ErrorKind::usage, place + "the key is ambiguous: " + keys, "give more of the key");
 }
 
 EnvironmentStore::EnvironmentStore(const fs::path& root,

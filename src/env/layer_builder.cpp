@@ -51,6 +51,20 @@ void require_usable_path(const fs::path& folder, const std::string& place) {
       "when the cause is mended: sabath env build RECIPE --retry");
 }
 
+/// An error of a prefix that does not do for one recipe, and may for another.
+base::Error with_remains(const base::Error& unmet,
+                         const std::string& what_stays,
+                         const AttemptFolder& attempt) {
+  std::error_code code;
+  if (!fs::exists(attempt.path, code)) return unmet;
+  return base::Error(unmet.kind(),
+                     unmet.what(),
+                     unmet.hint() + (unmet.hint().empty() ? "" : "; ") + what_stays + " (" +
+                         base::format_bytes(measure_prefix(attempt.path).disk_bytes) +
+                         "): 'sabath env rm " + attempt.path.parent_path().filename().string() +
+                         "' removes it");
+}
+
 /// What a check found may have gone since.
 bool still_holds(const CheckRecord& check) {
   return check.has_passed() && !missing_library(check.present);
@@ -158,11 +172,9 @@ void LayerBuilder::require_expected(const FoundAttempt& ready,
                             std::move(stop),
                             options_.bring});
   if (!unmet) return;
-  throw base::Error(
-      unmet->kind(),
-      unmet->what(),
-      "where its packages are wrong themselves, they are made anew after: sabath env rm " +
-          KeyFolder::name_of(wanted.lock.key));
+  // Of a lower cache nothing is removed.
+  if (ready.folder.path.parent_path() != folder_of(wanted.lock).path()) throw base::Error(*unmet);
+  throw with_remains(*unmet, "the prefix stays for others", ready.folder);
 }
 
 std::optional<base::Error> LayerBuilder::check(const AttemptFolder& attempt,
@@ -222,16 +234,17 @@ std::string LayerBuilder::build(const ResolvedLayer& wanted,
     }
     if (error.kind() == base::ErrorKind::environment) {
       keep_failure(attempt, record, error.what());
-    } else {
-      base::remove_own_tree(attempt.path);
+      throw with_remains(error, "what was built until then stays to be looked at", attempt);
     }
+    base::remove_own_tree(attempt.path);
     throw;
   } catch (...) {
     base::remove_own_tree(attempt.path);
     throw;
   }
   if (unmet) {
-    if (!is_first) base::remove_own_tree(attempt.path);
+    if (is_first) throw with_remains(*unmet, "the prefix stays, to be checked again", attempt);
+    base::remove_own_tree(attempt.path);
     throw base::Error(*unmet);
   }
   if (is_first) return attempt.prefix().string();

@@ -6,6 +6,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
@@ -21,9 +22,11 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
-/// Imports the modules that are named ("=numpy"), or that the named packages bring ("numpy").
-constexpr const char* import_script = R"(
-import importlib, importlib.metadata, sys
+/// Imports the modules that are named ("=numpy"), or that the named packages bring ("numpy"), and
+/// says why one cannot be.
+constexpr const char* import_script = R"(import importlib, importlib.metadata, os, sys, traceback
+own = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [folder for folder in sys.path if folder != own]
 def modules_of(package):
     distribution = importlib.metadata.distribution(package)
     listed = (distribution.read_text("top_level.txt") or "").split()
@@ -37,9 +40,17 @@ def modules_of(package):
     return sorted({m for m in listed if m.isidentifier() and not m.startswith("_")})
 for word in sys.argv[1:]:
     for module in [word[1:]] if word.startswith("=") else modules_of(word):
-        print("import", module, flush=True)
-        importlib.import_module(module)
+        print("sabath: importing", module, flush=True)
+        try:
+            importlib.import_module(module)
+        except BaseException as error:
+            traceback.print_exc()
+            said = " ".join(traceback.format_exception_only(type(error), error)[-1].split())
+            print("sabath: cannot import " + module + ": " + said, file=sys.stderr, flush=True)
+            sys.exit(1)
 )";
+constexpr std::string_view importing = "sabath: importing ";
+constexpr std::string_view cannot_import = "sabath: cannot import ";
 
 /// Modules that bring what others need load it themselves, so that a name that is somewhere in the
 /// prefix does no harm: an import that fails tells.
@@ -91,20 +102,46 @@ std::map<std::string, std::string> check_libraries(const LayerBuild& build,
   return present;
 }
 
+/// "keras: ValueError: no backend", of what the script wrote last; where the module ended the
+/// process, "keras: Python was ended by signal 11". Empty where it began with none.
+std::string failed_import(const fs::path& log, const base::ProcessResult& result) {
+  std::string failed;
+  for (const std::string& line : last_lines_of(log)) {
+    if (line.starts_with("$ ")) failed.clear();
+    if (line.starts_with(cannot_import)) failed = line.substr(cannot_import.size());
+    if (line.starts_with(importing))
+      failed = line.substr(importing.size()) + ": Python " + result.describe();
+  }
+  return failed;
+}
+
 void check_imports(const LayerBuild& build,
                    const std::vector<std::string>& distributions,
                    BuildSteps& steps) {
-  std::vector<std::string> argv{
-      (build.prefix / "bin" / "python").string(), "-B", "-c", import_script};
+  // Python looks into the folders of the script, and that it is started in, too.
+  const fs::path empty = build.work / "check";
+  const fs::path script = build.work / "check-imports" / "check.py";
+  std::vector<std::string> argv{(build.prefix / "bin" / "python").string(), "-B", script.string()};
   const std::size_t before = argv.size();
   for (const std::string& module : build.context.spec.packages.imports)
     argv.push_back("=" + module);
   if (argv.size() == before) argv.insert(argv.end(), distributions.begin(), distributions.end());
   if (argv.size() == before) return;
-  // Python looks into the folder that it is started in, too.
-  const fs::path empty = build.work / "check";
   base::make_directories(empty);
-  steps.run("checking that what was asked for can be imported", argv, empty);
+  base::make_directories(script.parent_path());
+  base::write_file_atomically(script, import_script);
+  constexpr std::string_view doing = "checking that what was asked for can be imported";
+  const base::ProcessResult result = steps.attempt(doing, argv, empty);
+  if (result.ok()) return;
+  const bool has_ended =
+      result.end == base::ProcessEnd::exited || result.end == base::ProcessEnd::signaled;
+  const std::string failed = failed_import(build.log, result);
+  if (!has_ended || failed.empty()) steps.refuse(doing, argv, result);
+  throw Error(ErrorKind::environment,
+              place_of(build.lock.name) + ": cannot import " + base::printable(failed),
+              "a variable that it needs belongs into \"variables\" of the stage or of the layer; "
+              "\"imports\" of the layer names what must be importable; the whole log is " +
+                  build.log.string());
 }
 
 }  // namespace
@@ -145,8 +182,9 @@ std::map<std::string, std::string> packages_in(const fs::path& prefix) {
   return packages;
 }
 
-std::vector<std::string> package_expectations(const spec::LayerSpec& spec,
+std::vector<std::string> package_expectations(const LayerContext& context,
                                               const std::vector<std::string>& requested) {
+  const spec::LayerSpec& spec = context.spec;
   std::vector<std::string> lines{"shared libraries"};
   for (const std::string& name : spec.packages.optional_libraries)
     lines.push_back("not the library " + name);
@@ -154,6 +192,8 @@ std::vector<std::string> package_expectations(const spec::LayerSpec& spec,
     lines.push_back("command " + name);
   for (const std::string& name : spec.packages.imports)
     lines.push_back("import " + name);
+  for (const auto& [name, value] : context.stage_variables)
+    lines.push_back("with " + name + "=" + value);
   if (!spec.packages.imports.empty()) return lines;
   for (const std::string& name : requested)
     lines.push_back("imports of " + name);
@@ -167,6 +207,8 @@ std::map<std::string, std::string> check_packages(const LayerBuild& build,
   base::Environment running = build.context.variables;
   add_prefix(running, built);
   set_python_bounds(running);
+  for (const auto& [name, value] : build.context.stage_variables)
+    running[name] = value;
   check_commands(build);
   BuildSteps steps(processes, build, running);
   check_imports(build, distributions, steps);

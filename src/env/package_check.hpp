@@ -12,8 +12,9 @@ namespace sabath::env {
 void check_present(const LayerBuild& build, std::map<std::string, std::string> present);
 
 /// What a layer of packages expects beyond them: commands, modules that it names, or else those of
-/// the packages that were asked for, and shared libraries.
-std::vector<std::string> package_expectations(const spec::LayerSpec& spec,
+/// the packages that were asked for, shared libraries, and the variables of stages that it is
+/// checked with.
+std::vector<std::string> package_expectations(const LayerContext& context,
                                               const std::vector<std::string>& requested);
 
 /// Checks a finished prefix for that, with the variables that stages get: the programs are in its

@@ -118,7 +118,7 @@ std::map<std::string, std::string> PipLayer::build(const LayerBuild& build) {
 
 std::vector<std::string> PipLayer::expectations(const LayerContext& context) {
   const PackageList list = read_packages(context);
-  return package_expectations(context.spec, {list.requested.begin(), list.requested.end()});
+  return package_expectations(context, {list.requested.begin(), list.requested.end()});
 }
 
 std::map<std::string, std::string> PipLayer::check_expectations(const LayerBuild& build) {

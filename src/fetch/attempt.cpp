@@ -1,6 +1,7 @@
 #include "attempt.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
 
 namespace sabath::fetch {
 
@@ -30,10 +31,18 @@ Validators kept_validators(const SourceUrl& source, const base::StagedFile& to) 
 }
 
 /// What is missing; a partial of which nothing can be proved is dropped first.
-Asked ask(const Request& request, const Validators& validators, base::StagedFile& to) {
+Asked ask(const SourceUrl& source,
+          const Request& request,
+          const Validators& validators,
+          base::StagedFile& to,
+          base::Observer& observer) {
   const auto there = to.contiguous_bytes();
   const bool too_long = request.size_bytes && there > *request.size_bytes;
-  if (there > 0 && (too_long || !validators.can_prove())) to.restart();
+  if (too_long || !validators.can_prove()) {
+    const std::string_view why = too_long ? "that is more than the file has" : no_version;
+    note_start_over(source.displayed, there, why, observer);
+    if (there > 0) to.restart();
+  }
   return {.offset_bytes = to.contiguous_bytes(),
           .size_bytes = request.size_bytes,
           .validators = validators};
@@ -44,6 +53,7 @@ Asked ask(const Request& request, const Validators& validators, base::StagedFile
 Outcome attempt(const SourceUrl& source,
                 const Request& request,
                 base::StagedFile& to,
+                base::Observer& observer,
                 const Perform& perform) {
   Outcome outcome;
   outcome.url = source.plain;
@@ -55,7 +65,7 @@ Outcome attempt(const SourceUrl& source,
       outcome.ok = true;
       break;
     }
-    const Asked asked = ask(request, validators, to);
+    const Asked asked = ask(source, request, validators, to, observer);
     Intake intake(asked, source.displayed, to);
     const Turn turn = perform(asked, intake);
     validators = intake.validators();
@@ -72,6 +82,15 @@ Outcome attempt(const SourceUrl& source,
   outcome.last_modified = validators.last_modified;
   if (outcome.ok) outcome.bytes = to.contiguous_bytes();
   return outcome;
+}
+
+void note_start_over(const std::string& source,
+                     std::uint64_t dropped_bytes,
+                     std::string_view why,
+                     base::Observer& observer) {
+  if (dropped_bytes == 0) return;
+  observer.note(source + ": starts at 0, without the " + base::format_bytes(dropped_bytes) +
+                " that were there: " + std::string(why));
 }
 
 Outcome failed_outcome(const std::string& url, const Failure& failure) {

@@ -5,11 +5,14 @@
 #include "intake.hpp"
 #include "source_url.hpp"
 
+#include <sabath/base/observer.hpp>
 #include <sabath/base/staged_file.hpp>
 #include <sabath/fetch/fetcher.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace sabath::fetch {
 
@@ -28,7 +31,15 @@ using Perform = std::function<Turn(const Asked& asked, Intake& intake)>;
 Outcome attempt(const SourceUrl& source,
                 const Request& request,
                 base::StagedFile& to,
+                base::Observer& observer,
                 const Perform& perform);
+/// Tells that what an earlier attempt left is dropped, and why; nothing where it left nothing.
+void note_start_over(const std::string& source,
+                     std::uint64_t dropped_bytes,
+                     std::string_view why,
+                     base::Observer& observer);
+inline constexpr std::string_view no_version =
+    "nothing proves that they are of this version (no digest, ETag or Last-Modified)";
 
 /// For a source that was not even asked.
 Outcome failed_outcome(const std::string& url, const Failure& failure);

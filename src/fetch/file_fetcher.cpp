@@ -122,7 +122,7 @@ Outcome FileFetcher::fetch(const std::vector<std::string>& urls,
   const auto& file = std::get<OpenFile>(opened);
 
   ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
-  return attempt(source, request, to, [&](const Asked& asked, Intake& intake) {
+  return attempt(source, request, to, observer, [&](const Asked& asked, Intake& intake) {
     intake.begin(answer_of(file, asked.offset_bytes));
     const End end = copy(file, asked.offset_bytes, intake, [&] {
       if (stop.stop_requested()) throw_stopped(source);

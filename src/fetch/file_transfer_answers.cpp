@@ -1,4 +1,5 @@
 #include "assignment.hpp"
+#include "attempt.hpp"
 #include "file_transfer.hpp"
 #include "http_status.hpp"
 
@@ -107,6 +108,8 @@ bool FileTransfer::accept_whole(Worker& worker, const Answer& answer) {
   }
   mirror.ranges = Ranges::not_served;
   cancel_all(nullptr, &worker);
+  if (mirror.is_bound || is_proved_later())
+    note_start_over(mirror.name, there_.bytes(), "the source serves no parts", tools_.observer);
   worker.range = {0, Coverage::endless};
   return true;
 }
@@ -131,7 +134,10 @@ bool FileTransfer::accept_size(Worker& worker) {
 void FileTransfer::bind(Worker& worker, const Answer& answer) {
   Mirror& mirror = *worker.mirror;
   if (mirror.is_bound) return;
-  if (!is_proved_later() && there_.bytes() > 0) start_over();
+  if (!is_proved_later() && there_.bytes() > 0) {
+    note_start_over(mirror.name, there_.bytes(), no_version, tools_.observer);
+    start_over();
+  }
   mirror.validators = answer.validators;
   mirror.number =
       to_.number_of({mirror.name, answer.validators.etag, answer.validators.last_modified});
@@ -156,6 +162,8 @@ void FileTransfer::forget_version(Mirror& mirror) {
   mirror.validators = {};
   if (!is_proved_later()) {
     cancel_all(nullptr);
+    note_start_over(
+        mirror.name, there_.bytes(), "the file has changed at the source", tools_.observer);
     start_over();
     return;
   }

@@ -24,7 +24,7 @@ Outcome FtpFetcher::fetch(const std::vector<std::string>& urls,
   }
   ProgressMeter meter(request.label.empty() ? source.displayed : request.label, observer, clock_);
   Exchange exchange(options_, clock_);
-  return attempt(source, request, to, [&](const Asked& asked, Intake& intake) {
+  return attempt(source, request, to, observer, [&](const Asked& asked, Intake& intake) {
     exchange.prepare(source, asked, intake);
     const auto code = loop_.run(exchange.handle(), stop, [&] {
       meter.tell(to.contiguous_bytes(), intake.size_bytes());

@@ -123,6 +123,34 @@ void set_headline(Document& document, const Report& report) {
   }
 }
 
+/// What was varied, and what came of it, in the order of the settings.
+std::string question_of(const Report& report) {
+  const auto metric = final_metric(report.metrics);
+  if (report.by.empty() || !metric) return {};
+  const Groups groups = groups_of(report, *metric, Rows::groups);
+  if (groups.rows.size() < 2) return {};
+  std::vector<std::string> names;
+  std::vector<double> medians;
+  bool has_all = true;
+  for (const Groups::Row& row : groups.rows) {
+    std::vector<double> values;
+    for (const auto& value : row.values) {
+      if (value && std::isfinite(*value)) values.push_back(*value);
+    }
+    std::sort(values.begin(), values.end());
+    has_all = has_all && !values.empty();
+    medians.push_back(values.empty() ? 0 : quantile(values, 0.5));
+    names.push_back(row.label + " (" + plural(row.values.size(), "run") + ")");
+  }
+  std::string text = "Compared: " + names_text(names) + ".";
+  if (!has_all) return text;
+  const spec::Better better = report.metrics[*metric].better;
+  text += " Median of " + groups.metric + " in this order: " + names_text(texts_apart(medians));
+  if (better != spec::Better::none)
+    text += "; " + std::string(spec::to_string(better)) + " is better";
+  return text + ".";
+}
+
 std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) {
   std::vector<std::pair<std::string, std::string>> facts{
       {"Selection", report.selection},
@@ -273,6 +301,7 @@ Document document_of(const Report& report) {
   if (report.runs.size() == 1) document.title = report.runs.front().id;
   if (report.runs.size() == 2)
     document.title = report.runs.front().id + " and " + report.runs.back().id;
+  document.question = question_of(report);
   set_headline(document, report);
   document.facts = facts_of(report);
   for (const auto& make : {results_section,

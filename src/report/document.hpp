@@ -51,8 +51,9 @@ struct Section {
 
 struct Document {
   std::string title{};
-  std::string verdict{};  ///< "PASS", "IDENTICAL", "FAILED" ...
-  std::string mood{};     ///< "good", "bad" or "open"
+  std::string question{};  ///< what was compared by groups, and their medians; else empty
+  std::string verdict{};   ///< "PASS", "IDENTICAL", "FAILED" ...
+  std::string mood{};      ///< "good", "bad" or "open"
   std::string reason{};
   std::vector<std::pair<std::string, std::string>> facts{};
   std::vector<Section> sections{};

@@ -110,9 +110,11 @@ struct BlockWriter {
 
 std::string header_of(const Document& document) {
   std::string text = fmt::format(
-      "<body>\n<a class=\"skip\" href=\"#content\">Skip to the results</a>\n<header>\n<h1>{}</h1>\n"
+      "<body>\n<a class=\"skip\" href=\"#content\">Skip to the "
+      "results</a>\n<header>\n<h1>{}</h1>\n{}"
       "<p class=\"verdict {}\"><strong>{}</strong> <span>{}</span></p>\n<dl>\n",
       markup_text(document.title),
+      document.question.empty() ? "" : "<p>" + markup_text(document.question, whole) + "</p>\n",
       document.mood,
       markup_text(document.verdict),
       markup_text(document.reason, whole));

@@ -77,9 +77,10 @@ struct BlockWriter {
 
 std::string write_markdown(const Report& report) {
   const Document document = document_of(report);
-  std::string text = "# " + markdown_text(document.title) + "\n\n**" +
-                     markdown_text(document.verdict) + "** " +
-                     markdown_text(document.reason, whole) + "\n\n";
+  std::string text =
+      "# " + markdown_text(document.title) + "\n\n" +
+      (document.question.empty() ? "" : markdown_text(document.question, whole) + "\n\n") + "**" +
+      markdown_text(document.verdict) + "** " + markdown_text(document.reason, whole) + "\n\n";
   for (const auto& [label, fact] : document.facts)
     text += "- " + markdown_text(label) + ": " + markdown_text(fact, whole) + "\n";
   text += "\n";

@@ -338,6 +338,20 @@ std::string collection_text(const spec::Collection& collection) {
   return text + "\n";
 }
 
+namespace {
+
+/// "0.5 -> 0.25 m", or of performance "1.5 s, median", as every table shows it.
+std::string outcome_value(const spec::MetricSummary& metric, const spec::WholeValues& digits) {
+  const std::string unit = metric.unit.empty() || metric.unit == "1" ? "" : " " + metric.unit;
+  if (metric.points < 2) return value_text(digits.last, metric.last) + unit;
+  if (metric.performance && spec::shown_value(metric))
+    return number_text(*spec::shown_value(metric)) + unit + ", median";
+  return value_text(digits.first, metric.first) + " -> " + value_text(digits.last, metric.last) +
+         unit;
+}
+
+}  // namespace
+
 std::string outcome_text(const RunRecord& record, const spec::WholeSummaries& whole) {
   std::string text =
       fmt::format("{}  {}", base::printable(record.run_id), spec::to_string(record.state));
@@ -354,16 +368,9 @@ std::string outcome_text(const RunRecord& record, const spec::WholeSummaries& wh
     const std::string name = metric.stream + "/" + metric.name;
     const auto found = whole.find(name);
     const spec::WholeValues digits = found == whole.end() ? spec::WholeValues{} : found->second;
-    const std::string last = value_text(digits.last, metric.last);
-    const std::string values =
-        metric.points > 1 ? value_text(digits.first, metric.first) + " -> " + last : last;
-    text += base::printable(fmt::format("  {:<{}}  {}{}{}",
-                                        name,
-                                        width,
-                                        values,
-                                        metric.unit.empty() || metric.unit == "1" ? "" : " ",
-                                        metric.unit == "1" ? "" : metric.unit)) +
-            "\n";
+    text +=
+        base::printable(fmt::format("  {:<{}}  {}", name, width, outcome_value(metric, digits))) +
+        "\n";
   }
   text += notes_text(record.collected) + edits_text(record);
   for (const spec::HostFacts& host : record.hosts) {

@@ -85,6 +85,10 @@ AssetFile read_file(JsonReader reader) {
   AssetFile file = read_entry(reader);
   JsonReader unpack = reader.optional("unpack");
   if (unpack.exists()) file.unpack = unpack.one_of({"tar", "zip", "gz", "bz2", "xz", "zst"});
+  JsonReader unpacked_size = reader.optional("unpacked_size");
+  if (unpacked_size.exists()) file.unpacked_bytes = unpacked_size.unsigned_integer();
+  if (unpacked_size.exists() && file.unpack.empty())
+    unpacked_size.problem("nothing is unpacked", "\"unpack\" says how the file is packed");
   reader.finish();
   return file;
 }
@@ -177,6 +181,7 @@ ordered_json json_of(const AssetFile& file) {
     json["digest"][std::string(to_string(digest.algorithm))] = digest.hex;
   put(json, "sources", file.sources);
   put(json, "unpack", file.unpack);
+  if (file.unpacked_bytes) json["unpacked_size"] = *file.unpacked_bytes;
   return json;
 }
 

@@ -45,6 +45,11 @@ EnvironmentSpec EnvironmentSpec::select(const std::string& variant) const {
     selected.layers.push_back(layer);
     selected.layers.back().variants.clear();
   }
+  for (const std::string& of : {chosen, std::string()}) {
+    const auto set = stage_variables.find(of);
+    if (set != stage_variables.end())
+      selected.stage_variables[""].insert(set->second.begin(), set->second.end());
+  }
   return selected;
 }
 

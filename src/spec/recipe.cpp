@@ -107,6 +107,24 @@ std::optional<std::string> why_not_due(const Stage& stage, const ParameterValues
   return std::nullopt;
 }
 
+std::map<std::string, std::map<std::string, std::string>> known_stage_variables(
+    const Recipe& recipe) {
+  std::map<std::string, std::string> defaults;
+  for (const Parameter& parameter : recipe.parameters)
+    defaults["param." + parameter.name] = to_string(parameter.default_value);
+  std::map<std::string, std::map<std::string, std::string>> known;
+  for (const Stage& stage : recipe.stages) {
+    for (const auto& [name, text] : stage.variables) {
+      const auto named = placeholders_of(text);
+      const bool is_known = std::all_of(named.begin(), named.end(), [&](const std::string& one) {
+        return defaults.contains(one);
+      });
+      if (is_known) known[stage.variant].emplace(name, expand(text, defaults, name));
+    }
+  }
+  return known;
+}
+
 std::vector<std::string> names_in(const Stage& stage) {
   std::set<std::string> names;
   const auto add = [&](const std::string& text) {

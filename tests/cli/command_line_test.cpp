@@ -193,6 +193,12 @@ TEST_CASE("cli: logs of a run that is over say where there is something") {
   CHECK(answer.status == 0);
   CHECK_THAT(answer.errors, Contains("nothing on stdout; --stderr shows 5 B"));
   CHECK_THAT(sabath({"logs", "@last", "--stderr"}).output, Contains("oops"));
+
+  REQUIRE(sabath({"run", sabath.shell_recipe("both", "echo fine; echo careful >&2")}).status == 0);
+  const Answer both = sabath({"logs", "@last"});
+  CHECK(both.output == "fine\n");
+  CHECK_THAT(both.errors, Contains("stderr has 8 B, which --stderr shows"));
+  CHECK(sabath({"logs", "@last", "--stderr"}).errors.empty());
 }
 
 TEST_CASE("cli: a reader that goes away is no crash, and no error") {

@@ -69,6 +69,7 @@ TEST_CASE("cli: list, report, compare, check, a study and power have one number 
   const std::uint64_t n = 5;
   const std::string all = "recipe=varied";
   const json listed = parsed(sabath, {"list", "runs", all, "--limit", "3"});
+  CHECK_THAT(sabath({"list", "runs", "--limit", "2"}).output, Contains("of the runs shown "));
   CHECK(listed["runs"].size() == 3);
   CHECK(listed["count"]["counted"] == n);
   CHECK(listed["count"]["all"] == n + 2 + 1 + hybrids["runs"].size());

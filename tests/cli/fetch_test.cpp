@@ -392,6 +392,58 @@ TEST_CASE("cli: what is said to be compressed must be") {
   CHECK_THAT(answer.errors, Contains("it is not a gzip file"));
 }
 
+TEST_CASE(
+    "cli: what grows to more than 100 times its size is unpacked where the document says so") {
+  Sabath sabath;
+  const fs::path folder = sabath.folder();
+  constexpr std::uint64_t size = 300U << 20U;
+  write_text(folder / "zeros", "");
+  fs::resize_file(folder / "zeros", size);
+  const bool is_archive = GENERATE(true, false);
+  const std::string name = is_archive ? "zeros.tar.gz" : "zeros.gz";
+  if (is_archive) {
+    REQUIRE(sabath.program({"tar", "-C", folder, "-czf", folder / name, "zeros"}).status == 0);
+  } else {
+    REQUIRE(sabath.program({"gzip", "-k", folder / "zeros"}).status == 0);
+  }
+  const auto fetch = [&](const std::string& more) {
+    dataset(
+        sabath,
+        "bomb",
+        file_entry(name,
+                   "file://" + (folder / name).string(),
+                   std::string(R"(, "unpack": ")") + (is_archive ? "tar" : "gz") + "\"" + more));
+    return sabath({"--json", "fetch", "bomb"});
+  };
+  const Answer refused = fetch("");
+  CHECK(refused.status == 11);
+  CAPTURE(refused.output + refused.errors);
+  CHECK_THAT(refused.errors,
+             Contains("cannot be unpacked") && Contains("\"unpacked_size\": BYTES"));
+  CHECK(fetch(R"(, "unpacked_size": 314572799)").status == 11);
+  const Answer done = fetch(R"(, "unpacked_size": 314572800)");
+  REQUIRE(done.status == 0);
+  CHECK(fs::file_size(tree_of(done) / "zeros") == size);
+}
+
+TEST_CASE("cli: an archive of 20,000 empty folders is unpacked in seconds") {
+  Sabath sabath;
+  const fs::path folder = sabath.folder();
+  for (int i = 0; i < 20'000; ++i)
+    fs::create_directories(folder / "many" / std::to_string(i % 100) / std::to_string(i));
+  REQUIRE(sabath.program({"tar", "-C", folder, "-cf", folder / "many.tar", "many"}).status == 0);
+  dataset(
+      sabath,
+      "many",
+      file_entry("many.tar", "file://" + (folder / "many.tar").string(), R"(, "unpack": "tar")"));
+  const auto start = std::chrono::steady_clock::now();
+  const Answer answer = sabath({"fetch", "many"});
+  INFO(answer.errors);
+  CHECK(answer.status == 0);
+  // It was a minute.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+}
+
 TEST_CASE("cli: archives that lie in one folder are merged, beside plain files") {
   Sabath sabath;
   const fs::path folder = sabath.folder();

@@ -199,6 +199,16 @@ TEST_CASE("cli: a DOI is followed to its landing page, and the service there is 
   CHECK_THAT(other.errors, Contains("no service that is known"));
 }
 
+TEST_CASE("cli: what is not a DOI is named, and asks nobody") {
+  Sabath sabath;
+  for (const std::string url : {"doi:../../etc/passwd", "doi:10.5281/../x", "doi:10.5281"}) {
+    const Answer answer = sabath({"fetch", url});
+    CAPTURE(answer.errors);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.errors, Contains("malformed DOI '" + url.substr(4) + "'"));
+  }
+}
+
 TEST_CASE("cli: a service that answers something else is told so") {
   Sabath sabath;
   FaultServer server;

@@ -204,6 +204,22 @@ TEST_CASE(
         "102.4 MiB/s  10.0 s left  50%  8 connections  2 mirrors");
 }
 
+TEST_CASE("terminal: what is counted one by one has a rate in tenths, or none") {
+  base::Progress progress;
+  progress.task = "set";
+  progress.done = 8;
+  progress.total = 18;
+  progress.in_bytes = false;
+  cli::Pace pace;
+  pace.note(base::SteadyTime(std::chrono::seconds(10)), 0);
+  pace.note(base::SteadyTime(std::chrono::seconds(30)), 8);
+  CHECK(cli::progress_line(progress, pace, 200) == "set  8 of 18  0.4/s  25.0 s left  44%");
+  cli::Pace none;
+  none.note(base::SteadyTime(std::chrono::seconds(10)), 8);
+  none.note(base::SteadyTime(std::chrono::seconds(30)), 8);
+  CHECK(cli::progress_line(progress, none, 200) == "set  8 of 18  44%");
+}
+
 TEST_CASE("terminal: a line never is wider than the window, and keeps what matters most") {
   for (std::size_t columns = 1; columns <= 160; ++columns) {
     INFO(columns);

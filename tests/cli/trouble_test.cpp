@@ -143,6 +143,37 @@ TEST_CASE("cli: a full disk fails the fetch, and nothing is kept") {
   CHECK(sabath({"fetch", "file://" + big.string()}).status == 0);
 }
 
+TEST_CASE("cli: on a full disk list and show answer with what there is") {
+  Sabath sabath;
+  const SmallDisk disk(sabath.home(), "3m");
+  if (!disk.mounted()) {
+    WARN("skipped: mounting a small tmpfs needs root");
+    return;
+  }
+  const auto folder = sabath.shell_recipe("tiny", "true");
+  REQUIRE(sabath({"run", folder}).status == 0);
+  REQUIRE(sabath({"run", folder}).status == 0);
+  CHECK_THROWS(write_text(sabath.home() / "filler", std::string(4'000'000, 'x')));
+  // Nothing is in the catalog yet, or all of it is.
+  const bool is_new = GENERATE(true, false);
+  if (is_new) fs::remove_all(sabath.home() / "state/catalog.sqlite");
+  const Answer list = sabath({"list"});
+  CAPTURE(list.output + list.errors);
+  CHECK(list.status == 0);
+  if (!is_new) CHECK_THAT(list.output, Contains(id_of_newest(sabath)));
+  CHECK(sabath({"show", id_of_newest(sabath)}).status == 0);
+}
+
+TEST_CASE("cli: a limit on the size of files is an error that names it") {
+  Sabath sabath;
+  const auto folder = sabath.shell_recipe("tiny", "true");
+  const Answer answer = sabath.program(
+      {"sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\"", SABATH_PROGRAM, "run", folder});
+  CAPTURE(answer.output + answer.errors);
+  CHECK(answer.status == 16);
+  CHECK_THAT(answer.errors, Contains("File too large") && Contains("ulimit -f"));
+}
+
 TEST_CASE("cli: a full disk fails the run, and the run is not lost") {
   Sabath sabath;
   const SmallDisk disk(sabath.home(), "3m");

@@ -22,6 +22,7 @@ struct ArchiveLimits {
   std::uint64_t ratio_floor_bytes = 256U << 20U;
   std::size_t path_length = 1024;
   std::size_t depth = 64;
+  std::string hint{};  ///< who may grant more bytes, for people
 };
 
 struct ArchiveEntry {

@@ -114,6 +114,7 @@ struct PackedPart {
   Object archive{};
   std::string kind{};  ///< "tar" or "zip"
   std::string folder{};
+  base::ArchiveLimits limits{};
 };
 
 /// Where a file is written before it is published. Obtained from Cache::stage. Destroyed
@@ -268,7 +269,8 @@ class Cache {
   Tree publish_archive(const Object& archive,
                        std::string_view kind,
                        base::Observer& observer,
-                       std::stop_token stop = {});
+                       std::stop_token stop = {},
+                       const base::ArchiveLimits& limits = {});
   /// One tree of several archives and of `files`, as publish_tree takes them; once, too. Throws
   /// Error{integrity} where two of them have the same path.
   Tree publish_archives(const std::vector<PackedPart>& archives,

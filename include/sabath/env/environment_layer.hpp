@@ -66,6 +66,8 @@ struct LayerContext {
   /// Of what the layers before set, that which would lead Python to other packages than this layer
   /// locks: PYTHONPATH and PYTHONHOME. Not among `variables`.
   base::Environment left_out{};
+  /// What the recipe's stages set over all layers, as far as it is known; for checks alone.
+  std::map<std::string, std::string> stage_variables{};
 };
 
 /// One attempt to build a layer.

@@ -25,6 +25,8 @@ struct AssetFile {
   std::vector<base::Digest> digests{};  ///< all that are given are checked
   std::vector<std::string> sources{};   ///< URLs; several are mirrors; the order is a preference
   std::string unpack{};                 ///< "", "tar", "zip", "gz", "bz2", "xz" or "zst"
+  /// The most bytes that it may become. Nothing: a hundred times its own, and 256 MiB in any case.
+  std::optional<std::uint64_t> unpacked_bytes{};
 
   bool operator==(const AssetFile&) const = default;
 };

@@ -94,10 +94,14 @@ struct EnvironmentSpec {
   std::vector<std::string>
       variants{};  ///< "cpu", "gpu": one is chosen, the first where nobody does
   std::vector<LayerSpec> layers{};
+  /// What the stages of each variant set, "" for those that have the run's: not in the document of
+  /// an environment, see `known_stage_variables`. Packages are checked with them.
+  std::map<std::string, std::map<std::string, std::string>> stage_variables{};
 
   bool operator==(const EnvironmentSpec&) const = default;
-  /// The layers of one variant and no variants; the first one's where `variant` is empty. Throws
-  /// Error{usage} for one that is not declared, with those that are.
+  /// The layers of one variant and no variants; the first one's where `variant` is empty. What its
+  /// stages set goes before what those set that have the run's variant. Throws Error{usage} for a
+  /// variant that is not declared, with those that are.
   EnvironmentSpec select(const std::string& variant) const;
 };
 

@@ -158,6 +158,10 @@ std::vector<const Stage*> stages_of_task(const Recipe& recipe, std::string_view 
 
 /// Why a stage has nothing to do where the parameters have these values; nothing: it is due.
 std::optional<std::string> why_not_due(const Stage& stage, const ParameterValues& values);
+/// What stages set for themselves, by their variant ("": the run's), as far as it is known before a
+/// run: `{param.NAME}` is the default. Of several stages the first counts.
+std::map<std::string, std::map<std::string, std::string>> known_stage_variables(
+    const Recipe& recipe);
 /// The placeholders that a stage names, in its arguments and its variables.
 std::vector<std::string> names_in(const Stage& stage);
 /// Throws Error{usage} where one of `stages` that is due uses the outputs of one that is not, where

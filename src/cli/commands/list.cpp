@@ -109,7 +109,10 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
                                ? "no runs yet; 'sabath run RECIPE' makes one\n"
                                : "no run matches\n";
   std::string text = listed.rows.empty() ? none : runs_table(listed.rows, listed.reasons);
-  if (listed.count.all > 1) text += spec::count_text(listed.count) + "\n";
+  if (listed.count.all > 1) {
+    const bool is_of_shown = listed.has_more && options.selection.empty();
+    text += (is_of_shown ? "of the runs shown " : "") + spec::count_text(listed.count) + "\n";
+  }
   workspace.answer(text);
   if (listed.has_more) workspace.observer().note("... and older ones: --all shows them");
   return exit_done;

@@ -59,6 +59,15 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
     workspace.clock().sleep_for(pause);
   }
   if (options.follow) keep_seen(*seen, workspace);
+  if (logs.found() && !options.errors && !options.job) {
+    // What went wrong stands there more often than not.
+    const std::uint64_t size =
+        app::RunLogs(row.directory, {options.stage, true, false}).size_bytes();
+    if (size > 0) {
+      workspace.observer().note("run " + row.id + ": stderr has " + base::format_bytes(size) +
+                                ", which --stderr shows");
+    }
+  }
   if (!logs.found()) {
     const bool is_over = spec::is_final(row.state) || (options.follow && seen->going_on() == 0);
     workspace.observer().note("run " + row.id + ": " + nothing_text(row, options, is_over));

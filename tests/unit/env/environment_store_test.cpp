@@ -217,7 +217,7 @@ TEST_CASE("store: a key that several layers begin with is not unique") {
   fs::copy_file(attempt / "record.json", twin / "attempt1/record.json");
   const auto error = error_of([&] { store.show(key.substr(0, 8)); });
   CHECK(error.kind() == base::ErrorKind::usage);
-  CHECK(contains(error.what(), "several keys begin so"));
+  CHECK(contains(error.what(), "the key is ambiguous"));
 }
 
 TEST_CASE(

@@ -199,6 +199,28 @@ TEST_CASE("http: a truncated body tells how far it came") {
   CHECK(c.to.content.size() == 3000);
 }
 
+TEST_CASE("http: what cannot be continued starts at 0, and that is said") {
+  Case c;
+  const std::string content(5000, 'x');
+  c.server.once("/x", {.body = content, .cut_after_bytes = 3000});
+  c.server.always("/x", {.body = content});
+  const bool has_digest = GENERATE(true, false);
+  if (has_digest) c.request.digests = {base::sha256_of(content)};
+  const bool ok = c.get("/x").ok || c.get("/x").ok;
+  CHECK(ok);
+  CHECK((c.to.content == content));
+  std::string said;
+  for (const std::string& note : c.observer.notes)
+    said += note + "\n";
+  CAPTURE(said);
+  const std::string place =
+      c.server.url("/x") + ": starts at 0, without the 2.9 KiB that were there: ";
+  CHECK_THAT(
+      said,
+      Catch::Contains(place + (has_digest ? "the source serves no parts"
+                                          : "nothing proves that they are of this version")));
+}
+
 TEST_CASE("http: a connection closed without an answer may be tried again") {
   Case c;
   c.server.once("/x", {.status = 0});

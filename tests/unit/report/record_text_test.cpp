@@ -85,6 +85,13 @@ TEST_CASE("report: the record of a run that failed, with the end of its log") {
 TEST_CASE("report: how a run ended, in a few lines") {
   const std::string ok = report::outcome_text(test::full_record());
   CHECK(ok == golden("report/outcome-ok.txt", ok));
+  spec::RunRecord timed = test::full_record();
+  spec::MetricSummary& metric = timed.metrics.front();
+  metric.performance = true;
+  metric.points = 6;
+  metric.median = 1.5;
+  metric.unit = "s";
+  CHECK(contains(report::outcome_text(timed), "one/loss  1.5 s, median\n"));
   const std::string failed = report::outcome_text(failed_record());
   CHECK(failed == golden("report/outcome-failed.txt", failed));
 }

@@ -195,6 +195,26 @@ TEST_CASE("report: the verdict is that of the pair, of the groups, of equality, 
   CHECK(verdict() == "INTERRUPTED");
 }
 
+TEST_CASE("report: what was compared stands before the verdict, in the order of the settings") {
+  Report report = test::full_report(4, "plain");
+  report.by = {"lr"};
+  const std::array<const char*, 4> levels{"0.01", "0.003", "0.01", "0.1"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    report.runs[i].levels = {levels[i]};
+    report.runs[i].left_out.clear();
+    report.runs[i].values[0] = 0.5 + static_cast<double>(i);
+  }
+  const std::string sentence =
+      "Compared: lr 0.003 (1 run), lr 0.01 (2 runs), lr 0.1 (1 run). Median of train/plain [plain] "
+      "in this order: 1.5, 1.5, 3.5; lower is better.";
+  const std::string page = written("a.html", report);
+  CHECK(page.find(sentence) < page.find("class=\"verdict"));
+  report.runs[1].values[0] = std::nan("");
+  CHECK_THAT(written("a.html", report), Contains("lr 0.1 (1 run).</p>"));
+  report.by.clear();
+  CHECK_THAT(written("a.html", report), !Contains("Compared: "));
+}
+
 TEST_CASE("report: runs that did not end well have no results") {
   Report report = test::full_report(5, "plain");
   report.runs[4].values[0] = 12345.678;

@@ -14,7 +14,7 @@ TEST_CASE("asset: a description is read into its parts") {
     "schema": 1, "kind": "dataset", "name": "mini", "version": "2019.05",
     "files": [{"path": "a/b.tar", "size": 5943306240,
                "digest": {"md5": "D41D8CD98F00B204E9800998ECF8427E"},
-               "sources": ["https://host/b.tar", "file:/data/b.tar"], "unpack": "tar"}],
+               "sources": ["https://host/b.tar", "file:/data/b.tar"], "unpack": "tar", "unpacked_size": 4096}],
     "scripts": [{"name": "to-hdf5", "command": ["{asset}/to_hdf5", "--threads", "{arg.threads}"]}]
   })",
                                        "mini.json");
@@ -27,6 +27,7 @@ TEST_CASE("asset: a description is read into its parts") {
   CHECK(file.digests.front().text() == "md5:d41d8cd98f00b204e9800998ecf8427e");
   CHECK(file.sources == std::vector<std::string>{"https://host/b.tar", "file:/data/b.tar"});
   CHECK(file.unpack == "tar");
+  CHECK(file.unpacked_bytes == 4096);
   CHECK(asset.scripts.front().command.back() == "{arg.threads}");
 }
 

@@ -170,6 +170,27 @@ TEST_CASE("recipe: a stage comes after all that it needs, else in document order
   CHECK(names_of(ordered_stages(recipe, "c")) == std::vector<std::string>{"d", "c"});
 }
 
+TEST_CASE("recipe: of what stages set is known what no run decides, the first stage's first") {
+  const auto recipe = spec::parse_recipe(
+      R"json({"schema": 1, "name": "tiny",
+        "environment": {"variants": ["cpu", "gpu"], "layers": [{"kind": "host", "commands": ["true"]}]},
+        "parameters": {"backend": {"type": "string", "default": "jax"}},
+        "stages": [
+          {"name": "one", "run": ["true"], "variables": {"BACKEND": "{param.backend}", "OUT": "{output}", "A": "1"}},
+          {"name": "two", "run": ["true"], "variables": {"A": "2", "B": "{{}}"}},
+          {"name": "three", "run": ["true"], "variant": "gpu", "variables": {"A": "3"}}]})json",
+      "r.json");
+  spec::EnvironmentSpec all = recipe.environment;
+  all.stage_variables = spec::known_stage_variables(recipe);
+  using Variables = std::map<std::string, std::string>;
+  CHECK(all.stage_variables.at("") == Variables{{"A", "1"}, {"B", "{}"}, {"BACKEND", "jax"}});
+  CHECK(all.stage_variables.at("gpu") == Variables{{"A", "3"}});
+  CHECK(all.select("").stage_variables.at("") == all.stage_variables.at(""));
+  const spec::EnvironmentSpec gpu = all.select("gpu");
+  CHECK(gpu.stage_variables.at("") == Variables{{"A", "3"}, {"B", "{}"}, {"BACKEND", "jax"}});
+  CHECK(gpu.select("") == gpu);
+}
+
 TEST_CASE("recipe: an unknown stage is not found") {
   const auto recipe = with_needs({}, {"simulate"});
   const auto problem = problem_of([&] { ordered_stages(recipe, "simulat"); });

@@ -1,0 +1,49 @@
+// What packages are checked with, and what is said of one that cannot be imported.
+#include "pip_workshop.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace sabath;
+using test::any_contains;
+using test::contains;
+using test::error_of;
+using test::PipWorkshop;
+
+TEST_CASE("pip: what is imported is given the variables of the recipe's stages") {
+  PipWorkshop shop;
+  shop.package("apple",
+               "1.0",
+               {"--code",
+                "import os\n"
+                "if os.environ.get('FRUIT_BACKEND') != 'tree':\n"
+                "    raise ValueError('no backend\\nchoose one')"});
+  auto spec = PipWorkshop::asks_for({"apple"});
+  shop.lock(spec);
+  const auto error = error_of([&] { shop.build(spec); });
+  CHECK(std::string(error.what()) ==
+        "environment layer 'python': cannot import apple: ValueError: no backend choose one");
+  CAPTURE(error.hint());
+  CHECK(contains(error.hint(), "a variable that it needs belongs into \"variables\" of the stage"));
+  CHECK(contains(error.hint(), "the prefix stays, to be checked again ("));
+  CHECK(contains(error.hint(), "'sabath env rm "));
+  CHECK(contains(base::read_file(shop.store().list().at(0).log), "raise ValueError"));
+
+  // With the variable it is checked again, without --retry, and installed once.
+  shop.observer.notes.clear();
+  spec.stage_variables[""] = {{"FRUIT_BACKEND", "tree"}};
+  CHECK_FALSE(shop.find(spec).has_value());
+  CHECK_NOTHROW(shop.build(spec));
+  CHECK_FALSE(any_contains(shop.observer.notes, "installing"));
+  CHECK(shop.find(spec).has_value());
+  spec.stage_variables[""] = {{"FRUIT_BACKEND", "bush"}};
+  CHECK(contains(error_of([&] { shop.build(spec); }).what(), "cannot import apple: ValueError"));
+}
+
+TEST_CASE("pip: a module that ends Python is named") {
+  PipWorkshop shop;
+  shop.package("apple", "1.0", {"--code", "import os\nos.kill(os.getpid(), 11)"});
+  const auto spec = PipWorkshop::asks_for({"apple"});
+  shop.lock(spec);
+  CHECK(contains(error_of([&] { shop.build(spec); }).what(),
+                 "cannot import apple: Python was killed by signal 11"));
+}
