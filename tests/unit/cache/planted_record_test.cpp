@@ -110,8 +110,7 @@ TEST_CASE("planted: one's own record, moved to the place of another, counts for 
   };
   const auto [pinned, other] = GENERATE(table<std::string, std::string>(
       {{"sha512:" + std::string(128, 'a'), "https://evil.example/x"},
-       {"https://host.example/data?part=1", "https://host.example/data?part=2"},
-       {"https://host.example/data?part=1", "https://host.example/data"}}));
+       {"https://host.example/data?part=1", "https://host.example/data?part=2"}}));
   CAPTURE(pinned);
   cache.remember_source(
       source_of(pinned, right.digest, pinned[0] == 's' ? Kind::digest : Kind::url));
