@@ -134,7 +134,8 @@ void decompress_file(const std::filesystem::path& packed,
                            size / limits.ratio > std::max<std::uint64_t>(packed_bytes, 1);
       if (size > limits.total_bytes || is_bomb) {
         refuse("it grows from " + format_bytes(packed_bytes) + " to more than " +
-                   format_bytes(is_bomb ? packed_bytes * limits.ratio : limits.total_bytes) +
+                   format_bytes(size > limits.total_bytes ? limits.total_bytes
+                                                          : packed_bytes * limits.ratio) +
                    " when it is unpacked",
                limits.hint);
       }

@@ -143,11 +143,11 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                    {"max ULP", true},
                    {"99.9 % ULP", true},
                    {"both NaN", true},
-                   {"first differs at"},
-                   {"first beyond tolerance at"}};
+                   {"first differs at", false, true},
+                   {"first beyond tolerance at", false, true}};
   const bool has_churn = std::any_of(
       items.begin(), items.end(), [](const auto& item) { return item.churn.has_value(); });
-  if (has_churn) table.columns.push_back({"churn of predictions"});
+  if (has_churn) table.columns.push_back({"churn of predictions", false, true});
   for (const spec::ItemComparison& item : items) {
     if (is_equal(item)) continue;
     std::string holds = item.strongest ? std::string(spec::to_string(*item.strongest)) : "nothing";
