@@ -40,7 +40,7 @@ constexpr std::uint64_t bytes_per_second = 1U << 20U;
 constexpr int wall_factor = 30;
 constexpr std::chrono::milliseconds between_looks{50};
 /// For several small arrays; where it is exceeded they are read one by one.
-constexpr std::chrono::milliseconds time_for_several{500};
+constexpr std::chrono::milliseconds time_for_several{100};
 /// Each time that it is exceeded the time is halved, down to this.
 constexpr seconds shortest_time{1};
 /// A file for which so many processes ended, or that exceeded the time so often, is given up.
@@ -376,6 +376,8 @@ class FileApart final : public base::ArraySource {
       request.number(small_.next_count(index));
       Patience patience = patience_;
       patience.processor = std::min<nanoseconds>(patience.processor, time_for_several);
+      const auto now = steady_clock::now();
+      patience.limits.until = now + (patience.limits.until - now) / 4;  // some is left for each
       auto reply = reader_->ask(Request::read_small, request, patience);
       small_.unpack(std::move(reply.payload), infos_, index);
     });

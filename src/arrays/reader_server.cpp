@@ -8,6 +8,8 @@
 #include <sabath/base/sandbox.hpp>
 #include <sabath/base/unique_fd.hpp>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -262,6 +264,9 @@ int serve_arrays(const char* parent) noexcept {
   try {
     if (!base::enter_sandbox(static_cast<int>(std::strtol(parent, nullptr, 10)), most_memory))
       return 1;
+    // Each message would take new pages of the kernel, and give them back.
+    ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
     void* const memory =
         ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, base::sandbox_memory, 0);
     if (memory == MAP_FAILED) return 1;

@@ -120,7 +120,7 @@ void draw_legend(Svg& svg, const Layout& layout, const Extremes& extremes, doubl
 }
 
 /// Of one value; it is no agreement where runs are without it.
-std::string one_value_text(const Presence& presence, double value) {
+std::string one_value_text(const Presence& presence, const std::string& value) {
   if (presence.all()) return fmt::format("All runs have one value, to the bit: {}", value);
   return fmt::format("Only {} of {} runs {} a finite value; what there is: {}",
                      presence.finite,
@@ -180,6 +180,16 @@ bool has_letters(const Groups& groups) {
   return classes <= most_letters && count_distinct(groups) == classes;
 }
 
+/// With all digits where no double holds them.
+std::string text_of_only_value(const Groups& groups, double value) {
+  for (const Groups::Row& row : groups.rows) {
+    for (const std::string& whole : row.whole) {
+      if (!whole.empty()) return whole;
+    }
+  }
+  return fmt::format("{}", value);
+}
+
 std::string heat_description(const Groups& groups) {
   const std::vector<double> classes = classes_of(groups);
   const Presence presence = presence_of(groups);
@@ -188,7 +198,7 @@ std::string heat_description(const Groups& groups) {
   if (distinct != classes.size()) {
     text += ", some of them whole numbers that one double is nearest to";
   } else if (classes.size() == 1) {
-    text = one_value_text(presence, classes.front());
+    text = one_value_text(presence, text_of_only_value(groups, classes.front()));
   } else if (classes.size() <= most_letters) {
     text += ", equal letters are equal to the bit: ";
     for (std::size_t i = 0; i < classes.size(); ++i) {

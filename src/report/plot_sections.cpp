@@ -58,8 +58,12 @@ Table values_table(const Groups& groups, const std::string& rows) {
   for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
     std::string values;
     const auto& row = groups.rows[r].values;
-    for (std::size_t i = 0; i < std::min(row.size(), most_cells); ++i)
-      values += (i == 0 ? "" : ", ") + (row[i] ? exact_number(*row[i]) : "none");
+    const auto& whole = groups.rows[r].whole;
+    for (std::size_t i = 0; i < std::min(row.size(), most_cells); ++i) {
+      const bool is_whole = i < whole.size() && !whole[i].empty();
+      const std::string number = row[i] && !is_whole ? exact_number(*row[i]) : "none";
+      values += (i == 0 ? "" : ", ") + (is_whole ? whole[i] : number);
+    }
     table.rows.push_back({groups.rows[r].label, std::move(values)});
   }
   return table;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace sabath::report {
 namespace {
@@ -140,6 +141,10 @@ void draw_row(Svg& svg, const Place& place, double middle, const std::vector<dou
 std::string row_text(const Groups::Row& row, const std::vector<double>& values) {
   std::string text = fmt::format("{}: n = {}", row.label, values.size());
   if (values.empty()) return text;
+  const bool is_one =
+      std::ranges::adjacent_find(row.whole, std::not_equal_to<>()) == row.whole.end();
+  if (values.front() == values.back() && !is_one)
+    return text + ", whole numbers about " + number_text(values.front());
   if (values.front() == values.back())
     return text + (values.size() > 1 ? ", all " : ", ") + number_text(values.front());
   const auto texts = texts_apart({quantile(values, 0.5), values.front(), values.back()});

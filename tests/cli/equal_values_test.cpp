@@ -1,5 +1,5 @@
 // PASS only for equal values: whole numbers of 64 bits, and nothing at all.
-#include "support/program.hpp"
+#include "support/answers.hpp"
 
 #include <sabath/base/file.hpp>
 
@@ -71,10 +71,68 @@ TEST_CASE("cli: checksums that one double is nearest to are different") {
           .output);
   CHECK(groups["result"] == "FAIL");
   CHECK(groups["metrics"][0]["distinct"] == 2);
-  const std::string report = (sabath.folder() / "report.csv").string();
-  REQUIRE(sabath({"report", "recipe=summing", "--output", report}).status == 0);
-  const std::string table = sabath::base::read_file(report);
-  CHECK_THAT(table, Contains(one) && Contains(other));
+  for (const char* name : {"report.csv", "report.md", "report.html"}) {
+    INFO(name);
+    const std::string report = (sabath.folder() / name).string();
+    done(sabath, {"report", "recipe=summing", "--output", report});
+    const std::string table = sabath::base::read_file(report);
+    CHECK_THAT(table, Contains(one) && Contains(other));
+    CHECK_THAT(table, !Contains("1839201938472018200") && !Contains("1.8392019384720182e+18, "));
+  }
+  const std::string pair = (sabath.folder() / "pair.md").string();
+  done(sabath, {"report", a, b, "--output", pair});
+  CHECK_THAT(sabath::base::read_file(pair), Contains(one) && Contains(other));
+}
+
+TEST_CASE("cli: repro and explain see a whole number that differs by one") {
+  const Sabath sabath;
+  write_text(sabath.folder() / "added", "1");
+  const std::string recipe = sabath.shell_recipe(
+      "counting",
+      "added=$(cat " + (sabath.folder() / "added").string() +
+          "); echo '{{\"step\": 1, \"sum\": '$((9007199254740992 + added + {param.more}))'}}'"
+          " >> $SABATH_METRICS",
+      R"({"parameters": {"more": {"type": "int", "default": 0, "affects": "execution"},
+                         "decoy": {"type": "int", "default": 1, "affects": "execution"}},
+          "require": "bitwise", "metrics": {"sum": {"from": "jsonl"}}})");
+  done(sabath, {"run", recipe, "--seed", "1", "--tag", "a"});
+  done(sabath,
+       {"run", recipe, "--seed", "1", "--tag", "b", "--set", "more=-1", "--set", "decoy=2"});
+  const json found = answered(sabath, {"explain", "tag=a", "tag=b"});
+  INFO(found.dump(1));
+  CHECK(found["status"] == 0);
+  CHECK(found["cause"] == json{"parameter more"});
+  done(sabath, {"repro", "tag=a"});
+  write_text(sabath.folder() / "added", "0");
+  CHECK(sabath({"repro", "tag=a"}).status == 1);
+}
+
+TEST_CASE("cli: a baseline of whole numbers tells one that is off by one") {
+  const Sabath sabath;
+  const std::string recipe =
+      sabath.shell_recipe("counting",
+                          "sh {recipe}/go.sh",
+                          R"({"require": "bitwise", "metrics": {"sum": {"from": "jsonl"}}})");
+  const auto says = [&](const std::string& sum) {
+    write_text(fs::path(recipe) / "go.sh",
+               "echo '{\"step\": 1, \"sum\": " + sum + "}' >> $SABATH_METRICS\n");
+  };
+  const std::string file = (sabath.folder() / "baseline.json").string();
+  says(one);
+  done(sabath, {"run", recipe, "--seeds", "1..3", "--tag", "good"});
+  done(sabath, {"baseline", "propose", "tag=good", "-o", file});
+  done(sabath, {"baseline", "accept", file, "--by", "anna"});
+  CHECK_THAT(sabath::base::read_file(file), Contains(one));
+  const auto verdict = [&] {
+    return answered(
+        sabath, {"check", recipe, "--baseline", file, "--seeds", "1..3", "--require", "bitwise"});
+  };
+  CHECK(verdict()["verdict"] == "PASS");
+  says(other);
+  const json failed = verdict();
+  CHECK(failed["verdict"] == "FAIL");
+  CHECK(failed["status"] == 1);
+  CHECK_THAT(failed.dump(), Contains(one) && Contains(other));
 }
 
 TEST_CASE("cli: two files without a value are INCONCLUSIVE, equal or not") {
