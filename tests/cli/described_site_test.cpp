@@ -501,7 +501,7 @@ TEST_CASE("described site: a run whose scheduler's tools are not here is closed 
 }
 
 TEST_CASE("described site: the command after again repeats the run to the bit") {
-  DescribedSite user({{"variables", {{"GOMP_SPINCOUNT", "5"}}}});
+  DescribedSite user(json{{"variables", {{"GOMP_SPINCOUNT", "5"}}}});
   // Its jobs are over before their ids are given, and have one CPU.
   user.tool("osub",
             "echo >> \"$OURS_STATE/jobs\"\n"
