@@ -463,7 +463,8 @@ TEST_CASE("trouble: a home in which others can exchange folders gets no runs") {
   const Sabath sabath;
   const std::string recipe = sabath.shell_recipe("tiny", "true");
   fs::create_directories(sabath.runs());
-  const fs::path open = GENERATE_COPY(sabath.home(), sabath.runs());
+  const bool is_home = GENERATE(true, false);
+  const fs::path open = is_home ? sabath.home() : sabath.runs();
   fs::permissions(open, fs::perms(0777));
   const Answer refused = sabath({"run", recipe});
   CHECK(refused.status == 16);
