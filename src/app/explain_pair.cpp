@@ -1,3 +1,4 @@
+#include "again_differences.hpp"
 #include "candidate_changes.hpp"
 #include "sufficient_sets.hpp"
 
@@ -7,6 +8,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
@@ -48,7 +50,8 @@ class Hybrids {
     hybrid.changes = names(changes);
     const auto run = make(changes, once_more, hybrid);
     if (!run) return Outcome::not_made;
-    judge(*run, hybrid);
+    const auto differences = judge(*run, hybrid);
+    if (changes.none() && hybrid.verdict != spec::Verdict::pass) note_apart(*run, differences);
     explanation_.hybrids.push_back(hybrid);
     if (hybrid.verdict == spec::Verdict::pass) return Outcome::agrees;
     if (hybrid.verdict == spec::Verdict::fail) return Outcome::differs;
@@ -69,16 +72,16 @@ class Hybrids {
       found.push_back(names(set));
     return found;
   }
-  /// "; PATH, X: not as A had them ...", or nothing.
-  std::string session_hint() const {
-    if (candidates_.not_as_in_a.empty()) return {};
-    std::vector<std::string> names;
-    for (const auto& [name, digest] : candidates_.not_as_in_a)
-      names.push_back(base::printable(name));
-    return fmt::format(
-        "; this session does not have the value that A had of {}: set it, and "
-        "repeat the command",
-        fmt::join(names, ", "));
+  /// That A done again does not agree with A, and why; `unknown` where nothing is known to differ.
+  std::string again_differs(const std::string& unknown) const {
+    const std::string text = "A done again here does not agree with A";
+    const std::string session = session_hint();
+    if (!apart_.empty()) return text + ": " + apart_ + session;
+    return text + (session.empty() ? ": " + unknown : session);
+  }
+  /// Why A done again has no result.
+  std::string again_open() const {
+    return why_open_ + (apart_.empty() ? "" : "; since A was made: " + apart_);
   }
   std::string words(const ChangeSet& changes) const {
     if (changes.none()) return "A again";
@@ -136,10 +139,37 @@ class Hybrids {
     return tools_.run(request);
   }
 
-  void judge(const MadeRun& run, spec::Hybrid& hybrid) {
+  /// "; PATH, X: not as A had them ...", or nothing.
+  std::string session_hint() const {
+    if (candidates_.not_as_in_a.empty()) return {};
+    std::vector<std::string> names;
+    for (const auto& [name, digest] : candidates_.not_as_in_a)
+      names.push_back(base::printable(name));
+    return fmt::format(
+        "; this session does not have the value that A had of {}: set it, and "
+        "repeat the command",
+        fmt::join(names, ", "));
+  }
+
+  /// `differences`: of A done again from A. Those that the session's hint names are left out.
+  void note_apart(const MadeRun& run, std::vector<spec::FacetDifference> differences) {
+    std::erase_if(differences, [&](const spec::FacetDifference& one) {
+      return one.facet == spec::session_facet &&
+             std::any_of(
+                 candidates_.not_as_in_a.begin(),
+                 candidates_.not_as_in_a.end(),
+                 [&](const auto& named) { return base::printable(named.first) == one.item; });
+    });
+    const auto record =
+        run.directory.empty() ? std::nullopt : RunFiles(run.directory).read_record();
+    apart_ = again_differences(pair_.a, record.value_or(spec::RunRecord()), differences);
+  }
+
+  /// Returns what differs between A and the run.
+  std::vector<spec::FacetDifference> judge(const MadeRun& run, spec::Hybrid& hybrid) {
     hybrid.run = run.directory.filename().string();
     hybrid.reason = run.problem;
-    if (!run.problem.empty()) return;
+    if (!run.problem.empty()) return {};
     const compare::Options options = across_everything(request_.options);
     const spec::Comparison comparison = compare_pair(request_.a, run.directory, options);
     hybrid.verdict = comparison.result;
@@ -147,6 +177,7 @@ class Hybrids {
     hybrid.against_b = compare_pair(request_.b, run.directory, options).result;
     if (const auto record = RunFiles(run.directory).read_record())
       seconds_.push_back(record->wall_s);
+    return comparison.differences;
   }
 
   const ExplainRequest& request_;
@@ -159,6 +190,7 @@ class Hybrids {
   std::vector<double> seconds_{};
   std::size_t made_ = 0;
   std::string why_open_{};
+  std::string apart_{};  ///< what differs between A and A done again, in words
 };
 
 RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
@@ -180,11 +212,11 @@ RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
 void explain_without_changes(Hybrids& hybrids, spec::Explanation& explanation) {
   const Outcome again = hybrids.outcome(ChangeSet(), false);
   if (again == Outcome::differs) {
-    const std::string hint = hybrids.session_hint();
-    explanation.reason = "A done again here does not agree with A" +
-                         (hint.empty() ? ": it is not repeatable here" : hint);
+    explanation.reason = hybrids.again_differs(
+        "nothing that is recorded differs: it is not repeatable here, or something else has "
+        "changed");
   } else if (again != Outcome::agrees) {
-    explanation.reason = hybrids.why_open();
+    explanation.reason = hybrids.again_open();
   } else if (explanation.impossible.empty()) {
     explanation.reason =
         "A done again agrees with A: they differ in something that is not recorded";
@@ -249,15 +281,13 @@ std::string reason_of(const SufficientSets& found,
                       const spec::Explanation& explanation,
                       const Hybrids& hybrids) {
   switch (found.end) {
-    case SearchEnd::a_differs: {
-      const std::string hint = hybrids.session_hint();
-      return "A done again here does not agree with A" +
-             (hint.empty() ? ": none of what can be changed here explains that" : hint);
-    }
+    case SearchEnd::a_differs:
+      return hybrids.again_differs("none of what can be changed here explains that");
     case SearchEnd::all_agree:
       return "A with all of B's changes that can be made here agrees with A: the difference comes "
              "from what cannot be made";
     case SearchEnd::a_unresolved:
+      return hybrids.again_open();
     case SearchEnd::all_unresolved:
       return hybrids.why_open();
     case SearchEnd::not_repeatable:

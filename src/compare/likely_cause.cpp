@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -162,6 +163,36 @@ bool has_item(const std::vector<Group>& groups, std::string_view noun, std::stri
   });
 }
 
+/// Can another order of floating-point operations alone have made this difference? It is small
+/// then, and of numbers that are not both whole: counters are not rounded.
+bool looks_like_rounding(const Finding* finding) {
+  constexpr double largest = 1e-3;
+  if (finding == nullptr || !finding->item.first_bitwise) return false;
+  const spec::Divergence& parted = *finding->item.first_bitwise;
+  if (!std::isfinite(parted.a) || !std::isfinite(parted.b) || parted.whole_a || parted.whole_b)
+    return false;
+  const bool are_whole = std::trunc(parted.a) == parted.a && std::trunc(parted.b) == parted.b;
+  return !are_whole && parted.relative < largest;
+}
+
+/// Of parameters that change nothing but the execution.
+std::string execution_text(const std::vector<std::string>& parameters,
+                           const Beginning& beginning,
+                           bool from_start) {
+  const Finding* const begins = beginning.earlier ? beginning.earlier : beginning.first;
+  if (!looks_like_rounding(begins)) {
+    const bool is_one = parameters.size() == 1;
+    return fmt::format("{} {} {}, which may be the cause",
+                       is_one ? "parameter" : "parameters",
+                       listed(parameters),
+                       is_one ? "differs" : "differ");
+  }
+  return from_start ? "another order of floating-point operations in the very first value is the "
+                      "likely cause"
+                    : "rounding in another order of floating-point operations, such as the order "
+                      "of summation, is the likely cause";
+}
+
 /// What a seed decides, by what is known of the initial weights.
 std::string seed_text(const Cascade& cascade, bool from_start) {
   if (const auto& weights = cascade.initial_weights) {
@@ -285,11 +316,9 @@ std::string conclusion(const std::vector<Group>& groups,
       std::any_of(differences.begin(), differences.end(), is_of_threads)) {
     return "the switches and numbers of threads that were set are the likely cause";
   }
-  if (has(groups, "execution parameters")) {
-    return from_start ? "another order of floating-point operations in the very first value is the "
-                        "likely cause"
-                      : "rounding in another order of floating-point operations, such as the order "
-                        "of summation, is the likely cause";
+  for (const Group& group : groups) {
+    if (group.noun == "execution parameters")
+      return execution_text(group.items, beginning, from_start);
   }
   if (has(groups, "host")) {
     return "the processor, or what libraries choose for it, is the likely cause";

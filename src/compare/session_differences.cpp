@@ -1,5 +1,6 @@
 #include "session_differences.hpp"
 
+#include <sabath/base/text_table.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <vector>
 
 namespace sabath::compare {
 namespace {
@@ -81,6 +83,31 @@ bool is_other(const std::string& a, const std::string& b) {
   return is_hashed ? a != b : a.substr(0, a.find(',')) != b.substr(0, b.find(','));
 }
 
+/// What a run opened or loaded, by path, in the words of the facet. Whether a short-lived program
+/// is seen as loaded too depends on when it is looked at.
+using Files = std::map<std::string, std::vector<std::string>>;
+
+Files files_of(const Items& opened, const spec::RunRecord& record) {
+  Files files;
+  if (record.software) {
+    for (const spec::LoadedLibrary& library : record.software->libraries) {
+      std::string text = fmt::format("{} bytes", library.size_bytes);
+      if (!library.digest.hex.empty()) text += ", " + library.digest.text();
+      files[base::printable(library.path)].push_back(std::move(text));
+    }
+  }
+  for (const auto& [path, file] : opened)
+    files[path] = {file};
+  return files;
+}
+
+bool all_are_other(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return std::all_of(a.begin(), a.end(), [&](const std::string& one) {
+    return std::all_of(
+        b.begin(), b.end(), [&](const std::string& other) { return is_other(one, other); });
+  });
+}
+
 }  // namespace
 
 bool is_uncertain(std::string_view facet) {
@@ -112,18 +139,20 @@ std::vector<spec::FacetDifference> opened_differences(const spec::RunRecord& a,
   const Items* const of_b = items_of(b, spec::opened_facet);
   if (of_a == nullptr || of_b == nullptr) return differences;
   const bool is_certain = saw_all(a, *of_a) && saw_all(b, *of_b);
+  Files files_a = files_of(*of_a, a);
+  Files files_b = files_of(*of_b, b);
   Items all = *of_a;
   all.insert(of_b->begin(), of_b->end());
   for (const auto& [path, file] : all) {
     if (!spec::is_opened_path(path)) continue;
-    const auto in_a = of_a->find(path);
-    const auto in_b = of_b->find(path);
-    const bool in_both = in_a != of_a->end() && in_b != of_b->end();
-    if (in_both ? !is_other(in_a->second, in_b->second) : !is_certain) continue;
+    const auto& in_a = files_a[path];
+    const auto& in_b = files_b[path];
+    const bool in_both = !in_a.empty() && !in_b.empty();
+    if (in_both ? !all_are_other(in_a, in_b) : !is_certain) continue;
     differences.push_back({std::string(spec::opened_facet),
                            path,
-                           in_a == of_a->end() ? "" : in_a->second,
-                           in_b == of_b->end() ? "" : in_b->second});
+                           in_a.empty() ? "" : in_a.front(),
+                           in_b.empty() ? "" : in_b.front()});
   }
   return differences;
 }

@@ -18,8 +18,9 @@ bool is_uncertain(std::string_view facet);
 std::vector<spec::FacetDifference> session_differences(const spec::RunRecord& a,
                                                        const spec::RunRecord& b);
 
-/// The files that both runs opened and that had other bytes, or another size. Where neither can
-/// have missed one, also those that only one opened.
+/// The files that both runs opened and that had other bytes, or another size. A file that one
+/// opened and the other loaded to execute it counts as opened by both. Where neither can have
+/// missed one, also those that only one opened.
 std::vector<spec::FacetDifference> opened_differences(const spec::RunRecord& a,
                                                       const spec::RunRecord& b);
 

@@ -5,6 +5,7 @@
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
 
@@ -23,8 +24,8 @@ using spec::Rung;
 
 constexpr std::size_t longest_value = 44;
 
-std::string shortened(const std::string& text) {
-  if (text.empty()) return "(absent)";
+std::string shortened(const std::string& text, const char* if_empty) {
+  if (text.empty()) return if_empty;
   if (text.size() <= longest_value) return text;
   std::size_t end = longest_value - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
@@ -184,9 +185,12 @@ std::string differences_text(const Comparison& comparison) {
   TextTable table({{"differs in", Align::left}, {"A", Align::left}, {"B", Align::left}});
   for (const spec::FacetDifference& difference : comparison.differences) {
     if (is_told_in_words(comparison, difference)) continue;
+    // The file may be there all the same.
+    const bool is_opened = difference.facet == spec::opened_facet;
+    const char* const if_empty = is_opened ? "(not opened)" : "(absent)";
     table.add({difference.facet + ": " + difference.item,
-               shortened(difference.a),
-               shortened(difference.b)});
+               shortened(difference.a, if_empty),
+               shortened(difference.b, if_empty)});
   }
   return (table.empty() ? "" : table.text() + "\n") + changes_text(comparison);
 }

@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
+#include <utility>
+
 using namespace sabath;
 using namespace sabath::test;
 using base::ArrayType;
@@ -20,13 +23,48 @@ TEST_CASE("cause: another order of summation shows after the first value") {
   Run b = losses({3, 2, 1.5, 1.25});
   b.facet("parameters")["threads"] = "2";
   b.facet("parameters")["reduction"] = "fast";
-  const auto comparison = compare_two(losses({3, 2, 1.5, 1}), b, judging({"loss"}));
+  const auto comparison = compare_two(losses({3, 2, 1.5, 1.2500001}), b, judging({"loss"}));
   CHECK(comparison.first_divergence_in == "train/loss");
   CHECK(comparison.first_divergence->position == 4);
   CHECK(comparison.likely_cause ==
         "the runs differ in execution parameters (reduction and threads); the first train/loss is "
         "equal, it parts at step 4 (epoch 1): rounding in another order of floating-point "
         "operations, such as the order of summation, is the likely cause");
+}
+
+TEST_CASE("cause: what rounding cannot have made is not said to come from it") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<double, double> pairs[] = {{nan, 1},
+                                             {infinity, -infinity},
+                                             {18446744073709551616.0, 1},
+                                             {100000, 100001},
+                                             {1, 4},
+                                             {1.5, 1.502}};
+  for (const auto& [of_a, of_b] : pairs) {
+    CAPTURE(of_a, of_b);
+    const Run a = losses({of_a});
+    Run b = losses({of_b});
+    b.facet("parameters")["threads"] = "2";
+    CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+               Catch::EndsWith("parameter threads differs, which may be the cause"));
+    b.facet("parameters")["reduction"] = "fast";
+    CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+               Catch::EndsWith("parameters reduction and threads differ, which may be the cause"));
+  }
+}
+
+TEST_CASE("cause: rounding is not named where a metric or an output is missing or has no values") {
+  Run a = losses({3}).output("train", "x.bin", "aa");
+  Run b = losses({3}).output("train", "x.bin", "bb");
+  b.outputs["train/x.bin"].size_bytes = 3;
+  b.facet("parameters")["threads"] = "2";
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
+             Contains("parameter threads differs, which may be the cause"));
+  b.outputs = a.outputs;
+  b.record.outputs = a.record.outputs;
+  a.series.clear();
+  CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, !Contains("floating-point"));
 }
 
 TEST_CASE("cause: the earliest rung of the cascade that differs is named") {
@@ -42,7 +80,7 @@ TEST_CASE("cause: the earliest rung of the cascade that differs is named") {
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("the processor"));
   b.facet("parameters")["threads"] = "2";
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause,
-             Contains("order of floating-point operations"));
+             Contains("parameter threads differs, which may be the cause"));
   b.facet("seed")["seed"] = "9";
   CHECK_THAT(compare_two(a, b, judging({"loss"})).likely_cause, Contains("initial weights"));
   b.facet("environment")["code.key"] = "e2";

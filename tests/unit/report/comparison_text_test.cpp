@@ -96,6 +96,14 @@ TEST_CASE("report: a comparison that was not possible") {
   CHECK(text == golden("report/comparison-impossible.txt", text));
 }
 
+TEST_CASE("report: a file that only one run opened is not called absent") {
+  spec::Comparison comparison = equal_pair();
+  comparison.differences = {{"opened", "/data/x", "2 bytes", ""}, {"session", "X", "", "set"}};
+  const std::string text = comparison_text(comparison);
+  CHECK(test::contains(text, "2 bytes   (not opened)"));
+  CHECK(test::contains(text, "(absent)  set"));
+}
+
 TEST_CASE("report: churn is told of predictions, and intervals with their medians") {
   const std::string text = comparison_text(test::full_comparison());
   CHECK(test::contains(
