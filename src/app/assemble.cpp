@@ -15,8 +15,7 @@ constexpr std::uint64_t usual_growth = 100;
 base::ArchiveLimits limits_of(const spec::AssetFile& file) {
   base::ArchiveLimits limits;
   limits.hint =
-      "where this is what it should become, its entry in the asset's document says so: "
-      "\"unpacked_size\": BYTES";
+      "if that is right, set \"unpacked_size\": BYTES for this file in the asset's document";
   limits.ratio = usual_growth;
   if (file.unpacked_bytes) {
     limits.total_bytes = *file.unpacked_bytes;

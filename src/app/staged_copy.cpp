@@ -213,8 +213,7 @@ bool can_be_exchanged(const fs::path& root) {
 bool is_users_own(const fs::path& root) {
   struct stat status {};
   return ::lstat(root.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid() && !base::can_others_write(status) &&
-         !can_be_exchanged(root);
+         status.st_uid == ::geteuid() && !base::can_others_write(status) && !can_be_exchanged(root);
 }
 
 /// The name of the folder is known to everybody, and others may write where it lies: it is used
