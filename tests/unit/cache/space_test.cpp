@@ -1,6 +1,9 @@
 #include "cache_home.hpp"
 #include "support/child.hpp"
 
+#include <sabath/base/observer.hpp>
+#include <sabath/cache/keeping.hpp>
+
 #include <catch2/catch.hpp>
 #include <sched.h>
 
@@ -59,6 +62,19 @@ void run_mounted(const std::function<bool()>& mount, const std::function<std::st
 void on_small_file_system(const fs::path& folder, const std::function<std::string()>& work) {
   fs::create_directories(folder);
   run_mounted([&] { return ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") == 0; }, work);
+}
+
+/// Until nothing more fits, neither a byte nor a file.
+void fill_up(const fs::path& folder) {
+  fs::create_directories(folder);
+  for (int number = 0;; ++number) {
+    const fs::path file = folder / std::to_string(number);
+    const base::UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    if (!fd) return;
+    const std::string block(4096, 'x');
+    while (::write(fd.get(), block.data(), block.size()) > 0) {
+    }
+  }
 }
 
 void on_read_only_file_system(const fs::path& folder, const std::function<std::string()>& work) {
@@ -122,6 +138,54 @@ TEST_CASE("cache: a disk that is full of files says so when an object is put") {
     if (!problem.empty()) return problem;
     if (entries_in(home.root() / "partial") > 1) return "a partial remains";
     put(cache, "small enough");
+    return {};
+  });
+}
+
+TEST_CASE("gc: on a file system that is really full it makes room, again and again") {
+  CacheHome home;
+  const bool was_collected = GENERATE(false, true);
+  CAPTURE(was_collected);
+  fs::create_directories(home / "small");
+  const fs::path root = home / "small/cache";
+  const auto mount = [&] {
+    return ::mount("tmpfs", (home / "small").c_str(), "tmpfs", 0, "size=1m,nr_inodes=200") == 0;
+  };
+  run_mounted(mount, [&]() -> std::string {
+    base::SystemClock clock;
+    base::SilentObserver observer;
+    const auto collect = [&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return cache::Keeping(root, home.memo(), clock)
+          .collect({{}, {}, std::chrono::seconds(0), false}, observer);
+    };
+    { cache::Cache(root, home.memo(), clock); }
+    // The first collection leaves the folder that the next one needs on a full file system.
+    if (was_collected) collect();
+    for (int round = 0; round < 3; ++round) {
+      {
+        cache::Cache cache(root, home.memo(), clock);
+        const auto object = put(cache, std::string(100'000, 'a'));
+        cache.publish_tree({{"in/a", object}, {"b", put(cache, "b")}});
+      }
+      fill_up(home / "small/else");
+      if (::mkdir((home / "small/no").c_str(), 0755) == 0) return "it is not full";
+      const auto report = collect();
+      const bool is_gone =
+          report.removed.size() == 3 &&
+          cache::Keeping(root, home.memo(), clock).inventory(observer).stored.empty();
+      // A cache that never collected has no such folder, and says so.
+      const bool is_said = report.removed.empty() &&
+                           report.kept.begin()->first.find("No space left") != std::string::npos;
+      if (!is_gone && (was_collected || round > 0 || !is_said)) {
+        std::string problem = "removed " + std::to_string(report.removed.size());
+        for (const auto& [reason, kept] : report.kept)
+          problem += ", kept: " + reason;
+        return problem;
+      }
+      fs::remove_all(home / "small/else");
+      collect();
+    }
     return {};
   });
 }
