@@ -155,6 +155,7 @@ spec::GroupComparison compare_groups(const std::vector<RunRow>& all,
   }
   std::set<std::string> allowed = request.across;
   allowed.insert(request.by.begin(), request.by.end());
+  told.groups = groups_by(factors, runs.size());  // shown also where they may not be compared
   const auto terms = comparable(runs, allowed, catalog, told);
   if (!terms) return told;
   compare::GroupsToCompare groups = groups_of(runs, *terms, request, catalog, told);

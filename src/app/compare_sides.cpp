@@ -188,6 +188,8 @@ spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
   const std::vector<std::uint32_t> sides = sides_of(runs, b);
   const std::vector<RunRow> of_a = side(runs, sides, 0);
   const std::vector<RunRow> of_b = side(runs, sides, 1);
+  // Shown also where they may not be compared.
+  told.groups = {{{"A"}, of_a.size()}, {{"B"}, of_b.size()}};
   if (of_a.empty() || of_b.empty()) {
     told.reason =
         of_a.empty() == of_b.empty()

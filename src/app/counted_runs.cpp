@@ -2,6 +2,8 @@
 
 #include <sabath/app/counted_runs.hpp>
 #include <sabath/app/perturbation.hpp>
+#include <sabath/app/run_study.hpp>
+#include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/spec/run_purpose.hpp>
 
@@ -21,6 +23,28 @@ std::vector<std::string> perturbation_keys() {
 bool is_perturbation(std::string_view key) {
   const std::vector<std::string> keys = perturbation_keys();
   return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool has_ended_well(spec::RunState state) {
+  return state == spec::RunState::ok || state == spec::RunState::imported;
+}
+
+/// Of all studies that have runs here which did not end well. Other studies are not read.
+std::set<std::string> retried_among(const std::vector<RunRow>& runs) {
+  std::set<std::string> retried;
+  std::set<std::string> seen;
+  for (const RunRow& run : runs) {
+    const bool is_asked = !has_ended_well(run.state) && base::is_safe_name(run.study);
+    if (!is_asked || !seen.insert(run.study).second) continue;
+    Folders folders;
+    folders.home = std::filesystem::path(run.directory).parent_path().parent_path();
+    try {
+      retried.merge(retried_runs(StudyFiles(folders.studies() / run.study), folders));
+    } catch (const base::Error&) {
+      continue;  // what cannot be read says nothing of other runs
+    }
+  }
+  return retried;
 }
 
 /// A group of runs whose values are unknown would pretend that these are equal.
@@ -71,23 +95,25 @@ std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed
   if (!hybrids && purpose == spec::RunPurpose::explanation) return "made by explain";
   if (!perturbed && !run.perturbation.empty() && run.perturbation != "0") return "perturbed";
   // Last: a failed hybrid does not count as a failure of a requested run.
-  if (run.state != spec::RunState::ok && run.state != spec::RunState::imported)
-    return std::string(spec::to_string(run.state));
-  return {};
+  if (has_ended_well(run.state)) return {};
+  return run.retried ? "retried" : std::string(spec::to_string(run.state));
 }
 
 std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
                                          const NamedRuns& named,
                                          const catalog::Catalog& catalog) {
   const auto perturbations = catalog.values_of(runs, perturbation_keys().back());
+  const std::set<std::string> retried = retried_among(runs);
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunRow& run = runs[i];
     const bool is_named = named.ids.contains(run.id);
-    reasons.push_back(
-        why_not_counted({run.state, run.tags, perturbations ? (*perturbations)[i] : std::string()},
-                        is_named || named.hybrids,
-                        is_named || named.perturbed));
+    reasons.push_back(why_not_counted({run.state,
+                                       run.tags,
+                                       perturbations ? (*perturbations)[i] : std::string(),
+                                       !is_named && retried.contains(run.id)},
+                                      is_named || named.hybrids,
+                                      is_named || named.perturbed));
   }
   for (const std::string& variable : named.session)
     add_unknown(runs, variable, reasons);

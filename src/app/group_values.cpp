@@ -200,6 +200,25 @@ compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
   return groups;
 }
 
+std::vector<spec::RunGroup> groups_by(const std::vector<compare::NamedFactor>& factors,
+                                      std::size_t runs) {
+  std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
+  for (std::size_t run = 0; run < runs; ++run) {
+    std::vector<std::uint32_t> levels;
+    for (const compare::NamedFactor& named : factors)
+      levels.push_back(named.factor.levels[run]);
+    ++counts[levels];
+  }
+  std::vector<spec::RunGroup> groups;
+  for (const auto& [levels, count] : counts) {
+    spec::RunGroup& group = groups.emplace_back();
+    group.runs = count;
+    for (std::size_t i = 0; i < factors.size(); ++i)
+      group.levels.push_back(factors[i].names[levels[i]]);
+  }
+  return groups;
+}
+
 void complete(spec::GroupComparison& comparison,
               const spec::GroupComparison& told,
               const CommonTerms& terms) {

@@ -14,6 +14,10 @@ compare::GroupsToCompare groups_of(const std::vector<catalog::RunRow>& runs,
                                    const catalog::Catalog& catalog,
                                    spec::GroupComparison& told);
 
+/// The runs by their levels, in the order of these.
+std::vector<spec::RunGroup> groups_by(const std::vector<compare::NamedFactor>& factors,
+                                      std::size_t runs);
+
 /// What is known of the runs before their values, in what was found of these.
 void complete(spec::GroupComparison& comparison,
               const spec::GroupComparison& told,

@@ -35,6 +35,11 @@ class TemporaryFile {
     // Not made of the target's name, which may be as long as names can be.
     name_ = (folder_of(target) / ".sabath-XXXXXX").string();
     fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
+    if (!fd_ && errno == ENOENT) {  // not the absence of something that was to be read
+      throw Error(ErrorKind::storage,
+                  target.string() + ": cannot write: there is no such folder",
+                  "make the folder, or choose another place");
+    }
     if (!fd_) throw_errno(target.string(), "cannot write", errno);
     ::fchmod(fd_.get(), mode);
   }

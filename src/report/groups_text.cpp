@@ -356,6 +356,9 @@ std::string groups_text(const GroupComparison& comparison, bool statistics) {
                         comparison.by.empty()
                             ? ""
                             : printable(fmt::format(", by {}", fmt::join(comparison.by, ", "))));
+  }
+  // What may not be compared is not required to hold anything.
+  if (!comparison.required.empty()) {
     text += fmt::format("classes     {} of runs that agree to the bit in all judged metrics\n",
                         comparison.classes);
     text += "required    " + printable(comparison.required) + "\n";

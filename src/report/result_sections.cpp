@@ -90,6 +90,15 @@ std::string share_text(const spec::MetricGroups& metric) {
   return text;
 }
 
+/// Of groups with one run each there is nothing to say.
+std::string within_text(const spec::MetricGroups& metric) {
+  const bool has_repeats =
+      std::any_of(metric.rows.begin(), metric.rows.end(), [](const spec::GroupRow& row) {
+        return row.values.size() > 1;
+      });
+  return !has_repeats ? "-" : metric.identical_within ? "yes" : "no";
+}
+
 Table verdicts_table(const spec::GroupComparison& groups) {
   Table table;
   table.caption = "Verdict for each metric, required: " + groups.required;
@@ -106,7 +115,7 @@ Table verdicts_table(const spec::GroupComparison& groups) {
         {metric.name,
          metric.judged ? std::string(spec::to_string(metric.verdict)) : "not judged",
          metric.reason,
-         metric.identical_within ? "yes" : "no",
+         within_text(metric),
          metric.identical_across ? "yes" : "no",
          metric.split.icc ? number_text(*metric.split.icc) : "",
          share_text(metric)});

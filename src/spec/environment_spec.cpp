@@ -33,9 +33,12 @@ EnvironmentSpec EnvironmentSpec::select(const std::string& variant) const {
     std::string known;
     for (const std::string& one : variants)
       known += (known.empty() ? "" : ", ") + one;
+    const std::string guess = base::nearest(variant, variants);
     throw base::Error(base::ErrorKind::usage,
                       "environment: no variant '" + base::printable(variant) + "'",
-                      known.empty() ? "the recipe has no variants" : "it has " + known);
+                      known.empty()   ? "the recipe has no variants"
+                      : guess.empty() ? "it has " + known
+                                      : "did you mean '" + guess + "'? It has " + known);
   }
   const std::string chosen = variant.empty() && !variants.empty() ? variants.front() : variant;
   EnvironmentSpec selected;

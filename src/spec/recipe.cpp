@@ -203,7 +203,7 @@ std::vector<const Stage*> stages_of_task(const Recipe& recipe, std::string_view 
                       "choose one: --task " + tasks.front());
   }
   const std::string guess = base::nearest(task, tasks);
-  throw base::Error(base::ErrorKind::not_found,
+  throw base::Error(base::ErrorKind::usage,
                     place + "no task '" + base::printable(task) + "'",
                     tasks.empty()   ? "none of its stages belongs to a task"
                     : guess.empty() ? "its tasks are " + listed

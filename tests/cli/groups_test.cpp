@@ -60,6 +60,12 @@ TEST_CASE("cli: a parameter that affects the result must be what is grouped by")
   const json refused = compared(sabath, {"--by", "seed"});
   CHECK(refused["status"] == 4);
   CHECK_THAT(refused["reason"].get<std::string>(), Contains("parameter rate differs"));
+  CHECK(refused["groups"].size() == 2);
+  CHECK(refused["groups"][0]["runs"] == 2);
+  const Answer sides = sabath({"compare", "recipe=noisy,rate=1", "recipe=noisy,rate=2"});
+  CHECK(sides.status == 4);
+  CHECK_THAT(sides.output,
+             Contains("recipe=noisy,rate=1: 2 runs") && Contains("recipe=noisy,rate=2: 2 runs"));
   CHECK(compared(sabath, {"--by", "seed", "--across", "rate"})["status"] != 4);
   const json by_rate = compared(sabath, {"--by", "rate"});
   CHECK(by_rate["status"] == 1);

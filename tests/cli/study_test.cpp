@@ -183,8 +183,11 @@ TEST_CASE("study: what cannot be meant is refused with a reason, and nothing is 
       {{"--study", "smal"}, "no study 'smal'"},
       {{"--study", "small", "--sweep", "n=1,2"}, "--s"},
       {{"--study", "small", "--set", "n=1"}, "is given one value and several"},
-      {{"--repeat", "2", "--jobs", "0"}, "'0' is no number of runs"},
-      {{"--repeat", "2", "--jobs", "many"}, "'many' is no number of runs"},
+      {{"--jobs", "0"}, "'0' is not a number of runs"},
+      {{"--jobs", "-3"}, "'-3' is not a number of runs"},
+      {{"--jobs", "abc"}, "'abc' is not a number of runs"},
+      {{"--repeat", "2", "--jobs", "0"}, "'0' is not a number of runs"},
+      {{"--repeat", "2", "--jobs", "many"}, "'many' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "all"}, "no stage of the recipe says how many cpus"},
       {{"--repeat", "2", "--jobs", "1000000"}, "do not fit"},
       {{"--retry"}, "goes with --resume alone"},
@@ -304,6 +307,15 @@ TEST_CASE("study: a failed run does not end it, is kept, and is run again only w
   const json done = answer_of(sabath({"--json", "run", "--resume", id, "--retry"}));
   CHECK(done["ok"] == 3);
   CHECK(done["runs"][1]["tries"] == 3);
+  CHECK(done["count"]["counted"] == 3);
+  CHECK(done["count"]["all"] == 5);
+  const std::string of_study = "study=" + id;
+  CHECK_THAT(sabath({"list", "runs", of_study}).output,
+             Contains("3 of 5 runs count; left out: 2 retried"));
+  CHECK_THAT(sabath({"check", of_study}).output,
+             !Contains("FAIL") && Contains("3 of 5 runs count; left out: 2 retried"));
+  CHECK(sabath({"wait", of_study}).status == 0);
+  CHECK(sabath({"wait", id}).status == 0);
   CHECK(runs_made(sabath).count("n=2 mode=a seed=4 failed") == 2);
   CHECK(runs_made(sabath).count("n=2 mode=a seed=4 ok") == 1);
   CHECK(answer_of(sabath({"--json", "run", "--resume", id, "--retry"}))["ok"] == 3);

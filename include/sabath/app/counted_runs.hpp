@@ -17,7 +17,8 @@ namespace sabath::app {
 ///
 /// A run counts that ended well or was imported. It does not count where it only made an asset,
 /// was made by `explain`, or was perturbed, unless the command names such runs. With `--by
-/// session.NAME` it does not count where the value is unknown.
+/// session.NAME` it does not count where the value is unknown. A run of a study that did not end
+/// well has the reason "retried" where its point was run again.
 
 /// What the words of a command name: these count whatever they were made for.
 struct NamedRuns {
@@ -39,6 +40,7 @@ struct RunStanding {
   spec::RunState state = spec::RunState::planned;
   std::vector<std::string> tags{};
   std::string perturbation{};  ///< the value of its parameter; empty or "0": none
+  bool retried = false;        ///< another run of its study's point is in its place
 };
 
 /// Why a run does not count; empty: it counts.

@@ -8,15 +8,21 @@
 #include <sabath/spec/study.hpp>
 
 #include <optional>
+#include <set>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace sabath::app {
 
-/// What became of one point: its newest run, if it had any.
+/// What became of one point.
 struct PointOutcome {
-  std::optional<RunOutcome> run{};
-  int runs = 0;  ///< how many it had
+  std::optional<RunOutcome> run{};    ///< the first that is ok, else the newest, if it had any
+  int runs = 0;                       ///< how many it had
+  std::vector<RunOutcome> retried{};  ///< those that are not ok, and in whose place `run` is
+
+  /// In the order in which they were started.
+  void add(RunOutcome one);
 };
 
 struct StudyOutcome {
@@ -37,7 +43,10 @@ inline bool is_settled(spec::RunState state) {
 /// How a study stands, by its files alone.
 StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders);
 
-/// Why the run of each point that has one does not count (app/counted_runs.hpp).
+/// The ids of PointOutcome::retried of all points. Looks only at runs of points that have several.
+std::set<std::string> retried_runs(const StudyFiles& files, const Folders& folders);
+
+/// Why each run of the points does not count (app/counted_runs.hpp).
 std::vector<std::string> why_not_counted(const StudyOutcome& study);
 
 struct StudyTools {

@@ -85,6 +85,7 @@ void set_place(const RunOptions& options, app::RunRequest& request, Workspace& w
 }
 
 int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
+  jobs_of(options);  // refuses what is not a number, of one run too
   if (!options.resume.empty()) {
     refuse_beside_resume(options);
     return resume_study(options, workspace);

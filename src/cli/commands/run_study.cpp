@@ -187,7 +187,7 @@ int jobs_of(const RunOptions& options) {
   const auto [end, error] = std::from_chars(options.jobs.data(), last, jobs);
   if (error != std::errc{} || end != last || jobs < 1) {
     throw Error(ErrorKind::usage,
-                "--jobs: '" + base::printable(options.jobs) + "' is no number of runs",
+                "--jobs: '" + base::printable(options.jobs) + "' is not a number of runs",
                 "a number from 1, or 'all' that fit");
   }
   return jobs;

@@ -36,29 +36,24 @@ bool names_a_study(const std::string& word, Workspace& workspace) {
       ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(word); });
 }
 
-/// Of each point of a study the run that counts: one that is ok, else the newest.
-std::vector<catalog::RunRow> newest_of_points(const app::StudyFiles& files,
-                                              std::vector<catalog::RunRow> rows) {
-  std::map<std::string, RunState> states;
-  for (const catalog::RunRow& row : rows)
-    states[row.id] = row.state;
-  std::map<std::size_t, std::string> counting;
-  for (const app::StudyFiles::Run& run : files.runs()) {
-    if (!states.contains(run.run_id)) continue;
-    std::string& id = counting[run.point];
-    if (id.empty() || states[id] != RunState::ok) id = run.run_id;
+/// Without those in whose place another run of their study's point is.
+std::vector<catalog::RunRow> rows_to_watch(const std::string& selection,
+                                           std::vector<catalog::RunRow> rows,
+                                           Workspace& workspace) {
+  app::NamedRuns named;
+  named.add_selection(selection, rows);
+  const auto reasons = app::why_not_counted(rows, named, workspace.catalog());
+  std::vector<catalog::RunRow> wanted;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (reasons[i] != "retried") wanted.push_back(std::move(rows[i]));
   }
-  std::set<std::string> wanted;
-  for (const auto& [point, id] : counting)
-    wanted.insert(id);
-  std::erase_if(rows, [&](const catalog::RunRow& row) { return !wanted.contains(row.id); });
-  return rows;
+  return wanted;
 }
 
 std::vector<catalog::RunRow> rows_of_study(const app::StudyFiles& files, Workspace& workspace) {
-  const std::string id = files.directory().filename().string();
-  return newest_of_points(files,
-                          workspace.catalog().select("study=" + id, workspace.clock().now()));
+  const std::string selection = "study=" + files.directory().filename().string();
+  return rows_to_watch(
+      selection, workspace.catalog().select(selection, workspace.clock().now()), workspace);
 }
 
 /// Who names the last run may mean one that has not ended.
@@ -78,7 +73,7 @@ void tell_of_running(const std::string& word,
 
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
   if (!names_a_study(word, workspace)) {
-    auto rows = selected_runs(word, workspace);
+    auto rows = rows_to_watch(word, selected_runs(word, workspace), workspace);
     tell_of_running(word, rows, workspace);
     return rows;
   }

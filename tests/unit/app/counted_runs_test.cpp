@@ -15,11 +15,13 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <random>
 
@@ -285,6 +287,54 @@ TEST_CASE("counted runs: the reason is one, and a name makes a run count that en
   CHECK(why_not_counted({RunState::ok, hybrid, "1"}, true, false) == "perturbed");
   CHECK(why_not_counted({RunState::ok, hybrid, "1"}, true, true).empty());
   CHECK(why_not_counted({RunState::ok, {"hybrid-model"}, ""}, false, false).empty());
+}
+
+TEST_CASE(
+    "counted runs: a failed run whose point was run again is retried, in a study and in lists") {
+  const test::TempHome home;
+  app::Folders folders;
+  folders.home = home.path();
+  const std::string study = "tiny-20261120-103200-abcdef";
+  const app::StudyFiles files(folders.studies() / study);
+  fs::create_directories(files.directory());
+  std::vector<catalog::RunRow> rows;
+  const auto add = [&](std::size_t point, RunState state) {
+    catalog::RunRow& row = rows.emplace_back();
+    row.id = fmt::format("tiny-20261120-1032{:02}-abcdefgh", rows.size());
+    row.state = state;
+    row.study = study;
+    row.directory = (folders.runs() / row.id).string();
+    fs::create_directories(row.directory);
+    spec::RunStatus status;
+    status.state = state;
+    app::RunFiles(row.directory).write_status(status);
+    files.add_run({point, row.id});
+  };
+  add(0, RunState::ok);
+  add(1, RunState::failed);
+  add(2, RunState::failed);
+  add(1, RunState::interrupted);
+  add(1, RunState::ok);
+  add(1, RunState::failed);
+  files.add_run({2, "tiny-20261120-103259-abcdefgh"});  // cut off while it was planned
+  const catalog::Catalog catalog(home / "catalog.db");
+  const std::vector<std::string> reasons = app::why_not_counted(rows, {}, catalog);
+  CHECK(reasons == std::vector<std::string>{"", "retried", "failed", "retried", "", "retried"});
+  spec::StudyPlan plan;
+  plan.study_id = study;
+  plan.points.resize(3);
+  base::write_file_atomically(files.directory() / "study.json",
+                              base::pretty_json(spec::to_json(plan)));
+  const app::StudyOutcome outcome = app::look_at_study(files, folders);
+  CHECK(spec::count_runs(app::why_not_counted(outcome)) == spec::count_runs(reasons));
+  CHECK(spec::count_text(spec::count_runs(reasons)) ==
+        "2 of 6 runs count; left out: 1 failed, 3 retried");
+  // A run that is named by itself is asked for.
+  NamedRuns named;
+  named.add_selection(rows[1].id, {rows[1]});
+  CHECK(app::why_not_counted({rows[1]}, named, catalog) == std::vector<std::string>{"failed"});
+  const auto judged = app::check_runs({rows[1]}, {}, catalog);
+  CHECK(judged.verdict == spec::Verdict::inconclusive);  // nothing to judge, and no FAIL
 }
 
 TEST_CASE("counted runs: what is named is what the words say") {

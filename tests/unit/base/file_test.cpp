@@ -72,6 +72,13 @@ TEST_CASE("file: absence is not_found, or nothing where it was asked for") {
   CHECK(error_of([&] { read_file_if_exists(home.path()); }).kind() == ErrorKind::storage);
 }
 
+TEST_CASE("file: no folder to write into is an error of storage") {
+  const test::TempHome home;
+  const Error error = error_of([&] { write_file_atomically(home / "none" / "file", "x"); });
+  CHECK(error.kind() == ErrorKind::storage);
+  CHECK(contains(error.what(), "none/file: cannot write: there is no such folder"));
+}
+
 TEST_CASE("file: a file above the limit is refused before it is read") {
   const test::TempHome home;
   write_file_atomically(home / "file", "12345");

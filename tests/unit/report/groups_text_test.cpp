@@ -29,6 +29,7 @@ GroupComparison two_hosts() {
   comparison.by = {"host"};
   comparison.runs = 4;
   comparison.groups = {{{"a"}, 2}, {{""}, 2}};
+  comparison.required = "equivalence of groups";
   comparison.metrics = {metric};
   comparison.classes = 2;
   comparison.result = spec::Verdict::fail;
@@ -46,6 +47,20 @@ TEST_CASE("groups: the text has the table, the classes, the heat map and the ver
   CHECK_THAT(text, Contains("A  0.5  2 runs: host a"));
   CHECK_THAT(text, Contains("a       AA\n") && Contains("(none)  B.\n"));
   CHECK_THAT(text, Contains("RESULT      FAIL: train/loss"));
+}
+
+TEST_CASE("groups: sides that may not be compared have their runs, and need not agree") {
+  GroupComparison comparison;
+  comparison.recipe = "fit";
+  comparison.by = {"side"};
+  comparison.runs = 10;
+  comparison.groups = {{{"A"}, 5}, {{"B"}, 5}};
+  comparison.a = "a=1";
+  comparison.b = "a=2";
+  comparison.result = spec::Verdict::not_comparable;
+  const std::string text = report::groups_text(comparison);
+  CHECK_THAT(text, Contains("a=1: 5 runs\n") && Contains("a=2: 5 runs\n"));
+  CHECK_THAT(text, !Contains("required") && !Contains("classes"));
 }
 
 TEST_CASE("groups: more values than letters are shades, what is no number is marked") {

@@ -240,6 +240,22 @@ TEST_CASE("report: the final value is of the validation, else a loss, else what 
   CHECK_FALSE(report::final_metric({}).has_value());
 }
 
+TEST_CASE("report: groups of one run each are neither identical within nor not") {
+  Report report = test::full_report(2, "plain");
+  spec::MetricGroups metric;
+  metric.name = "train/plain";
+  metric.rows.resize(2);
+  metric.rows[0].values = {0.5};
+  metric.rows[1].values = {0.25};
+  metric.reason = "one run";
+  report.groups.emplace();
+  report.groups->groups = {{{"1"}, 1}, {{"2"}, 1}};
+  report.groups->metrics = {metric};
+  CHECK_THAT(written("a.md", report), Contains(R"(| one run | \- | no |)"));
+  report.groups->metrics[0].rows[1].values = {0.25, 0.5};
+  CHECK_THAT(written("a.md", report), Contains("| one run | no | no |"));
+}
+
 TEST_CASE("report: runs without a value are not identical to anything") {
   Report report = test::full_report(3, "plain");
   report.by.clear();

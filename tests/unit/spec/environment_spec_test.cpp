@@ -192,7 +192,8 @@ TEST_CASE("environment: layers take part in variants, of which one is selected")
   CHECK(spec.select("gpu").layers.back().packages.requirements.size() == 2);
   const auto problem = problem_of([&] { spec.select("tpu"); });
   CHECK(problem.text == "environment: no variant 'tpu'");
-  CHECK(problem.hint == "it has cpu, gpu");
+  CHECK(problem.hint == "did you mean 'cpu'? It has cpu, gpu");
+  CHECK(problem_of([&] { spec.select("accelerated"); }).hint == "it has cpu, gpu");
   CHECK(problem_of([] {
           read(R"({"layers": [{"kind": "host", "commands": ["cc"], "variants": ["x"]}]})");
         }).says("e.json:/layers/0: no variant 'x'"));

@@ -219,10 +219,10 @@ TEST_CASE("recipe: a task has its stages and what they need, whatever task that 
         Names{"simulate", "train", "predict", "export"});
 }
 
-TEST_CASE("recipe: an unknown task is not found, and those that there are are listed") {
+TEST_CASE("recipe: an unknown task is refused, and those that there are are listed") {
   auto document = small_recipe();
   const auto none = problem_of([&] { stages_of_task(parsed(document), "infer"); });
-  CHECK(none.kind == base::ErrorKind::not_found);
+  CHECK(none.kind == base::ErrorKind::usage);
   CHECK(none.hint == "none of its stages belongs to a task");
   document["stages"][1]["task"] = "infer";
   const auto unknown = problem_of([&] { stages_of_task(parsed(document), "inferr"); });
