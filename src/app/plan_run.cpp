@@ -213,7 +213,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (plan.repeats) {
     std::vector<std::string> argv = program_words(folders);
     argv.insert(argv.end(), {"repro", plan.run_id});
-    plan.reproduce = base::quote_command(argv);
+    plan.reproduce = base::shown_command(argv);
   }
   try {
     if (request.announce_id) request.announce_id(plan.run_id);

@@ -84,7 +84,7 @@ std::string command_of(const RunOptions& options,
   for (const std::string& each : options.tags)
     add("--tag", each);
   if (options.fresh) argv.emplace_back("--fresh");
-  return base::quote_command(argv);
+  return base::shown_command(argv);
 }
 
 app::StudyTools tools_of(Workspace& workspace) {

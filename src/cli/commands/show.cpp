@@ -175,7 +175,7 @@ std::string scripts_text(const spec::Asset& asset) {
   for (const spec::AssetScript& script : asset.scripts) {
     text += line("script",
                  script.name + (script.needs.empty() ? "" : ", after ") + joined(script.needs));
-    text += line("", script.description) + line("", base::quote_command(script.command));
+    text += line("", script.description) + line("", base::shown_command(script.command));
     for (const spec::ScriptArgument& argument : spec::arguments_of(asset, script.name))
       text += line("", argument_text(argument));
     if (!script.outputs.empty()) text += line("", "makes " + joined(script.outputs));
