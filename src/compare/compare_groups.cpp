@@ -206,25 +206,20 @@ void judge_rung(const GroupsToCompare& request,
                 const RunValues& values,
                 spec::MetricGroups& metric) {
   std::uint64_t count = 0;
-  double least = HUGE_VAL;
-  double most = -HUGE_VAL;
   const bool is_bitwise = *request.require == spec::Rung::bitwise;
-  for (const spec::GroupRow& row : metric.rows) {
+  for (const spec::GroupRow& row : metric.rows)
     count += is_bitwise ? row.values.size() : row.finite;
-    if (row.finite == 0) continue;
-    least = std::min(least, row.min);
-    most = std::max(most, row.max);
+  const auto ends = ends_of(values).value_or(Ends{});
+  auto texts = std::pair(ends.least_text, ends.most_text);
+  if (is_bitwise && texts.first == texts.second &&
+      !metric.classes.empty()) {  // zeros of two signs, or NaN
+    texts = {fmt::format("{}", metric.classes.front().value),
+             fmt::format("{}", metric.classes.back().value)};
   }
-  if (is_bitwise && least == most && !metric.classes.empty()) {  // zeros of two signs, or NaN
-    least = metric.classes.front().value;
-    most = metric.classes.back().value;
-  }
-  auto texts = std::pair(fmt::format("{}", least), fmt::format("{}", most));
-  if (is_bitwise && differ_in_digits_alone(values)) texts = digits_apart(values);
   const auto tolerance =
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
-  const bool good =
-      is_bitwise ? metric.distinct == 1 : holds_rung(least, most, *request.require, tolerance);
+  const bool good = is_bitwise ? metric.distinct == 1
+                               : holds_rung(ends.least, ends.most, *request.require, tolerance);
   const auto& [low, high] = texts;
   const std::string reason =
       !is_bitwise
@@ -407,6 +402,13 @@ void adjust(const std::vector<TestedSingle>& singles, std::vector<spec::MetricGr
   }
 }
 
+/// How far the least and the largest are apart where one double is nearest to all values.
+std::optional<double> apart_in_digits_alone(const RunValues& values) {
+  if (!differ_in_digits_alone(values)) return std::nullopt;
+  const Ends ends = ends_of(values).value_or(Ends{});
+  return ends.most.rest - ends.least.rest;
+}
+
 /// What needs no test, if it is so.
 bool judge_plainly(const GroupsToCompare& request,
                    const RunValues& values,
@@ -429,7 +431,17 @@ bool judge_plainly(const GroupsToCompare& request,
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
-  } else if (!values.margin && differ_in_digits_alone(values)) {
+  } else if (const auto apart = apart_in_digits_alone(values);
+             apart && values.margin && *apart <= *values.margin) {
+    const Ends ends = *ends_of(values);
+    set(metric,
+        Verdict::pass,
+        fmt::format("all {} runs lie between {} and {}, within the margin {}",
+                    request.runs - without,
+                    ends.least_text,
+                    ends.most_text,
+                    *values.margin));
+  } else if (apart) {
     const bool is_uniform = std::all_of(
         metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.distinct <= 1; });
     set(metric,
