@@ -175,6 +175,7 @@ spec::MetricGroups describe(const GroupsToCompare& request,
     result.rows[g].distinct = of_row[g].size();
   }
   result.distinct = all.size();
+  add_digits(grouping.of_run, metric, result.rows);
   // A class is named by its double, which is not enough here.
   if (metric.whole.empty()) result.classes = classes_of(result.rows);
   const auto is_uniform = [](const spec::GroupRow& row) { return row.distinct <= 1; };
@@ -210,20 +211,18 @@ void judge_rung(const GroupsToCompare& request,
   for (const spec::GroupRow& row : metric.rows)
     count += is_bitwise ? row.values.size() : row.finite;
   const auto ends = ends_of(values).value_or(Ends{});
-  auto texts = std::pair(ends.least_text, ends.most_text);
-  if (is_bitwise && texts.first == texts.second &&
-      !metric.classes.empty()) {  // zeros of two signs, or NaN
-    texts = {fmt::format("{}", metric.classes.front().value),
-             fmt::format("{}", metric.classes.back().value)};
+  auto [low, high] = std::pair(ends.least_text, ends.most_text);
+  if (low == high && !metric.classes.empty()) {  // zeros of two signs, or NaN
+    low = fmt::format("{}", metric.classes.front().value);
+    high = fmt::format("{}", metric.classes.back().value);
   }
   const auto tolerance =
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
   const bool good = is_bitwise ? metric.distinct == 1
                                : holds_rung(ends.least, ends.most, *request.require, tolerance);
-  const auto& [low, high] = texts;
   const std::string reason =
       !is_bitwise
-          ? fmt::format("the {} runs lie between {} and {}: ", count, low, high) +
+          ? fmt::format("the {} runs {}: ", count, ends.text()) +
                 (good ? "within " : "not within ") + std::string(spec::to_string(*request.require))
       : good ? fmt::format("the {} runs are equal to the bit", count)
              : fmt::format("the {} runs differ, such as {} and {}", count, low, high);
@@ -402,13 +401,6 @@ void adjust(const std::vector<TestedSingle>& singles, std::vector<spec::MetricGr
   }
 }
 
-/// How far the least and the largest are apart where one double is nearest to all values.
-std::optional<double> apart_in_digits_alone(const RunValues& values) {
-  if (!differ_in_digits_alone(values)) return std::nullopt;
-  const Ends ends = ends_of(values).value_or(Ends{});
-  return ends.most.rest - ends.least.rest;
-}
-
 /// What needs no test, if it is so.
 bool judge_plainly(const GroupsToCompare& request,
                    const RunValues& values,
@@ -433,14 +425,9 @@ bool judge_plainly(const GroupsToCompare& request,
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
   } else if (const auto apart = apart_in_digits_alone(values);
              apart && values.margin && *apart <= *values.margin) {
-    const Ends ends = *ends_of(values);
     set(metric,
         Verdict::pass,
-        fmt::format("all {} runs lie between {} and {}, within the margin {}",
-                    request.runs - without,
-                    ends.least_text,
-                    ends.most_text,
-                    *values.margin));
+        ends_of(values)->text() + fmt::format(", within the margin {}", *values.margin));
   } else if (apart) {
     const bool is_uniform = std::all_of(
         metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.distinct <= 1; });

@@ -61,4 +61,30 @@ std::optional<Ends> ends_of(const RunValues& metric) {
   return ends;
 }
 
+std::string Ends::text() const {
+  return fmt::format("lie between {} and {}", least_text, most_text);
+}
+
+std::optional<double> apart_in_digits_alone(const RunValues& metric) {
+  if (!differ_in_digits_alone(metric)) return std::nullopt;
+  const Ends ends = ends_of(metric).value_or(Ends{});
+  return ends.most.rest - ends.least.rest;
+}
+
+void add_digits(const std::vector<std::size_t>& group_of_run,
+                const RunValues& metric,
+                std::vector<spec::GroupRow>& rows) {
+  if (metric.whole.empty()) return;
+  std::vector<RunValues> groups(rows.size());
+  for (std::size_t run = 0; run < metric.values.size(); ++run) {
+    groups[group_of_run[run]].values.push_back(metric.values[run]);
+    groups[group_of_run[run]].whole.push_back(metric.whole[run]);
+  }
+  for (std::size_t g = 0; g < rows.size(); ++g) {
+    const auto ends = ends_of(groups[g]);
+    if (ends && ends->least.rest != 0) rows[g].min_digits = ends->least_text;
+    if (ends && ends->most.rest != 0) rows[g].max_digits = ends->most_text;
+  }
+}
+
 }  // namespace sabath::compare

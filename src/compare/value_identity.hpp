@@ -33,8 +33,18 @@ struct Ends {
   base::ExactNumber most{};
   std::string least_text{};
   std::string most_text{};
+
+  std::string text() const;  ///< "lie between 3 and 4"
 };
 /// Nothing where no value is finite.
 std::optional<Ends> ends_of(const RunValues& metric);
+
+/// How far the least and the largest are apart; nothing unless they differ in digits alone.
+std::optional<double> apart_in_digits_alone(const RunValues& metric);
+
+/// The digits of each group's least and largest value where doubles have them not.
+void add_digits(const std::vector<std::size_t>& group_of_run,
+                const RunValues& metric,
+                std::vector<spec::GroupRow>& rows);
 
 }  // namespace sabath::compare

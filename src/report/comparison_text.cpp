@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace sabath::report {
 namespace {
@@ -76,6 +77,11 @@ std::string tolerance_text(const spec::Tolerance& tolerance) {
   return text.empty() ? "exact" : text;
 }
 
+std::string relative_text(double relative) {
+  if (!std::isfinite(relative)) return "-";
+  return relative == 0 ? "0" : fmt::format("{:.1e}", relative);
+}
+
 void add_item(TextTable& table, const ItemComparison& item, bool with_nan) {
   if (!item.structure.empty()) {
     table.add({item.name, item.structure});
@@ -87,9 +93,9 @@ void add_item(TextTable& table, const ItemComparison& item, bool with_nan) {
                                  std::to_string(item.missing)};
   if (with_nan) cells.push_back(std::to_string(item.nan_pairs));
   cells.insert(cells.end(),
-               {std::to_string(item.max_ulps),
-                std::to_string(item.p999_ulps),
-                item.max_relative == 0 ? "0" : fmt::format("{:.1e}", item.max_relative),
+               {ulps_text(item.max_ulps, item.max_relative),
+                ulps_text(item.p999_ulps, item.max_relative),
+                relative_text(item.max_relative),
                 item.first_bitwise ? item.first_bitwise->where : "",
                 holds(item, Rung::bitwise),
                 holds(item, Rung::ulp),
@@ -156,12 +162,12 @@ std::string items_text(const Comparison& comparison) {
 }
 
 std::string divergence_text(const spec::Divergence& divergence) {
-  return fmt::format("{}: {} and {} ({} ULP, relative {:.1e})",
-                     divergence.where,
-                     divergence.text_a(),
-                     divergence.text_b(),
-                     divergence.ulps,
-                     divergence.relative);
+  const std::string distance =
+      std::isfinite(divergence.relative)
+          ? fmt::format("{} ULP, relative {:.1e}", divergence.ulps, divergence.relative)
+          : "not finite";
+  return fmt::format(
+      "{}: {} and {} ({})", divergence.where, divergence.text_a(), divergence.text_b(), distance);
 }
 
 /// How a difference grew in the item where it began.
@@ -226,7 +232,14 @@ std::string left_out_text(const Comparison& comparison) {
 }  // namespace
 
 std::string number_text(double value) {
-  return fmt::format("{:.6g}", value);
+  const bool is_whole = std::abs(value) < 0x1p64 && std::trunc(value) == value;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+}
+
+std::string ulps_text(std::uint64_t ulps, double relative) {
+  const bool has_distance =
+      std::isfinite(relative) || ulps != std::numeric_limits<std::uint64_t>::max();
+  return has_distance ? std::to_string(ulps) : "-";
 }
 
 std::string files_text(const Comparison& comparison) {

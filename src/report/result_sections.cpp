@@ -158,9 +158,9 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                           std::to_string(item.compared),
                           std::to_string(item.different),
                           std::to_string(item.beyond_tolerance),
-                          number_text(item.max_relative),
-                          std::to_string(item.max_ulps),
-                          std::to_string(item.p999_ulps),
+                          std::isfinite(item.max_relative) ? number_text(item.max_relative) : "-",
+                          ulps_text(item.max_ulps, item.max_relative),
+                          ulps_text(item.p999_ulps, item.max_relative),
                           item.nan_pairs > 0 ? std::to_string(item.nan_pairs) : "",
                           where_text(item.first_bitwise),
                           where_text(item.first_tolerance)});

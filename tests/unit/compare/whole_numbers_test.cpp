@@ -131,6 +131,8 @@ TEST_CASE("whole numbers: a sentence names the values, not the doubles nearest t
   auto found = compare::compare_groups(request);
   CHECK(found.result == Verdict::pass);
   CHECK_THAT(found.reason, Contains("the 2 runs lie between " + one + " and " + other));
+  CHECK(found.metrics.front().rows.front().min_digits == one);
+  CHECK(found.metrics.front().rows.back().max_digits == other);
   // Nothing at all is allowed.
   request.tolerance = {0.0, 0.0, {}};
   CHECK(compare::compare_groups(request).result == Verdict::fail);
