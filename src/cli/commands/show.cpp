@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "selected_runs.hpp"
 #include "watching.hpp"
 #include "workspace.hpp"
 
@@ -327,7 +328,8 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
   }
-  return show_run(options, workspace);
+  return found_as(
+      options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ void tell_of_running(const std::string& word,
 
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
   if (!names_a_study(word, workspace)) {
-    auto rows = selected_runs(word, workspace);
+    auto rows = found_as(word, "run or study", [&] { return selected_runs(word, workspace); });
     tell_of_running(word, rows, workspace);
     return rows;
   }
