@@ -127,12 +127,27 @@ bool is_equal_to_the_bit(const ItemComparison& item) {
   return item.structure.empty() && item.strongest == Rung::bitwise;
 }
 
+std::string equal_items_text(std::size_t items, bool is_all) {
+  if (items == 1) return is_all ? "the one metric or output" : "1 metric or output";
+  return fmt::format("{}{} metrics and outputs", is_all ? "all " : "", items);
+}
+
+/// "21 values, 1 file".
+std::string equal_values_text(std::uint64_t values, std::uint64_t files) {
+  const auto counted = [](std::uint64_t number, const char* noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  };
+  if (files == 0) return counted(values, "value");
+  return (values == 0 ? "" : counted(values, "value") + ", ") + counted(files, "file");
+}
+
 /// What differs gets a row; what is equal to the bit is only counted, since there can be hundreds.
 std::string items_text(const Comparison& comparison) {
   std::vector<const ItemComparison*> differing;
   bool with_nan = false;
   std::size_t equal = 0;
   std::uint64_t equal_values = 0;
+  std::uint64_t equal_files = 0;
   std::uint64_t equal_nans = 0;
   for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
     for (const ItemComparison& item : *items) {
@@ -143,7 +158,12 @@ std::string items_text(const Comparison& comparison) {
         continue;
       }
       ++equal;
-      equal_values += item.compared;
+      // Of an output with an equal digest no value was counted.
+      const bool is_file = items == &comparison.outputs &&
+                           item.name.find(":/") == std::string::npos &&
+                           !item.name.starts_with('/') && item.compared == 1;
+      equal_files += is_file ? 1 : 0;
+      equal_values += is_file ? 0 : item.compared;
       equal_nans += item.nan_pairs;
     }
   }
@@ -152,10 +172,9 @@ std::string items_text(const Comparison& comparison) {
     add_item(table, *item, with_nan);
   std::string text = table.empty() ? "" : table.text();
   if (equal > 0) {
-    text += fmt::format("equal to the bit: {}{} metrics and outputs ({} values{})\n",
-                        table.empty() ? "all " : "",
-                        equal,
-                        equal_values,
+    text += fmt::format("equal to the bit: {} ({}{})\n",
+                        equal_items_text(equal, table.empty()),
+                        equal_values_text(equal_values, equal_files),
                         equal_nans == 0 ? "" : fmt::format(", {} of them NaN", equal_nans));
   }
   return text.empty() ? text : text + "\n";

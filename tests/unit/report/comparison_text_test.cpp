@@ -84,6 +84,18 @@ TEST_CASE("report: NaN on both sides is told, in rows and of what is equal") {
   CHECK(test::contains(text, "(4000 values, 12 of them NaN)"));
 }
 
+TEST_CASE("report: what is equal is counted in values and, of equal digests, in files") {
+  spec::Comparison comparison;
+  comparison.metrics = {equal_item("one/loss")};
+  comparison.metrics.front().compared = 1;
+  CHECK(test::contains(comparison_text(comparison),
+                       "equal to the bit: the one metric or output (1 value)\n"));
+  comparison.outputs = {equal_item("one/x.h5")};
+  comparison.outputs.front().compared = 1;
+  CHECK(test::contains(comparison_text(comparison),
+                       "equal to the bit: all 2 metrics and outputs (1 value, 1 file)\n"));
+}
+
 TEST_CASE("report: a value that is not finite has no distance") {
   spec::Comparison parted = parted_pair();
   constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
