@@ -76,7 +76,7 @@ std::string again_command(const RunRequest& request,
   if (!request.again.empty()) {
     argv.insert(argv.end(), request.again.begin(), request.again.end());
     if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
-    return base::quote_command(argv);
+    return base::shown_command(argv);
   }
   argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
   if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
@@ -93,7 +93,7 @@ std::string again_command(const RunRequest& request,
     if (base::is_safe_name(tag)) argv.insert(argv.end(), {"--tag", tag});  // else no user's own
   }
   if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
-  return base::quote_command(argv);
+  return base::shown_command(argv);
 }
 
 spec::Place place_of(int cpus, int gpus, base::ProcessRunner& processes) {

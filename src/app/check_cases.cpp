@@ -142,7 +142,9 @@ std::string reason_of(const CheckGroup& group) {
     return one.counts_as() == group.verdict && one.kind == worst.kind;
   });
   std::string text = worst.name + ": " + worst.reason;
-  if (same > 1) text += fmt::format("; {} more are {}", same - 1, to_string(group.verdict));
+  if (same > 1)
+    text += fmt::format(
+        "; {} more {} {}", same - 1, same == 2 ? "is" : "are", to_string(group.verdict));
   return text;
 }
 
@@ -220,7 +222,12 @@ void conclude(spec::CheckReport& report) {
         std::count_if(report.groups.begin(), report.groups.end(), [&](const CheckGroup& group) {
           return group.verdict == report.verdict;
         });
-    report.reason += fmt::format(" ({} of {} groups of runs)", same, report.groups.size());
+    const std::string& recipe = report.groups.front().recipe;
+    const bool is_one = std::all_of(report.groups.begin(),
+                                    report.groups.end(),
+                                    [&](const auto& group) { return group.recipe == recipe; });
+    report.reason += fmt::format(
+        " ({} of {} groups of runs{})", same, report.groups.size(), is_one ? " of " + recipe : "");
   }
   for (const CheckGroup& group : report.groups) {
     if (group.result) worsen(report.result, *group.result);

@@ -117,7 +117,10 @@ class Differences {
   }
 
   void finish(std::string note) {
-    if (more_ > 0) note += fmt::format("{}{} more files differ", note.empty() ? "" : "; ", more_);
+    if (more_ > 0) {
+      note += note.empty() ? "" : "; ";
+      note += more_ == 1 ? "1 more file differs" : fmt::format("{} more files differ", more_);
+    }
     comparison_.code_note = std::move(note);
   }
 

@@ -119,7 +119,8 @@ class Hybrids {
       return found;
     }
     if (made_ >= request_.budget) {
-      why_open_ = fmt::format("the budget of {} runs is spent", request_.budget);
+      why_open_ = fmt::format(
+          "the budget of {} run{} is spent", request_.budget, request_.budget == 1 ? "" : "s");
       return std::nullopt;
     }
     if (!tools_.has_time()) {

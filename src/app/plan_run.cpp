@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace sabath::app {
 namespace {
@@ -114,8 +115,37 @@ std::vector<const spec::Stage*> stages_of(const RunRequest& request) {
                                     : spec::ordered_stages(request.recipe, request.only_stage);
 }
 
+namespace {
+
+/// "1,2" for a number: the values of a sweep.
+bool is_list_of_values(const spec::Parameter& parameter, const std::string& text) {
+  if (text.find(',') == std::string::npos) return false;
+  try {
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');)
+      spec::parse_parameter(parameter, part);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+spec::ParameterValue value_of(const spec::Parameter& parameter, const std::string& text) {
+  try {
+    return spec::parse_parameter(parameter, text);
+  } catch (const Error& error) {
+    if (!is_list_of_values(parameter, text)) throw;
+    throw Error(error.kind(),
+                error.what(),
+                "'--sweep " + parameter.name + "=" + text + "' makes a run of each value");
+  }
+}
+
+}  // namespace
+
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
-                                         const std::map<std::string, std::string>& set) {
+                                         const std::map<std::string, std::string>& set,
+                                         const std::string& named) {
   spec::ParameterValues values;
   std::vector<std::string> names;
   for (const spec::Parameter& parameter : recipe.parameters) {
@@ -129,16 +159,20 @@ spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
       const spec::Parameter* parameter = recipe.parameter(name);
       if (parameter == nullptr) {
         const std::string guess = base::nearest(name, names);
-        throw Error(ErrorKind::usage,
-                    "recipe '" + recipe.name + "': no parameter '" + name + "'",
-                    guess.empty() ? "'sabath show " + recipe.name + "' lists them"
-                                  : "did you mean '" + guess + "'?");
+        throw Error(
+            ErrorKind::usage,
+            "recipe '" + recipe.name + "': no parameter '" + name + "'",
+            guess.empty()
+                ? "'" +
+                      base::shown_command({"sabath", "show", named.empty() ? recipe.name : named}) +
+                      "' lists them"
+                : "did you mean '" + guess + "'?");
       }
       if (std::find(recipe.fixed.begin(), recipe.fixed.end(), name) != recipe.fixed.end()) {
         throw Error(ErrorKind::usage,
                     "parameter '" + name + "': is fixed by the recipe: it defines the benchmark");
       }
-      values[name] = spec::parse_parameter(*parameter, text);
+      values[name] = value_of(*parameter, text);
     } catch (const Error& error) {
       problems += (problems.empty() ? "" : "\n") + std::string(error.what());
       if (hint.empty()) hint = error.hint();
@@ -153,12 +187,13 @@ void check_due(const RunRequest& request) {
   refuse_secrets(request.tags);
   spec::check_due(request.recipe,
                   stages_of(request),
-                  resolve_parameters(request.recipe, request.set),
+                  resolve_parameters(request.recipe, request.set, request.named),
                   request.only_stage);
 }
 
 std::set<std::string> variants_of(const RunRequest& request) {
-  const spec::ParameterValues values = resolve_parameters(request.recipe, request.set);
+  const spec::ParameterValues values =
+      resolve_parameters(request.recipe, request.set, request.named);
   std::set<std::string> variants;
   for (const spec::Stage* stage : stages_of(request)) {
     if (stage->variant.empty() || stage->variant == request.variant) continue;
@@ -175,7 +210,7 @@ spec::RunPlan plan_run(const RunRequest& request,
                        base::Clock& clock,
                        const std::stop_token& stop) {
   spec::RunPlan plan;
-  plan.parameters = resolve_parameters(request.recipe, request.set);
+  plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
   plan.seed.value = request.seed ? *request.seed : draw_seed();
   plan.seed.origin = request.seed ? "option" : "drawn";
   plan.created = base::format_rfc3339(clock.now());
@@ -213,7 +248,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   if (plan.repeats) {
     std::vector<std::string> argv = program_words(folders);
     argv.insert(argv.end(), {"repro", plan.run_id});
-    plan.reproduce = base::quote_command(argv);
+    plan.reproduce = base::shown_command(argv);
   }
   try {
     if (request.announce_id) request.announce_id(plan.run_id);

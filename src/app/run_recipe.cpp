@@ -87,7 +87,8 @@ void check_code(const RunRequest& request) {
 
 std::vector<std::string> what_cannot_fit(const RunRequest& request,
                                          base::ProcessRunner& processes) {
-  const spec::ParameterValues values = resolve_parameters(request.recipe, request.set);
+  const spec::ParameterValues values =
+      resolve_parameters(request.recipe, request.set, request.named);
   std::vector<std::string> problems;
   for (const spec::Stage* stage : stages_of(request)) {
     if (stage->resources.memory_bytes == 0 || spec::why_not_due(*stage, values)) continue;
@@ -182,7 +183,7 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
 
 spec::RunPlan RecipeRunner::dry_run(const RunRequest& request) {
   spec::RunPlan plan;
-  plan.parameters = resolve_parameters(request.recipe, request.set);
+  plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
   check_due(request);
   for (const spec::Stage* stage : stages_of(request)) {
     spec::PlannedStage planned;

@@ -339,7 +339,7 @@ base::ProcessResult StageRunner::run_command(const Try& one,
   const auto remains = env::remove_container(container, tools_.processes);
   if (remains) {
     tools_.observer.warn("stage " + stage.name + ": container " + *remains + " may still run",
-                         base::quote_command(container.removal) + " " + *remains);
+                         base::shown_command(container.removal) + " " + *remains);
   } else if (!container.removal.empty()) {
     // What the command left is ended with its container; the rest are the engine's own.
     result.leftovers = record.leftovers = 0;

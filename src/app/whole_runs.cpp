@@ -88,11 +88,12 @@ void compare_whole_runs(const std::vector<RunRow>& runs,
         whole.front()->id,
         spec::to_string(rung));
   } else {
-    comparison.reason = fmt::format("{} in all steps and outputs of {} with each of {} others; {}",
-                                    spec::to_string(rung),
-                                    whole.front()->id,
-                                    count - 1,
-                                    comparison.reason);
+    comparison.reason =
+        fmt::format("{} in all steps and outputs of {} with {}; {}",
+                    spec::to_string(rung),
+                    whole.front()->id,
+                    count == 2 ? "the other" : fmt::format("each of {} others", count - 1),
+                    comparison.reason);
   }
 }
 

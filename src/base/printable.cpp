@@ -133,6 +133,23 @@ std::string printable(std::string_view text, bool keep_newlines) {
   });
 }
 
+std::string printable_word(std::string_view text) {
+  std::string bare;
+  for (const char c : text) {
+    if (c == '\\' || c == '\'') bare += '\\';
+    bare += c;
+  }
+  const auto octal = [](std::string_view bytes, const std::uint32_t*) {
+    if (bytes == "\n") return std::string("\\n");
+    if (bytes == "\t") return std::string("\\t");
+    std::string digits;
+    for (const char c : bytes)
+      digits += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    return digits;
+  };
+  return "$'" + escaped(bare, false, octal) + "'";
+}
+
 std::string printable_json(std::string_view json) {
   return escaped(json, true, [](std::string_view, const std::uint32_t* code) {
     return json_escape(code == nullptr ? 0xFFFD : *code);

@@ -1,4 +1,5 @@
 #include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,21 @@ std::string quoted(const std::string& text) {
     }
   }
   return result + "'";
+}
+
+template <class Quote>
+std::string command_line(const std::vector<std::string>& argv, const Quote& quote) {
+  std::string line;
+  for (const std::string& argument : argv) {
+    // A '=' is plain in an argument, but would make an assignment of the first word.
+    const bool first = line.empty();
+    const bool plain =
+        !argument.empty() && std::all_of(argument.begin(), argument.end(), [&](char c) {
+          return is_plain(c) || (c == '=' && !first);
+        });
+    line += (first ? "" : " ") + (plain ? argument : quote(argument));
+  }
+  return line;
 }
 
 // sigabbrev_np would do it, but is younger (glibc 2.32) than the systems of some large machines.
@@ -86,17 +102,13 @@ std::optional<fs::path> find_program(std::string_view name) {
 }
 
 std::string quote_command(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const std::string& argument : argv) {
-    // A '=' is plain in an argument, but would make an assignment of the first word.
-    const bool first = line.empty();
-    const bool plain =
-        !argument.empty() && std::all_of(argument.begin(), argument.end(), [&](char c) {
-          return is_plain(c) || (c == '=' && !first);
-        });
-    line += (first ? "" : " ") + (plain ? argument : quoted(argument));
-  }
-  return line;
+  return command_line(argv, quoted);
+}
+
+std::string shown_command(const std::vector<std::string>& argv) {
+  return command_line(argv, [](const std::string& argument) {
+    return printable(argument) == argument ? quoted(argument) : printable_word(argument);
+  });
 }
 
 std::string signal_name(int signal) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace sabath::base {
 namespace {
@@ -20,19 +21,34 @@ void append_cell(std::string& line, const std::string& cell, std::size_t width, 
   line += align == Align::right ? blanks + cell : cell + blanks;
 }
 
+/// Letters added, removed, replaced, or exchanged with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, row[j - 1] + 1, last[j] + 1});
+      const bool is_exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_exchanged) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
+}
+
+bool has_same_letters(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
+}
+
+/// Up to a third of the word may be wrong; one letter of a short word, or a short ending.
+std::size_t allowed_distance(std::string_view word, std::string_view candidate) {
+  if (std::min(word.size(), candidate.size()) < 2) return 0;
+  const bool is_longer = word.starts_with(candidate) || candidate.starts_with(word);
+  return std::max<std::size_t>(is_longer ? 2 : 1, word.size() / 3);
 }
 
 }  // namespace
@@ -95,13 +111,14 @@ std::string format_bytes(std::uint64_t size_bytes) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::pair<std::size_t, bool> best_rank;  // a slip of the fingers goes before a missing letter
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
+    const std::pair rank(distance, !has_same_letters(word, candidate));
+    if (distance > allowed_distance(word, candidate) || (!best.empty() && rank >= best_rank))
+      continue;
+    best = candidate;
+    best_rank = rank;
   }
   return best;
 }

@@ -16,6 +16,16 @@ namespace {
 
 }  // namespace
 
+void refuse_word(const std::string& word, const std::string& kinds, const base::Error& error) {
+  if (error.kind() != base::ErrorKind::not_found || names_a_run(word) ||
+      word.find("..") != std::string::npos) {
+    throw error;
+  }
+  throw base::Error(base::ErrorKind::not_found,
+                    "'" + base::printable(word) + "': no " + kinds + " is called that",
+                    error.hint());
+}
+
 app::KnownNames known_names(Workspace& workspace) {
   workspace.catalog();  // brought up to date
   return {workspace.folders().catalog(), workspace.documents(), workspace.observer()};

@@ -4,11 +4,17 @@
 
 #include <sabath/app/counted_runs.hpp>
 #include <sabath/app/known_names.hpp>
+#include <sabath/base/error.hpp>
 
 #include <string>
 #include <vector>
 
 namespace sabath::cli {
+
+/// Throws `error`, or of a word that was not found that nothing of `kinds` is called so.
+[[noreturn]] void refuse_word(const std::string& word,
+                              const std::string& kinds,
+                              const base::Error& error);
 
 app::KnownNames known_names(Workspace& workspace);
 
@@ -18,6 +24,17 @@ std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace
 
 /// The same of at least one run. Throws Error{not_found} where no run matches.
 std::vector<catalog::RunRow> selected_runs(const std::string& selection, Workspace& workspace);
+
+/// Of a word that may name other things too. Calls `find`; where it finds no run, the error says
+/// that nothing of `kinds` ("recipe, asset, run or study") is called so.
+template <class Find>
+auto found_as(const std::string& word, const std::string& kinds, const Find& find) {
+  try {
+    return find();
+  } catch (const base::Error& error) {
+    refuse_word(word, kinds, error);
+  }
+}
 
 /// Runs of several selections, each once, and what the selections name.
 struct SelectedRuns {

@@ -7,13 +7,17 @@
 #include "tree_pair.hpp"
 #include "unreadable_arrays.hpp"
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/reader_ended.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -52,6 +56,23 @@ std::string shown_of(const std::string& text, std::size_t parting) {
                                      first == 0 ? "" : "...",
                                      rest.substr(0, shown_text),
                                      rest.size() > shown_text ? "..." : ""));
+}
+
+/// The number that a text says, if it says one and nothing else.
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional(value) : std::nullopt;
+}
+
+/// Why numbers were not compared as such; empty for texts that are none.
+std::string as_text_note(const std::string& a, const std::string& b) {
+  const auto of_a = number_in(a);
+  const auto of_b = number_in(b);
+  if (!of_a || !of_b) return {};
+  const bool is_beyond = std::max(std::abs(*of_a), std::abs(*of_b)) >= base::first_inexact_whole;
+  return is_beyond ? ", compared as text: whole numbers beyond 2^53" : ", compared as text";
 }
 
 class ArrayPair {
@@ -175,10 +196,11 @@ class ArrayPair {
       if (!is_first) continue;
       const auto parted = std::ranges::mismatch(of_a[i], of_b[i]).in1 - of_a[i].begin();
       const auto parting = static_cast<std::size_t>(parted);
-      item.structure = fmt::format("'{}' in A, '{}' in B at {}",
+      item.structure = fmt::format("'{}' in A, '{}' in B at {}{}",
                                    shown_of(of_a[i], parting),
                                    shown_of(of_b[i], parting),
-                                   index_text(index_of(first + i, array)));
+                                   index_text(index_of(first + i, array)),
+                                   as_text_note(of_a[i], of_b[i]));
     }
   }
 

@@ -1,6 +1,7 @@
 #include "holds_rung.hpp"
 #include "mean_by_sample.hpp"
 #include "tolerance.hpp"
+#include "value_identity.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/compare_groups.hpp>
@@ -32,7 +33,8 @@ struct Value {
   Seed seed{};
   std::string whole{};  ///< all digits, where no double holds them
 
-  std::string text() const { return whole.empty() ? fmt::format("{}", value) : whole; }
+  std::string text() const { return value_text(value, whole); }
+  base::ExactNumber exact() const { return exact_value(value, whole); }
 };
 
 const std::string& whole_at(const BaselineMetric& reference, std::size_t i) {
@@ -96,14 +98,11 @@ std::string allowed_text(const Required& required, const spec::Tolerance& tolera
 }
 
 std::string apart_text(const Value& run, const Value& baseline) {
-  const double of_baseline = baseline.value;
-  const double largest = std::max(std::abs(run.value), std::abs(of_baseline));
-  const double relative = largest > 0 ? std::abs(run.value - of_baseline) / largest : 0;
   return fmt::format("{} has {}, the baseline {}: relative {:.3g}",
                      run.run,
                      run.text(),
                      baseline.text(),
-                     relative);
+                     relative_distance(run.exact(), baseline.exact()));
 }
 
 BaselineVerdict judge_rung(const BaselineMetric& reference,
@@ -122,8 +121,10 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
       if (!constant && terms.seeds[i] != run.seed) continue;
       has_reference = true;
       const double wanted = reference.values[i];
-      const bool is_equal_double = holds_rung(run.value, wanted, spec::Rung::bitwise, tolerance);
-      const bool is_same = is_equal_double && run.whole == whole_at(reference, i);
+      const std::string& of_baseline = whole_at(reference, i);
+      const bool is_equal_double =
+          std::bit_cast<std::uint64_t>(run.value) == std::bit_cast<std::uint64_t>(wanted);
+      const bool is_same = is_equal_double && run.whole == of_baseline;
       if (is_equal_double && required.rung == spec::Rung::bitwise && !run.whole.empty() &&
           !reference.whole) {
         verdict.verdict = Verdict::inconclusive;
@@ -134,13 +135,14 @@ BaselineVerdict judge_rung(const BaselineMetric& reference,
         return verdict;
       }
       is_bitwise = is_bitwise && is_same;
-      if (is_same || (required.rung != spec::Rung::bitwise &&
-                      holds_rung(run.value, wanted, required.rung, tolerance))) {
+      if (is_same ||
+          (required.rung != spec::Rung::bitwise &&
+           holds_rung(run.exact(), exact_value(wanted, of_baseline), required.rung, tolerance))) {
         continue;
       }
       verdict.verdict = Verdict::fail;
       verdict.reason = fmt::format("{}; {} ({}: {})",
-                                   apart_text(run, {{}, wanted, {}, whole_at(reference, i)}),
+                                   apart_text(run, {{}, wanted, {}, of_baseline}),
                                    allowed_text(required, tolerance),
                                    required.from,
                                    to_string(required.rung));
@@ -172,7 +174,7 @@ BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Val
     verdict.verdict = Verdict::fail;
     verdict.reason = fmt::format("{} has {}, outside of the reviewed bounds [{}, {}]",
                                  run.run,
-                                 run.value,
+                                 run.text(),
                                  bounds.low,
                                  bounds.high);
     verdict.failed_run = run.run;

@@ -175,6 +175,7 @@ spec::MetricGroups describe(const GroupsToCompare& request,
     result.rows[g].distinct = of_row[g].size();
   }
   result.distinct = all.size();
+  add_digits(grouping.of_run, metric, result.rows);
   // A class is named by its double, which is not enough here.
   if (metric.whole.empty()) result.classes = classes_of(result.rows);
   const auto is_uniform = [](const spec::GroupRow& row) { return row.distinct <= 1; };
@@ -206,29 +207,22 @@ void judge_rung(const GroupsToCompare& request,
                 const RunValues& values,
                 spec::MetricGroups& metric) {
   std::uint64_t count = 0;
-  double least = HUGE_VAL;
-  double most = -HUGE_VAL;
   const bool is_bitwise = *request.require == spec::Rung::bitwise;
-  for (const spec::GroupRow& row : metric.rows) {
+  for (const spec::GroupRow& row : metric.rows)
     count += is_bitwise ? row.values.size() : row.finite;
-    if (row.finite == 0) continue;
-    least = std::min(least, row.min);
-    most = std::max(most, row.max);
+  const auto ends = ends_of(values).value_or(Ends{});
+  auto [low, high] = std::pair(ends.least_text, ends.most_text);
+  if (low == high && !metric.classes.empty()) {  // zeros of two signs, or NaN
+    low = fmt::format("{}", metric.classes.front().value);
+    high = fmt::format("{}", metric.classes.back().value);
   }
-  if (is_bitwise && least == most && !metric.classes.empty()) {  // zeros of two signs, or NaN
-    least = metric.classes.front().value;
-    most = metric.classes.back().value;
-  }
-  auto texts = std::pair(fmt::format("{}", least), fmt::format("{}", most));
-  if (is_bitwise && differ_in_digits_alone(values)) texts = digits_apart(values);
   const auto tolerance =
       applied_tolerance(base::ArrayType::float64, values.tolerance, request.tolerance);
-  const bool good =
-      is_bitwise ? metric.distinct == 1 : holds_rung(least, most, *request.require, tolerance);
-  const auto& [low, high] = texts;
+  const bool good = is_bitwise ? metric.distinct == 1
+                               : holds_rung(ends.least, ends.most, *request.require, tolerance);
   const std::string reason =
       !is_bitwise
-          ? fmt::format("the {} runs lie between {} and {}: ", count, low, high) +
+          ? fmt::format("the {} runs {}: ", count, ends.text()) +
                 (good ? "within " : "not within ") + std::string(spec::to_string(*request.require))
       : good ? fmt::format("the {} runs are equal to the bit", count)
              : fmt::format("the {} runs differ, such as {} and {}", count, low, high);
@@ -429,7 +423,12 @@ bool judge_plainly(const GroupsToCompare& request,
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
-  } else if (!values.margin && differ_in_digits_alone(values)) {
+  } else if (const auto apart = apart_in_digits_alone(values);
+             apart && values.margin && *apart <= *values.margin) {
+    set(metric,
+        Verdict::pass,
+        ends_of(values)->text() + fmt::format(", within the margin {}", *values.margin));
+  } else if (apart) {
     const bool is_uniform = std::all_of(
         metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.distinct <= 1; });
     set(metric,

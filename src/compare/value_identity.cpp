@@ -1,8 +1,7 @@
 #include "value_identity.hpp"
 
-#include <sabath/base/exact_number.hpp>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <set>
@@ -29,17 +28,63 @@ bool differ_in_digits_alone(const RunValues& metric) {
   return doubles.size() == 1 && numbers.size() > 1;
 }
 
-std::pair<std::string, std::string> digits_apart(const RunValues& metric) {
-  const auto is_less = [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
+base::ExactNumber exact_value(double value, const std::string& whole) {
+  const base::ExactNumber nearest{value};
+  return whole.empty() ? nearest : base::exact_decimal(whole, value).value_or(nearest);
+}
+
+std::string value_text(double value, const std::string& whole) {
+  if (!whole.empty()) return whole;
+  return std::abs(value) < 0x1p64 ? base::text_of({value}) : fmt::format("{}", value);
+}
+
+std::optional<Ends> ends_of(const RunValues& metric) {
+  const auto is_less = [](const base::ExactNumber& a, const base::ExactNumber& b) {
+    return a.value < b.value || (a.value == b.value && a.rest < b.rest);
   };
-  std::set<std::string, decltype(is_less)> texts;
+  std::optional<Ends> ends;
   for (std::size_t run = 0; run < metric.values.size(); ++run) {
-    if (!metric.values[run]) continue;
-    const std::string& whole = metric.whole[run];
-    texts.insert(whole.empty() ? base::text_of({*metric.values[run]}) : whole);
+    if (!metric.values[run] || !std::isfinite(*metric.values[run])) continue;
+    const std::string whole = metric.whole.empty() ? std::string() : metric.whole[run];
+    const base::ExactNumber number = exact_value(*metric.values[run], whole);
+    const std::string text = value_text(*metric.values[run], whole);
+    if (!ends) ends = Ends{number, number, text, text};
+    if (is_less(number, ends->least)) {
+      ends->least = number;
+      ends->least_text = text;
+    }
+    if (is_less(ends->most, number)) {
+      ends->most = number;
+      ends->most_text = text;
+    }
   }
-  return {*texts.begin(), *texts.rbegin()};
+  return ends;
+}
+
+std::string Ends::text() const {
+  return fmt::format("lie between {} and {}", least_text, most_text);
+}
+
+std::optional<double> apart_in_digits_alone(const RunValues& metric) {
+  if (!differ_in_digits_alone(metric)) return std::nullopt;
+  const Ends ends = ends_of(metric).value_or(Ends{});
+  return ends.most.rest - ends.least.rest;
+}
+
+void add_digits(const std::vector<std::size_t>& group_of_run,
+                const RunValues& metric,
+                std::vector<spec::GroupRow>& rows) {
+  if (metric.whole.empty()) return;
+  std::vector<RunValues> groups(rows.size());
+  for (std::size_t run = 0; run < metric.values.size(); ++run) {
+    groups[group_of_run[run]].values.push_back(metric.values[run]);
+    groups[group_of_run[run]].whole.push_back(metric.whole[run]);
+  }
+  for (std::size_t g = 0; g < rows.size(); ++g) {
+    const auto ends = ends_of(groups[g]);
+    if (ends && ends->least.rest != 0) rows[g].min_digits = ends->least_text;
+    if (ends && ends->most.rest != 0) rows[g].max_digits = ends->most_text;
+  }
 }
 
 }  // namespace sabath::compare

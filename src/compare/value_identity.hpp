@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/compare/compare_groups.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,7 +21,30 @@ Identity identity_of(const RunValues& metric, std::size_t run);
 /// Are its values different whole numbers that one double is nearest to? No test tells these apart.
 bool differ_in_digits_alone(const RunValues& metric);
 
-/// Of such values the least and the largest.
-std::pair<std::string, std::string> digits_apart(const RunValues& metric);
+/// A value with the digits that belong to it: `whole` is empty where the double has all.
+base::ExactNumber exact_value(double value, const std::string& whole);
+
+/// All digits of a whole number below 2^64, else the shortest text that gives the same double.
+std::string value_text(double value, const std::string& whole);
+
+/// The least and the largest of the finite values.
+struct Ends {
+  base::ExactNumber least{};
+  base::ExactNumber most{};
+  std::string least_text{};
+  std::string most_text{};
+
+  std::string text() const;  ///< "lie between 3 and 4"
+};
+/// Nothing where no value is finite.
+std::optional<Ends> ends_of(const RunValues& metric);
+
+/// How far the least and the largest are apart; nothing unless they differ in digits alone.
+std::optional<double> apart_in_digits_alone(const RunValues& metric);
+
+/// The digits of each group's least and largest value where doubles have them not.
+void add_digits(const std::vector<std::size_t>& group_of_run,
+                const RunValues& metric,
+                std::vector<spec::GroupRow>& rows);
 
 }  // namespace sabath::compare

@@ -69,9 +69,12 @@ std::optional<std::string> unfinished(const spec::RunRecord& record) {
 /// "bitwise until step 3 (epoch 1) of train/loss, tolerance holds: ".
 std::string until_text(const Finding* first, std::string_view strongest) {
   if (first == nullptr || !first->item.first_bitwise) return {};
-  return fmt::format("bitwise until {} of {}, {} holds: ",
-                     first->item.first_bitwise->where,
-                     first->item.name,
+  const spec::ItemComparison& item = first->item;
+  const bool is_at_once = item.first_bitwise->position <= 1 || item.different == item.compared;
+  return fmt::format("{} {} of {}, {} holds: ",
+                     is_at_once ? "not bitwise from" : "bitwise until",
+                     item.first_bitwise->where,
+                     item.name,
                      strongest);
 }
 
@@ -184,7 +187,8 @@ Judgement judge_items(const std::vector<const Finding*>& judged,
   }
   if (!broken.empty()) {
     std::string reason = breach(broken.front()->item, required.rung);
-    if (broken.size() > 1) reason += fmt::format("; {} more results fail", broken.size() - 1);
+    if (broken.size() == 2) reason += "; 1 more result fails";
+    if (broken.size() > 2) reason += fmt::format("; {} more results fail", broken.size() - 1);
     return {spec::Verdict::fail, fmt::format("{}; {}", reason, required_text(required))};
   }
   if (!not_evaluated.empty()) {

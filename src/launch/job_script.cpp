@@ -327,7 +327,7 @@ std::string job_script(const spec::SchedulerDescription& scheduler,
       submitted.push_back(std::move(word));
   }
   text += "# " + job.name +
-          ", written by sabath and submitted with: " + base::quote_command(submitted) +
+          ", written by sabath and submitted with: " + base::shown_command(submitted) +
           (scheduler.submit.stdin_is_script ? " < " + quoted(job.script.string()) : "") + "\n";
   if (!scheduler.submit.directive.empty()) {
     for (const std::string& line : lines_of(scheduler.submit.options, site, values))

@@ -1,5 +1,7 @@
 #include "axis.hpp"
 
+#include <sabath/report/text.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -116,7 +118,9 @@ std::vector<std::string> texts_apart(const std::vector<double>& values) {
   for (int digits = usual; digits <= most_digits; ++digits) {
     texts.clear();
     for (const double value : values)
-      texts.push_back(fmt::format("{:.{}g}", value, digits));
+      texts.push_back(std::trunc(value) == value && std::abs(value) < 0x1p64
+                          ? number_text(value)
+                          : fmt::format("{:.{}g}", value, digits));
     if (!read_alike(values, texts)) break;
   }
   return texts;

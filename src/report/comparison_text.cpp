@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace sabath::report {
 namespace {
@@ -77,6 +78,11 @@ std::string tolerance_text(const spec::Tolerance& tolerance) {
   return text.empty() ? "exact" : text;
 }
 
+std::string relative_text(double relative) {
+  if (!std::isfinite(relative)) return "-";
+  return relative == 0 ? "0" : fmt::format("{:.1e}", relative);
+}
+
 void add_item(TextTable& table, const ItemComparison& item, bool with_nan) {
   if (!item.structure.empty()) {
     table.add({item.name, item.structure});
@@ -88,9 +94,9 @@ void add_item(TextTable& table, const ItemComparison& item, bool with_nan) {
                                  std::to_string(item.missing)};
   if (with_nan) cells.push_back(std::to_string(item.nan_pairs));
   cells.insert(cells.end(),
-               {std::to_string(item.max_ulps),
-                std::to_string(item.p999_ulps),
-                item.max_relative == 0 ? "0" : fmt::format("{:.1e}", item.max_relative),
+               {ulps_text(item.max_ulps, item.max_relative),
+                ulps_text(item.p999_ulps, item.max_relative),
+                relative_text(item.max_relative),
                 item.first_bitwise ? item.first_bitwise->where : "",
                 holds(item, Rung::bitwise),
                 holds(item, Rung::ulp),
@@ -122,12 +128,27 @@ bool is_equal_to_the_bit(const ItemComparison& item) {
   return item.structure.empty() && item.strongest == Rung::bitwise;
 }
 
+std::string equal_items_text(std::size_t items, bool is_all) {
+  if (items == 1) return is_all ? "the one metric or output" : "1 metric or output";
+  return fmt::format("{}{} metrics and outputs", is_all ? "all " : "", items);
+}
+
+/// "21 values, 1 file".
+std::string equal_values_text(std::uint64_t values, std::uint64_t files) {
+  const auto counted = [](std::uint64_t number, const char* noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  };
+  if (files == 0) return counted(values, "value");
+  return (values == 0 ? "" : counted(values, "value") + ", ") + counted(files, "file");
+}
+
 /// What differs gets a row; what is equal to the bit is only counted, since there can be hundreds.
 std::string items_text(const Comparison& comparison) {
   std::vector<const ItemComparison*> differing;
   bool with_nan = false;
   std::size_t equal = 0;
   std::uint64_t equal_values = 0;
+  std::uint64_t equal_files = 0;
   std::uint64_t equal_nans = 0;
   for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
     for (const ItemComparison& item : *items) {
@@ -138,7 +159,12 @@ std::string items_text(const Comparison& comparison) {
         continue;
       }
       ++equal;
-      equal_values += item.compared;
+      // Of an output with an equal digest no value was counted.
+      const bool is_file = items == &comparison.outputs &&
+                           item.name.find(":/") == std::string::npos &&
+                           !item.name.starts_with('/') && item.compared == 1;
+      equal_files += is_file ? 1 : 0;
+      equal_values += is_file ? 0 : item.compared;
       equal_nans += item.nan_pairs;
     }
   }
@@ -147,22 +173,21 @@ std::string items_text(const Comparison& comparison) {
     add_item(table, *item, with_nan);
   std::string text = table.empty() ? "" : table.text();
   if (equal > 0) {
-    text += fmt::format("equal to the bit: {}{} metrics and outputs ({} values{})\n",
-                        table.empty() ? "all " : "",
-                        equal,
-                        equal_values,
+    text += fmt::format("equal to the bit: {} ({}{})\n",
+                        equal_items_text(equal, table.empty()),
+                        equal_values_text(equal_values, equal_files),
                         equal_nans == 0 ? "" : fmt::format(", {} of them NaN", equal_nans));
   }
   return text.empty() ? text : text + "\n";
 }
 
 std::string divergence_text(const spec::Divergence& divergence) {
-  return fmt::format("{}: {} and {} ({} ULP, relative {:.1e})",
-                     divergence.where,
-                     divergence.text_a(),
-                     divergence.text_b(),
-                     divergence.ulps,
-                     divergence.relative);
+  const std::string distance =
+      std::isfinite(divergence.relative)
+          ? fmt::format("{} ULP, relative {:.1e}", divergence.ulps, divergence.relative)
+          : "not finite";
+  return fmt::format(
+      "{}: {} and {} ({})", divergence.where, divergence.text_a(), divergence.text_b(), distance);
 }
 
 /// How a difference grew in the item where it began.
@@ -230,7 +255,14 @@ std::string left_out_text(const Comparison& comparison) {
 }  // namespace
 
 std::string number_text(double value) {
-  return fmt::format("{:.6g}", value);
+  const bool is_whole = std::abs(value) < 0x1p64 && std::trunc(value) == value;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+}
+
+std::string ulps_text(std::uint64_t ulps, double relative) {
+  const bool has_distance =
+      std::isfinite(relative) || ulps != std::numeric_limits<std::uint64_t>::max();
+  return has_distance ? std::to_string(ulps) : "-";
 }
 
 std::string files_text(const Comparison& comparison) {

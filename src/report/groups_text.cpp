@@ -54,6 +54,12 @@ std::string class_column(const MetricGroups& metric, const spec::GroupRow& row) 
   return row.distinct == 1 ? class_of(metric, row.values.front()) : "several";
 }
 
+/// Of whole numbers that no double holds: the digits of their double would be those of another.
+std::string mean_digits(const spec::GroupRow& row) {
+  if (row.min_digits.empty() && row.max_digits.empty()) return {};
+  return row.distinct == 1 ? row.min_digits : fmt::format("{:.6g}", row.mean);
+}
+
 std::string groups_table(const GroupComparison& comparison, const MetricGroups& metric) {
   std::vector<TextTable::Column> columns;
   for (const std::string& by : comparison.by)
@@ -79,13 +85,13 @@ std::string groups_table(const GroupComparison& comparison, const MetricGroups& 
       cells.push_back(level_text(level));
     if (cells.empty()) cells.emplace_back("all");
     cells.push_back(std::to_string(row.finite));
-    const auto number = [&](double value) {
-      return row.finite == 0 ? std::string() : number_text(value);
+    const auto number = [&](double value, const std::string& digits = {}) {
+      return row.finite == 0 ? std::string() : digits.empty() ? number_text(value) : digits;
     };
-    cells.push_back(number(row.mean));
+    cells.push_back(number(row.mean, mean_digits(row)));
     cells.push_back(row.sd ? number_text(*row.sd) : std::string());
-    cells.push_back(number(row.min));
-    cells.push_back(number(row.max));
+    cells.push_back(number(row.min, row.min_digits));
+    cells.push_back(number(row.max, row.max_digits));
     cells.push_back(std::to_string(row.distinct));
     if (!metric.classes.empty()) cells.push_back(class_column(metric, row));
     if (has_missing) cells.push_back(std::to_string(row.missing + row.values.size() - row.finite));

@@ -2,6 +2,7 @@
 #include "changes_text.hpp"
 #include "document.hpp"
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/moments.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
@@ -43,6 +44,38 @@ std::size_t distinct_values(const Groups::Row& row) {
   return values.size();
 }
 
+/// All digits of the least or largest of a row, which is near to the double `end`; empty where that
+/// is the number.
+std::string digits_of(const Groups::Row& row, double end, bool is_largest) {
+  base::ExactNumber found{end};
+  bool is_first = true;
+  for (std::size_t i = 0; i < row.whole.size(); ++i) {
+    if (row.values[i] != end) continue;
+    const auto number =
+        row.whole[i].empty() ? std::nullopt : base::exact_decimal(row.whole[i], end);
+    const double rest = number ? number->rest : 0;
+    if (is_first || (is_largest ? rest > found.rest : rest < found.rest)) found.rest = rest;
+    is_first = false;
+  }
+  return found.rest == 0 ? std::string() : base::text_of(found);
+}
+
+/// `texts` are the median, the mean, the least and the largest. Of whole numbers that no double
+/// holds the first two are rounded, unless all values are one.
+void show_digits(const Groups::Row& row,
+                 double median,
+                 const base::Moments& moments,
+                 std::vector<std::string>& texts) {
+  const std::string least = digits_of(row, moments.min, false);
+  const std::string most = digits_of(row, moments.max, true);
+  if (least.empty() && most.empty()) return;
+  if (!least.empty()) texts[2] = least;
+  if (!most.empty()) texts[3] = most;
+  const bool is_one = texts[2] == texts[3];
+  texts[0] = is_one ? texts[2] : fmt::format("{:.6g}", median);
+  texts[1] = is_one ? texts[2] : fmt::format("{:.6g}", moments.mean);
+}
+
 Table spread_table(const Report& report, bool grouped) {
   Table table;
   table.caption =
@@ -65,8 +98,9 @@ Table spread_table(const Report& report, bool grouped) {
       if (moments.n == 0) {
         cells.resize(cells.size() + 5);
       } else {
-        const auto texts =
-            texts_apart({quantile(finite.values, 0.5), moments.mean, moments.min, moments.max});
+        const double median = quantile(finite.values, 0.5);
+        auto texts = texts_apart({median, moments.mean, moments.min, moments.max});
+        show_digits(groups.rows[r], median, moments, texts);
         const std::string sd = moments.n > 1 ? number_text(moments.sd) : "";
         cells.insert(cells.end(), {texts[0], texts[1], sd, texts[2], texts[3]});
       }
@@ -167,9 +201,9 @@ Table items_table(const std::vector<spec::ItemComparison>& items, const std::str
                           std::to_string(item.compared),
                           std::to_string(item.different),
                           std::to_string(item.beyond_tolerance),
-                          number_text(item.max_relative),
-                          std::to_string(item.max_ulps),
-                          std::to_string(item.p999_ulps),
+                          std::isfinite(item.max_relative) ? number_text(item.max_relative) : "-",
+                          ulps_text(item.max_ulps, item.max_relative),
+                          ulps_text(item.p999_ulps, item.max_relative),
                           item.nan_pairs > 0 ? std::to_string(item.nan_pairs) : "",
                           where_text(item.first_bitwise),
                           where_text(item.first_tolerance)});

@@ -186,6 +186,27 @@ TEST_CASE("cli: a folder beside that is meant by its name alone is suggested as 
   CHECK_THAT(answer.errors, Contains("recipe 'gr': not found") && Contains("./gr"));
 }
 
+TEST_CASE("cli: what is not understood is told with what to give instead") {
+  const Sabath sabath;
+  std::filesystem::create_directories(sabath.folder() / "results");
+  const std::string folder = (sabath.folder() / "results").string();
+  const auto refused = [&](const std::vector<std::string>& words,
+                           int status,
+                           const std::string& problem,
+                           const std::string& hint) {
+    const Answer answer = sabath(words);
+    INFO(answer.output + answer.errors);
+    CHECK(answer.status == status);
+    CHECK_THAT(answer.errors, Contains(problem) && Contains(hint));
+  };
+  refused({"compare", "a.h5", "b.h5"}, 10, "'a.h5': no file and no run is called that", "");
+  refused({"compare", folder, folder}, 10, "is a folder", "two files of it");
+  refused({"show", "nothing"}, 10, "'nothing': no recipe, asset, run or study is called that", "");
+  refused({"status", "nope"}, 10, "'nope': no run or study is called that", "");
+  refused({"explain", "@last"}, 2, "two runs or selections are needed", "@last~1 @last");
+  refused({"list", "runs", "tag=sw", "tag=good"}, 2, "one selection", "'tag=sw,tag=good'");
+}
+
 TEST_CASE("cli: logs of a run that is over say where there is something") {
   const Sabath sabath;
   CHECK(sabath({"run", sabath.shell_recipe("talker", "echo oops >&2; exit 1")}).status == 1);

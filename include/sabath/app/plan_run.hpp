@@ -84,7 +84,8 @@ std::set<std::string> variants_of(const RunRequest& request);
 /// Values for all parameters: the defaults, changed by `set`. All problems at once as Error{usage};
 /// an unknown name has the nearest one as hint.
 spec::ParameterValues resolve_parameters(const spec::Recipe& recipe,
-                                         const std::map<std::string, std::string>& set);
+                                         const std::map<std::string, std::string>& set,
+                                         const std::string& named = {});
 
 /// Resolves everything and writes the run directory: an exclusive mkdir of the id, the code,
 /// plan.json, status.json, the inbox note. `environments` and `inputs` are ready. Nothing is

@@ -115,6 +115,10 @@ std::optional<std::filesystem::path> find_program(std::string_view name);
 /// A copy-and-paste form of an argument vector, quoted for a POSIX shell where that is needed.
 std::string quote_command(const std::vector<std::string>& argv);
 
+/// The same for people: bash's and POSIX 2024's $'...' around an argument with characters that are
+/// escaped on the way to a terminal, so that what is shown is still the command.
+std::string shown_command(const std::vector<std::string>& argv);
+
 /// "SIGSEGV" for 11; "SIGRTMIN+3" for real-time ones; the number for others.
 std::string signal_name(int signal);
 

@@ -37,6 +37,10 @@ class TextTable {
 /// '\n' too unless `keep_newlines`), bidirectional marks and invisible characters \u{NNNN}.
 std::string printable(std::string_view text, bool keep_newlines = false);
 
+/// "$'two\nlines'": the text as one word of bash and of a POSIX 2024 shell, without characters that
+/// `printable` would escape.
+std::string printable_word(std::string_view text);
+
 /// "1.5 GiB", "312 B".
 std::string format_bytes(std::uint64_t size_bytes);
 /// The nearest of `candidates` within a small edit distance ("did you mean"), or empty.

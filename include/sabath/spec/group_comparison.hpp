@@ -30,6 +30,8 @@ struct GroupRow {
   double min = 0;
   double max = 0;
   std::uint64_t distinct = 0;  ///< values with different bits
+  std::string min_digits{};    ///< all of them, where no double has them; not in the JSON
+  std::string max_digits{};
 
   bool operator==(const GroupRow&) const = default;
 };

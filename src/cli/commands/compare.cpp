@@ -251,8 +251,26 @@ int compare_two(const CompareOptions& options,
   return exit_status(comparison.result);
 }
 
+/// A word that names neither runs nor a file.
+void check_word(const std::string& word, Workspace& workspace) {
+  if (word.empty() || names_a_run(word)) return;
+  try {
+    runs_if_any(word, workspace);
+  } catch (const Error& error) {
+    std::error_code code;
+    if (error.kind() == ErrorKind::not_found && std::filesystem::is_directory(word, code)) {
+      throw Error(ErrorKind::not_found,
+                  "'" + base::printable(word) + "': is a folder",
+                  "compare two files of it, or two runs");
+    }
+    refuse_word(word, "file and no run", error);
+  }
+}
+
 int run_compare(const CompareOptions& options, Workspace& workspace) {
   if (are_files(options)) return compare_two_files(options, workspace);
+  check_word(options.a, workspace);
+  check_word(options.b, workspace);
   if (!options.as.empty()) {
     throw Error(ErrorKind::usage,
                 "--as is for two files, and '" + base::printable(options.a) + "' and '" +

@@ -83,6 +83,11 @@ std::optional<app::MadeRun> find_run(const std::string& tag, Workspace& workspac
 }
 
 int run_explain(const ExplainOptions& options, Workspace& workspace) {
+  if (options.b.empty()) {
+    throw base::Error(base::ErrorKind::usage,
+                      "explain: two runs or selections are needed",
+                      "such as 'sabath explain @last~1 @last'");
+  }
   app::ExplainRequest request;
   request.a = workspace.one_run(options.a).directory;
   request.b = workspace.one_run(options.b).directory;
@@ -144,7 +149,7 @@ void setup_explain(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "explain", "find out which differences between two runs are why they do not agree");
   command->add_option("a", options->a, "a run: id, unique prefix, @last, @last~1")->required();
-  command->add_option("b", options->b, "the run that does not agree with it")->required();
+  command->add_option("b", options->b, "the run that does not agree with it");
   command
       ->add_option(
           "--require", options->require, "the rung that must hold: bitwise, ulp or tolerance")

@@ -25,6 +25,7 @@ using base::TextTable;
 struct ListOptions {
   std::string what = "runs";
   std::string selection{};
+  std::vector<std::string> more{};  ///< words that are too many
   std::size_t limit = 50;
   bool all = false;
 };
@@ -194,6 +195,14 @@ int list_documents(const std::string& what, Workspace& workspace) {
 }
 
 int run_list(const ListOptions& options, Workspace& workspace) {
+  if (!options.more.empty()) {
+    std::string joined = options.selection;
+    for (const std::string& term : options.more)
+      joined += "," + term;
+    throw base::Error(base::ErrorKind::usage,
+                      "list " + options.what + ": takes one selection",
+                      "join terms with a comma: '" + base::printable(joined) + "'");
+  }
   if (options.what != "runs" && !options.selection.empty()) {
     throw base::Error(base::ErrorKind::usage,
                       "list " + options.what + ": takes no selection",
@@ -215,6 +224,7 @@ void setup_list(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"runs", "studies", "assets", "recipes", "envs", "sites"}))
       ->capture_default_str();
   command->add_option("selection", options->selection, "of runs: as 'sabath help selections' says");
+  command->add_option("more", options->more)->group("");
   command->add_option("--limit", options->limit, "at most so many runs, newest first")
       ->check(why_no_count)
       ->capture_default_str();

@@ -62,7 +62,7 @@ std::string command_of(const ReportOptions& options) {
   for (const std::string& across : options.across)
     words.insert(words.end(), {"--across", across});
   words.insert(words.end(), {"-o", fs::path(options.file).filename().string()});
-  return base::quote_command(words);
+  return base::shown_command(words);
 }
 
 std::string report_text(const WrittenReport& written) {

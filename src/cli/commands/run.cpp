@@ -160,7 +160,8 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   request.named =
       lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
   request.set = assignments("--set", options.set);
-  app::resolve_parameters(request.recipe, request.set);  // before any folder is made
+  app::resolve_parameters(
+      request.recipe, request.set, options.recipe);  // before any folder is made
   request.seed = options.seed;
   request.tags = options.tags;
   request.fresh = options.fresh;

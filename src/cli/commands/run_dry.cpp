@@ -202,7 +202,7 @@ int show_dry_run(const RunOptions& options,
     text += "stage " + stage.name + (stage.cache ? " (cached)" : "") +
             (stage.variant ? " in variant " + *stage.variant : "") + "\n  " +
             base::printable(stage.not_due ? "not due: " + *stage.not_due
-                                          : base::quote_command(stage.argv)) +
+                                          : base::shown_command(stage.argv)) +
             "\n";
   }
   if (site) text += jobs_text(steps, *site);

@@ -42,7 +42,8 @@ void add_sweep(const app::RunRequest& request, const std::string& text, spec::Va
                   place + "has an empty value",
                   "values that are empty, or have a comma, can stand in a study of the recipe");
     }
-    values.push_back(app::resolve_parameters(request.recipe, {{name, word}}).at(name));
+    values.push_back(
+        app::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
   }
 }
 
@@ -84,7 +85,7 @@ std::string command_of(const RunOptions& options,
   for (const std::string& each : options.tags)
     add("--tag", each);
   if (options.fresh) argv.emplace_back("--fresh");
-  return base::quote_command(argv);
+  return base::shown_command(argv);
 }
 
 app::StudyTools tools_of(Workspace& workspace) {

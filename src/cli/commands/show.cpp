@@ -1,6 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "selected_runs.hpp"
 #include "watching.hpp"
 #include "workspace.hpp"
 
@@ -175,7 +176,7 @@ std::string scripts_text(const spec::Asset& asset) {
   for (const spec::AssetScript& script : asset.scripts) {
     text += line("script",
                  script.name + (script.needs.empty() ? "" : ", after ") + joined(script.needs));
-    text += line("", script.description) + line("", base::quote_command(script.command));
+    text += line("", script.description) + line("", base::shown_command(script.command));
     for (const spec::ScriptArgument& argument : spec::arguments_of(asset, script.name))
       text += line("", argument_text(argument));
     if (!script.outputs.empty()) text += line("", "makes " + joined(script.outputs));
@@ -339,7 +340,8 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
   }
-  return show_run(options, workspace);
+  return found_as(
+      options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ void tell_of_running(const std::string& word,
 
 std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspace) {
   if (!names_a_study(word, workspace)) {
-    auto rows = rows_to_watch(word, selected_runs(word, workspace), workspace);
+    const auto selected =
+        found_as(word, "run or study", [&] { return selected_runs(word, workspace); });
+    auto rows = rows_to_watch(word, selected, workspace);
     tell_of_running(word, rows, workspace);
     return rows;
   }

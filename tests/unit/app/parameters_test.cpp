@@ -48,6 +48,8 @@ TEST_CASE("parameters: an unknown one suggests the nearest, or says what lists t
   CHECK(near.hint() == "did you mean 'epochs'?");
   const base::Error far = error_of([] { resolve_parameters(recipe(), {{"zzz", "7"}}); });
   CHECK(contains(far.hint(), "sabath show tiny"));
+  const base::Error at = error_of([] { resolve_parameters(recipe(), {{"zzz", "7"}}, "./tiny"); });
+  CHECK(at.hint() == "'sabath show ./tiny' lists them");
 }
 
 TEST_CASE("parameters: one that the recipe fixes cannot be set, and has its default") {
@@ -57,6 +59,13 @@ TEST_CASE("parameters: one that the recipe fixes cannot be set, and has its defa
   const base::Error error = error_of([&] { resolve_parameters(fixed, {{"epochs", "7"}}); });
   CHECK(error.kind() == base::ErrorKind::usage);
   CHECK(contains(error.what(), "parameter 'epochs': is fixed"));
+}
+
+TEST_CASE("parameters: several values of one parameter are a sweep") {
+  const base::Error error = error_of([] { resolve_parameters(recipe(), {{"epochs", "1,2"}}); });
+  CHECK(error.hint() == "'--sweep epochs=1,2' makes a run of each value");
+  const base::Error wrong = error_of([] { resolve_parameters(recipe(), {{"epochs", "1,x"}}); });
+  CHECK_FALSE(contains(wrong.hint(), "--sweep"));
 }
 
 TEST_CASE("parameters: all problems are told at once") {

@@ -2,6 +2,7 @@
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -47,6 +48,29 @@ TEST_CASE("process: what is quoted is what a shell reads") {
   argv.insert(argv.end(), words.begin(), words.end());
   Command command;
   command.argv = {"/bin/sh", "-c", quote_command(argv)};
+  std::string expected;
+  for (const auto& word : words)
+    expected += "<" + word + ">";
+  CHECK(SystemProcessRunner().run(command).output == expected);
+}
+
+TEST_CASE("process: a command for people is without controls, and bash reads the same from it") {
+  CHECK(shown_command({"x", "--set", "m=two\nlines"}) == "x --set $'m=two\\nlines'");
+  CHECK(shown_command({"x", "a b", "it's", ""}) == quote_command({"x", "a b", "it's", ""}));
+  const std::vector<std::string> words{"m=two\nlines",
+                                       "tab\tit's",
+                                       "\x1b[31m1",
+                                       "back\\slash\n",
+                                       "\xff",
+                                       "left\xe2\x80\xae right",
+                                       "ü\n",
+                                       "$x\n`x`"};
+  std::vector<std::string> argv{"printf", "<%s>"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  const std::string shown = shown_command(argv);
+  CHECK(printable(shown) == shown);
+  Command command;
+  command.argv = {"bash", "-c", shown};
   std::string expected;
   for (const auto& word : words)
     expected += "<" + word + ">";

@@ -84,5 +84,11 @@ TEST_CASE("nearest: a small slip finds its word, another word finds none") {
   CHECK(nearest("learningrate", words) == "learning_rate");
   CHECK(nearest("sed", words) == "seed");
   CHECK(nearest("threads", words).empty());
+  CHECK(nearest("rnu", {"env", "run"}) == "run");
+  CHECK(nearest("reprot", {"repro", "report"}) == "report");
+  CHECK(nearest("okay", {"ok", "lost"}) == "ok");
+  CHECK(nearest("foo", {"os", "for"}) == "for");
+  CHECK(nearest("foo", {"os"}).empty());
+  CHECK(nearest("x", {"y", "n"}).empty());
   CHECK(nearest("x", {}).empty());
 }

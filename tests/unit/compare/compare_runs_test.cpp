@@ -64,6 +64,8 @@ TEST_CASE("compare: what is required comes from the option, then the recipe, the
   options.require = Rung::tolerance;
   CHECK(compare_two(a, b, rules, options).required_from == "--require");
   CHECK(compare_two(a, b, rules, options).result == Verdict::pass);
+  CHECK_THAT(compare_two(a, b, rules, options).reason,
+             Contains("not bitwise from step 1") && !Contains("until"));
 }
 
 TEST_CASE("compare: the weakest item decides, the recipe's tolerance is told") {

@@ -76,6 +76,21 @@ TEST_CASE("outputs: whole numbers that no double tells apart are told with all t
   CHECK_FALSE(small.first_divergence->whole_a);
 }
 
+TEST_CASE("outputs: numbers that were compared as text say so") {
+  const auto with = [](const std::string& text) {
+    auto made = container();
+    made->put_text("n", {text});
+    return made;
+  };
+  const auto reason = [&](const std::string& a, const std::string& b) {
+    return compare_contents(with(a), with(b), {}, {}).reason;
+  };
+  CHECK_THAT(reason("9007199254740993", "9007199254740992"),
+             Contains("in B at [0], compared as text: whole numbers beyond 2^53"));
+  CHECK_THAT(reason("1", "2"), Contains("in B at [0], compared as text;"));
+  CHECK_THAT(reason("one", "2"), !Contains("compared as text"));
+}
+
 TEST_CASE("outputs: equal bytes that only point outside prove nothing of what they point to") {
   const auto pointing_to = [](const std::vector<std::string>& files) {
     Run run;

@@ -119,5 +119,39 @@ TEST_CASE("whole numbers: a baseline's digits are held against those of a run") 
   const auto failed = judged(sum + 1);
   CHECK(failed.verdict == Verdict::fail);
   CHECK_THAT(failed.reason,
-             Contains("run-1 has 1839201938472018102, the baseline 1839201938472018101"));
+             Contains("run-1 has 1839201938472018102, the baseline 1839201938472018101: relative "
+                      "5.44e-19"));
+}
+
+TEST_CASE("whole numbers: a sentence names the values, not the doubles nearest to them") {
+  const std::string one = "1839201938472018101";
+  const std::string other = "1839201938472018102";
+  auto request = of_two_hosts({one, other});
+  request.require = Rung::tolerance;
+  auto found = compare::compare_groups(request);
+  CHECK(found.result == Verdict::pass);
+  CHECK_THAT(found.reason, Contains("the 2 runs lie between " + one + " and " + other));
+  CHECK(found.metrics.front().rows.front().min_digits == one);
+  CHECK(found.metrics.front().rows.back().max_digits == other);
+  // Nothing at all is allowed.
+  request.tolerance = {0.0, 0.0, {}};
+  CHECK(compare::compare_groups(request).result == Verdict::fail);
+  // Below zero the one with the larger digits is the lesser.
+  request = of_two_hosts({"-" + one, "-" + other});
+  for (auto& value : request.metrics.front().values)
+    value = -*value;
+  request.require = Rung::bitwise;
+  CHECK_THAT(compare::compare_groups(request).reason, Contains("-" + other + " and -" + one));
+}
+
+TEST_CASE("whole numbers: digits alone that differ are held against the margin") {
+  auto request = of_two_hosts(
+      {"1839201938472018101", "1839201938472018102", "1839201938472018101", "1839201938472018103"});
+  request.metrics.front().margin = 2;
+  const auto within = compare::compare_groups(request);
+  CHECK(within.result == Verdict::pass);
+  CHECK_THAT(within.reason,
+             Contains("between 1839201938472018101 and 1839201938472018103, within the margin 2"));
+  request.metrics.front().margin = 1;
+  CHECK(compare::compare_groups(request).result == Verdict::inconclusive);
 }

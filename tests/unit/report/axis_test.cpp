@@ -73,6 +73,8 @@ TEST_CASE("texts apart: as many digits as are needed") {
   CHECK(report::texts_apart({1, 1.0000001}) == std::vector<std::string>{"1", "1.0000001"});
   const auto nearest = report::texts_apart({1, 1 + 2.3e-16});
   CHECK(nearest[0] != nearest[1]);
+  CHECK(report::texts_apart({9007199254740992, 9007199254740994, 2.5}) ==
+        std::vector<std::string>{"9007199254740992", "9007199254740994", "2.5"});
   CHECK(report::texts_apart({std::nan(""), std::nan("")})[0] == "nan");
 }
 

@@ -84,6 +84,33 @@ TEST_CASE("report: NaN on both sides is told, in rows and of what is equal") {
   CHECK(test::contains(text, "(4000 values, 12 of them NaN)"));
 }
 
+TEST_CASE("report: what is equal is counted in values and, of equal digests, in files") {
+  spec::Comparison comparison;
+  comparison.metrics = {equal_item("one/loss")};
+  comparison.metrics.front().compared = 1;
+  CHECK(test::contains(comparison_text(comparison),
+                       "equal to the bit: the one metric or output (1 value)\n"));
+  comparison.outputs = {equal_item("one/x.h5")};
+  comparison.outputs.front().compared = 1;
+  CHECK(test::contains(comparison_text(comparison),
+                       "equal to the bit: all 2 metrics and outputs (1 value, 1 file)\n"));
+}
+
+TEST_CASE("report: a value that is not finite has no distance") {
+  spec::Comparison parted = parted_pair();
+  constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  spec::ItemComparison& series = parted.metrics.front();
+  series.max_ulps = series.p999_ulps = none;
+  series.max_relative = endless;
+  parted.first_divergence = spec::Divergence{"step 2", 2, std::nan(""), 1, endless, none};
+  const std::string text = comparison_text(parted);
+  CHECK(test::contains(text, "at step 2: nan and 1 (not finite)"));
+  CHECK_FALSE(test::contains(text, std::to_string(none)));
+  CHECK(report::ulps_text(none, endless) == "-");
+  CHECK(report::ulps_text(none, 1) == std::to_string(none));  // of integers of 64 bits
+}
+
 TEST_CASE("report: a comparison that was not possible") {
   spec::Comparison comparison;
   comparison.a = "tiny-20261120-103205-abcdefgh";
@@ -154,6 +181,10 @@ TEST_CASE("report: numbers are told with as many digits as people need") {
   CHECK(report::number_text(0.0123456789) == "0.0123457");
   CHECK(report::number_text(1.2e-9) == "1.2e-09");
   CHECK(report::number_text(3) == "3");
+  CHECK(report::number_text(12345678) == "12345678");
+  CHECK(report::number_text(9007199254740994) == "9007199254740994");
+  CHECK(report::number_text(-0x1p63) == "-9223372036854775808");
+  CHECK(report::number_text(0x1p64) == "1.84467e+19");
   CHECK(report::number_text(-0.0) == "-0");
   CHECK(report::number_text(std::numeric_limits<double>::quiet_NaN()) == "nan");
   CHECK(report::number_text(-std::numeric_limits<double>::infinity()) == "-inf");

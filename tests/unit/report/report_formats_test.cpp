@@ -105,6 +105,18 @@ TEST_CASE("report: the standard deviation of large and of small values is theirs
   }
 }
 
+TEST_CASE("report: groups show the digits of whole numbers that no double holds") {
+  Report report = test::full_report(4, "plain");
+  for (std::size_t i = 0; i < 4; ++i) {
+    report.runs[i].levels = {"one"};
+    report.runs[i].values[0] = 9007199254740992;
+    report.runs[i].whole.assign(report.metrics.size(), i == 0 ? "9007199254740993" : "");
+  }
+  // The mean of the group is rounded: the digits of its double would be those of the least.
+  const std::string text = written("a.md", report);
+  CHECK_THAT(text, Contains("9007199254740993") && Contains("9.0072e+15"));
+}
+
 TEST_CASE("report: numbers of CSV and JSON are those that were") {
   const Report report = test::full_report(9, "plain");
   const auto rows = csv_rows(written("a.csv", report));
