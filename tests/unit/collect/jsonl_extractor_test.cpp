@@ -96,6 +96,14 @@ TEST_CASE("collect: a line that cannot be read is counted and named, and reading
   CHECK(got.extraction.examples[6].problem == "is not a JSON object");
 }
 
+TEST_CASE("collect: a NUL byte does not end a line of JSON") {
+  using namespace std::string_literals;
+  const auto got = collect_text("{\"loss\": 1}\0,garbage\n{\"loss\": 2}\n"s);
+  CHECK(got.extraction.bad_lines == 1);
+  CHECK(got.extraction.examples.at(0).problem == "is not JSON: it has a NUL byte");
+  CHECK(got.points.at("train/loss").size() == 1);
+}
+
 TEST_CASE("collect: a null is no number, and is told") {
   const auto got = collect_text("{\"loss\": 1, \"acc\": null}\n");
   CHECK(got.extraction.bad_lines == 1);
