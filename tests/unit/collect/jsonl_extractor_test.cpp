@@ -126,6 +126,44 @@ TEST_CASE("collect: a line of gigabytes would take no memory: it is cut and coun
   CHECK(got.points.at("train/v").size() == 1);
 }
 
+TEST_CASE("collect: what follows a hole of zeros is not read") {
+  const test::TempHome home;
+  base::write_file_atomically(home / "metrics-0.jsonl", "{\"v\": 1}\n");
+  std::filesystem::resize_file(home / "metrics-0.jsonl", std::uintmax_t{1} << 40U);
+  test::MemorySink sink;
+  const auto got =
+      collect::builtin_extractors().front()->extract({"train", home.path(), {}}, {}, sink);
+  CHECK(got.bad_lines == 1);
+  CHECK(got.examples.at(0).line == 2);
+  CHECK(got.examples.at(0).problem == "is longer than 64 mebibytes; what follows it was not read");
+  CHECK(sink.points.at("train/v").size() == 1);
+}
+
+TEST_CASE("collect: a stop request ends the reading of a file") {
+  const test::TempHome home;
+  base::write_file_atomically(home / "metrics-0.jsonl", "{\"v\": 1}\n");
+  base::write_file_atomically(home / "stdout.log", "v: 1\n");
+  std::stop_source stop;
+  stop.request_stop();
+  const collect::StageFiles files{"train", home.path(), {}, {}, {stop.get_token()}};
+  test::MemorySink sink;
+  spec::MetricSpec metric;
+  metric.name = "v";
+  for (const auto& extractor : collect::builtin_extractors()) {
+    if (extractor->kind() == spec::SourceKind::tensorboard) continue;
+    INFO(extractor->description());
+    metric.from.kind = extractor->kind();
+    if (metric.from.kind == spec::SourceKind::regex) metric.from.pattern = "v: (\\d+)";
+    if (metric.from.kind == spec::SourceKind::csv) metric.from.file = "stdout";
+    try {
+      extractor->extract(files, {metric}, sink);
+      FAIL("was read");
+    } catch (const base::Error& error) {
+      CHECK(error.kind() == base::ErrorKind::interrupted);
+    }
+  }
+}
+
 TEST_CASE("collect: each rank has its own file, other files are left alone") {
   const test::TempHome home;
   base::write_file_atomically(home / "metrics-0.jsonl", "{\"loss\": 1}\n");
