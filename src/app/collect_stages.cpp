@@ -9,6 +9,7 @@
 #include <sabath/spec/derived_metric.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace sabath::app {
 namespace {
@@ -112,10 +113,15 @@ std::vector<fs::path> earlier_folders(const RunFiles& files,
 std::vector<collect::StageFiles> files_of(const std::vector<std::string>& stages,
                                           const spec::RunPlan& plan,
                                           const RunFiles& files,
-                                          int attempt) {
+                                          int attempt,
+                                          const std::stop_token& stop) {
+  // An interrupted run has its metrics, too.
+  base::ReadLimits limits{stop};
+  if (stop.stop_requested())
+    limits = {{}, std::chrono::steady_clock::now() + std::chrono::minutes(1)};
   std::vector<collect::StageFiles> found;
   for (const std::string& name : stages) {
-    found.push_back({name, files.attempt(attempt) / name, files.outputs(name), {}});
+    found.push_back({name, files.attempt(attempt) / name, files.outputs(name), {}, limits});
     const auto stage = std::ranges::find(plan.stages, name, &spec::PlannedStage::name);
     if (stage != plan.stages.end() && stage->checkpoint.value_or(false))
       found.back().earlier = earlier_folders(files, attempt, name);

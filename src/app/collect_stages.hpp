@@ -32,10 +32,12 @@ std::vector<std::filesystem::path> earlier_folders(const RunFiles& files,
                                                    const std::string& stage);
 
 /// Of stages that the attempt executed; those that make checkpoints with what they went on from.
+/// A stop request ends the reading of them; one that came before leaves a minute for it.
 std::vector<collect::StageFiles> files_of(const std::vector<std::string>& stages,
                                           const spec::RunPlan& plan,
                                           const RunFiles& files,
-                                          int attempt);
+                                          int attempt,
+                                          const std::stop_token& stop);
 /// How many attempts a stage went on from.
 void note_earlier(const std::vector<collect::StageFiles>& files, spec::StageRecord& stage);
 

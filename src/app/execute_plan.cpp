@@ -444,7 +444,7 @@ class Execution {
 
   /// Metrics of failed runs are collected too: they show how far it came.
   void collect_metrics() {
-    const auto files = files_of(executed_, plan_, files_, status_.attempt);
+    const auto files = files_of(executed_, plan_, files_, status_.attempt, own_stop_.get_token());
     const CollectedStages found = collect_stages(files, recipe_.metrics, files_.series());
     record_.metrics = found.metrics;
     spec::Collected collected = found.collected();

@@ -216,7 +216,7 @@ collect::Extraction extract_joined(const collect::StageFiles& files,
                                    const std::vector<spec::MetricSpec>& declared,
                                    base::SeriesSink& sink) {
   const auto without_outputs = [&](const fs::path& folder) {
-    return collect::StageFiles{files.stage, folder, {}, {}};
+    return collect::StageFiles{files.stage, folder, {}, {}, files.limits};
   };
   std::vector<Courses> attempts(files.earlier.size() + 1);
   for (std::size_t i = 0; i < files.earlier.size(); ++i)

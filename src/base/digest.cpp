@@ -141,6 +141,7 @@ Digest digest_file(const std::filesystem::path& path,
   if (::fstat(fd.get(), &status) == 0 && S_ISFIFO(status.st_mode)) {
     throw Error(ErrorKind::storage, path.string() + ": cannot read: is a pipe, not a file");
   }
+  const bool is_device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   Hasher hasher(algorithm);
   // Not cleared: of a tree's many small files that would take longer than to hash them.
@@ -152,6 +153,9 @@ Digest digest_file(const std::filesystem::path& path,
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(path.string(), "cannot read", errno);
     if (got == 0) return hasher.finish();
+    if (is_device) {
+      throw Error(ErrorKind::storage, path.string() + ": cannot read: is a device, not a file");
+    }
     hasher.update({buffer.get(), static_cast<std::size_t>(got)});
     done += static_cast<std::uint64_t>(got);
     if (told) told(done);

@@ -77,6 +77,7 @@ std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_by
   if (S_ISFIFO(status.st_mode)) {
     throw Error(ErrorKind::storage, path.string() + ": cannot read: is a pipe, not a file");
   }
+  const bool is_device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
   const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
   if (size > limit_bytes) throw_too_large(path, limit_bytes);
   std::string content;
@@ -88,6 +89,10 @@ std::string read_descriptor(int fd, const fs::path& path, std::uint64_t limit_by
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(path.string(), "cannot read", errno);
     if (got == 0) break;
+    // /dev/null is an empty file.
+    if (is_device) {
+      throw Error(ErrorKind::storage, path.string() + ": cannot read: is a device, not a file");
+    }
     filled += static_cast<std::size_t>(got);
     if (filled > limit_bytes) throw_too_large(path, limit_bytes);
   }

@@ -148,6 +148,11 @@ JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 
 JsonDocument JsonDocument::parse(std::string_view text, const std::string& origin) {
+  // To the parser below a NUL byte is the end of the text.
+  if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
+    throw Error(ErrorKind::usage,
+                origin + ":" + place_of(text, at + 1) + ": not valid JSON: it has a NUL byte");
+  }
   auto state = std::make_unique<State>(origin);
   StrictBuilder builder(state->value, state->problems);
   if (!json::sax_parse(text.begin(), text.end(), &builder)) {

@@ -69,6 +69,7 @@ class CsvExtractor final : public Extractor {
     if (!file) base::throw_errno(source.path.string(), "cannot read", errno);
     std::vector<char> block(1U << 18U);
     const auto more = [&] {
+      source.limits.check(source.path.string());
       file.read(block.data(), static_cast<std::streamsize>(block.size()));
       if (file.bad()) base::throw_errno(source.path.string(), "cannot read", errno);
       return std::string_view(block.data(), static_cast<std::size_t>(file.gcount()));

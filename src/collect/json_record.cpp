@@ -41,6 +41,8 @@ std::string parse_json_record(std::string_view line,
                               const std::vector<const spec::MetricSpec*>& wanted,
                               JsonRecord& result) {
   result = {};
+  // To RapidJSON a NUL byte is the end of the text.
+  if (line.find('\0') != std::string_view::npos) return "is not JSON: it has a NUL byte";
   rapidjson::Document document;
   constexpr unsigned flags = rapidjson::kParseNanAndInfFlag |
                              rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag;

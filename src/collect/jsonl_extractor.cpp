@@ -56,6 +56,12 @@ void add_seed(std::string& told, const std::string& seed) {
   }
 }
 
+/// Empty where the line is short enough to be read.
+std::string too_long(const LineReader& reader) {
+  if (reader.is_endless()) return "is longer than 64 mebibytes; what follows it was not read";
+  return reader.is_overlong() ? "is longer than a mebibyte" : "";
+}
+
 class JsonlExtractor final : public Extractor {
  public:
   spec::SourceKind kind() const override { return spec::SourceKind::jsonl; }
@@ -90,7 +96,7 @@ class JsonlExtractor final : public Extractor {
     const PointTarget target{stage.stage, sink, extraction};
     for (const auto& [rank, file] : files) {
       extraction.searched.push_back({kind(), {}, file});
-      read(file, rank, target);
+      read({file, rank, stage.limits}, target);
     }
     for (const auto& [file, metrics] : by_file(wanted)) {
       if (file.empty()) continue;
@@ -105,15 +111,16 @@ class JsonlExtractor final : public Extractor {
   }
 
  private:
-  void read(const fs::path& file, std::int32_t rank, const PointTarget& target) {
-    LineReader reader(file);
+  void read(const SourceFile& source, const PointTarget& target) {
+    const auto& [file, rank, limits] = source;
+    LineReader reader(file, LineEnd::newline, limits);
     MetricLine parsed;
     SampleHash samples;
     while (reader.next()) {
       std::string& line = reader.line();
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      std::string problem =
-          reader.is_overlong() ? "is longer than a mebibyte" : parse_metric_line(line, parsed);
+      std::string problem = too_long(reader);
+      if (problem.empty()) problem = parse_metric_line(line, parsed);
       if (problem.empty() && !find_series(parsed, target)) problem = "brings more than 10000 names";
       if (!problem.empty()) {
         note_bad(target.extraction, {file, reader.number(), problem});
@@ -145,7 +152,7 @@ class JsonlExtractor final : public Extractor {
                 bool is_log,
                 const std::vector<const spec::MetricSpec*>& metrics,
                 const PointTarget& target) {
-    LineReader reader(source.path);
+    LineReader reader(source.path, LineEnd::newline, source.limits);
     JsonRecord record;
     std::uint64_t passed = 0;
     std::string first_passed;
@@ -153,8 +160,8 @@ class JsonlExtractor final : public Extractor {
       const std::string& line = reader.line();
       const std::size_t begin = line.find_first_not_of(" \t\r");
       if (begin == std::string::npos || (is_log && line[begin] != '{')) continue;
-      const std::string problem = reader.is_overlong() ? "is longer than a mebibyte"
-                                                       : parse_json_record(line, metrics, record);
+      std::string problem = too_long(reader);
+      if (problem.empty()) problem = parse_json_record(line, metrics, record);
       if (!problem.empty() && is_log && ++passed == 1)
         first_passed = std::to_string(reader.number()) + ": " + problem;
       if (!problem.empty()) {

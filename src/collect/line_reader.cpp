@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace sabath::collect {
 namespace {
+
+constexpr std::uint64_t endless_line_bytes = std::uint64_t{64} << 20U;
 
 /// The first end of a line in [begin, end), or `end`. Both searches are the library's vectorised
 /// ones.
@@ -22,15 +25,21 @@ const char* find_end(const char* begin, const char* end, LineEnd kind) {
 
 }  // namespace
 
-LineReader::LineReader(const std::filesystem::path& path, LineEnd end)
-    : path_(path), stream_(path, std::ios::binary), end_(end), buffer_(1U << 18U) {
+LineReader::LineReader(const std::filesystem::path& path, LineEnd end, base::ReadLimits limits)
+    : path_(path),
+      stream_(path, std::ios::binary),
+      end_(end),
+      limits_(std::move(limits)),
+      buffer_(1U << 18U) {
   if (!stream_) base::throw_errno(path.string(), "cannot read", errno);
 }
 
 bool LineReader::next() {
+  if (is_endless_) return false;
   line_.clear();
   is_overlong_ = false;
   bool any = false;
+  std::uint64_t line_bytes = 0;
   while (true) {
     if (at_ == filled_ && !refill()) {
       number_ += any ? 1 : 0;
@@ -45,14 +54,17 @@ bool LineReader::next() {
     line_.append(begin, std::min(length, room));
     is_overlong_ = is_overlong_ || length > room;
     at_ += length;
-    if (stop == end) continue;
-    ++at_;
+    line_bytes += length;
+    is_endless_ = end_ == LineEnd::newline && line_bytes >= endless_line_bytes;
+    if (stop == end && !is_endless_) continue;
+    if (stop != end) ++at_;
     ++number_;
     return true;
   }
 }
 
 bool LineReader::refill() {
+  limits_.check(path_.string());
   stream_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
   // What cannot be read is not the end of the file.
   if (stream_.bad()) base::throw_errno(path_.string(), "cannot read", errno);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/base/read_limits.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -13,18 +15,23 @@ namespace sabath::collect {
 enum class LineEnd { newline, newline_or_return };
 
 /// Lines of a file with bounded memory: of a line that is too long only the beginning is kept.
+/// What follows one of 64 MiB or more, such as a hole of zeros, is not read where only a newline
+/// ends lines.
 class LineReader {
  public:
   static constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 
   /// Throws Error when the file cannot be read.
-  explicit LineReader(const std::filesystem::path& path, LineEnd end = LineEnd::newline);
+  explicit LineReader(const std::filesystem::path& path,
+                      LineEnd end = LineEnd::newline,
+                      base::ReadLimits limits = {});
 
   /// False at the end; throws Error when the file cannot be read to there. `line` is good until the
   /// next call, and its bytes may be changed.
   bool next();
   std::string& line() { return line_; }
   bool is_overlong() const { return is_overlong_; }  ///< the line was cut
+  bool is_endless() const { return is_endless_; }    ///< it is the last one that is read
   std::uint64_t number() const { return number_; }   ///< of this line, from 1
 
  private:
@@ -33,11 +40,13 @@ class LineReader {
   std::filesystem::path path_;
   std::ifstream stream_;
   LineEnd end_;
+  base::ReadLimits limits_;
   std::vector<char> buffer_;
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   std::string line_{};
   bool is_overlong_ = false;
+  bool is_endless_ = false;
   std::uint64_t number_ = 0;
 };
 

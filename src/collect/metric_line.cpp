@@ -193,6 +193,8 @@ std::string parse_metric_line(std::string& line, MetricLine& result) {
     result.sample_order.clear();
     result.seeds.clear();
   }
+  // To RapidJSON a NUL byte is the end of the text.
+  if (line.find('\0') != std::string::npos) return "is not JSON: it has a NUL byte";
   constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseNanAndInfFlag |
                              rapidjson::kParseNumbersAsStringsFlag |
                              rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;

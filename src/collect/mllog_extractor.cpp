@@ -51,7 +51,7 @@ class MllogFile {
   }
 
   void read() {
-    LineReader reader(source_.path, LineEnd::newline_or_return);
+    LineReader reader(source_.path, LineEnd::newline_or_return, source_.limits);
     MllogEvent event;
     while (reader.next()) {
       const auto problem = parse_mllog_line(reader.line(), event);

@@ -125,6 +125,8 @@ std::optional<std::string> parse_mllog_line(std::string_view line, MllogEvent& e
   if (at == std::string_view::npos) return std::nullopt;
   event = {};
   const std::string_view json = line.substr(at + mllog_marker.size());
+  // To RapidJSON a NUL byte is the end of the text.
+  if (json.find('\0') != std::string_view::npos) return "is no MLLOG event: it has a NUL byte";
   // Writing a value again recurses into it.
   constexpr int max_depth = 100;
   if (depth_of(json) > max_depth) return "is no MLLOG event: nested too deeply";

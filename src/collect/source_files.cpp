@@ -76,7 +76,8 @@ std::vector<SourceFile> source_files(const StageFiles& files, const std::string&
   std::erase_if(found, [](const fs::path& path) { return !is_file(path); });
   std::vector<SourceFile> result;
   for (const fs::path& path : found) {
-    result.push_back({path, is_pattern ? static_cast<std::int32_t>(result.size()) : 0});
+    const auto rank = is_pattern ? static_cast<std::int32_t>(result.size()) : 0;
+    result.push_back({path, rank, files.limits});
   }
   return result;
 }

@@ -16,6 +16,7 @@ namespace sabath::collect {
 struct SourceFile {
   std::filesystem::path path{};
   std::int32_t rank = 0;
+  base::ReadLimits limits{};
 };
 
 /// The files of a stage that a recipe's "file" means: "stdout", "stderr", or a path beneath the

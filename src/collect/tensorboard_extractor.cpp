@@ -63,6 +63,7 @@ class TensorboardExtractor final : public Extractor {
                    const PointTarget& target) {
     EventFile events(source.path);
     for (auto next = events.next(); next != EventFile::Next::end; next = events.next()) {
+      source.limits.check(source.path.string());
       std::string problem = next == EventFile::Next::bad ? events.problem() : "";
       const auto take = [&](ScalarEvent& event) {
         auto& seen = event.value ? tags.scalars : tags.others;

@@ -64,7 +64,7 @@ class TextExtractor final : public Extractor {
         extraction.searched.push_back({kind(), file, source.path});
         for (auto& [pattern, search] : searches)
           search.begin(source.rank);
-        read(source.path, searches, target);
+        read(source, searches, target);
       }
       for (const auto& [pattern, search] : searches)
         search.tell(extraction.collected.notes);
@@ -85,10 +85,11 @@ class TextExtractor final : public Extractor {
     return searches;
   }
 
-  void read(const std::filesystem::path& file,
+  void read(const SourceFile& source,
             std::map<std::string, PatternSearch>& searches,
             const PointTarget& target) const {
-    LineReader reader(file, LineEnd::newline_or_return);
+    const std::filesystem::path& file = source.path;
+    LineReader reader(file, LineEnd::newline_or_return, source.limits);
     std::uint64_t overlong = 0;
     BadLine place{file, 0, {}};
     while (reader.next()) {

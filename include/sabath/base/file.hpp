@@ -15,7 +15,7 @@ namespace sabath::base {
 // have named, is not there.
 
 /// The whole file as text. Throws Error{not_found|storage}; Error{storage} when it is larger than
-/// `limit_bytes` (documents are small; a huge one is a mistake or an attack).
+/// `limit_bytes` (documents are small; a huge one is a mistake or an attack), or a pipe or device.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit_bytes = 64U << 20U);
 /// Nothing when there is no such file; other failures throw as above.
 std::optional<std::string> read_file_if_exists(const std::filesystem::path& path,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sabath/base/read_limits.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/spec/metric.hpp>
 
@@ -22,6 +23,7 @@ struct StageFiles {
   std::filesystem::path outputs{};  ///< the folder of its outputs; need not be there
   /// Its folders in earlier attempts that it went on from, oldest first.
   std::vector<std::filesystem::path> earlier{};
+  base::ReadLimits limits{};  ///< looked at while its files are read
 };
 
 /// A line (or record, from 1) that could not be read: where and why. Kept few; counted all.

@@ -98,6 +98,14 @@ TEST_CASE("file: a pipe is refused and never waited for") {
   CHECK(contains(error_of([&] { digest_file(home / "pipe"); }).what(), "is a pipe, not a file"));
 }
 
+TEST_CASE("file: a device without end is refused, one without content is empty") {
+  const std::string message = "/dev/zero: cannot read: is a device, not a file";
+  CHECK(error_of([&] { read_file("/dev/zero"); }).what() == message);
+  CHECK(error_of([&] { read_file_if_exists("/dev/zero"); }).what() == message);
+  CHECK(error_of([&] { digest_file("/dev/zero"); }).what() == message);
+  CHECK(read_file("/dev/null").empty());
+}
+
 TEST_CASE("file: files without a size are read too") {
   CHECK(contains(read_file("/proc/self/status"), "Pid:"));
 }

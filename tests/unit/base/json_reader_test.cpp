@@ -183,6 +183,10 @@ TEST_CASE("json: what is no JSON is refused with line and column") {
   };
   CHECK(refused("{\n  \"a\": 1,\n}").starts_with("x.json:3:1: not valid JSON: "));
   CHECK(refused("{} x").starts_with("x.json:1:4: not valid JSON: "));
+  using namespace std::string_view_literals;
+  CHECK(refused("{}\n\0,garbage"sv) == "x.json:2:1: not valid JSON: it has a NUL byte");
+  CHECK(contains(refused("{}\0"sv), "NUL"));
+  CHECK(contains(refused("[\"a\0b\"]"sv), "NUL"));
   CHECK(refused("").starts_with("x.json:1:1: not valid JSON: "));
   CHECK(refused("{'a': 1}").starts_with("x.json:1:2: "));
   CHECK(refused("[1, NaN]").starts_with("x.json:1:5: "));

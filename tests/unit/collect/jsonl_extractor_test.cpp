@@ -96,6 +96,14 @@ TEST_CASE("collect: a line that cannot be read is counted and named, and reading
   CHECK(got.extraction.examples[6].problem == "is not a JSON object");
 }
 
+TEST_CASE("collect: a NUL byte does not end a line of JSON") {
+  using namespace std::string_literals;
+  const auto got = collect_text("{\"loss\": 1}\0,garbage\n{\"loss\": 2}\n"s);
+  CHECK(got.extraction.bad_lines == 1);
+  CHECK(got.extraction.examples.at(0).problem == "is not JSON: it has a NUL byte");
+  CHECK(got.points.at("train/loss").size() == 1);
+}
+
 TEST_CASE("collect: a null is no number, and is told") {
   const auto got = collect_text("{\"loss\": 1, \"acc\": null}\n");
   CHECK(got.extraction.bad_lines == 1);
@@ -116,6 +124,44 @@ TEST_CASE("collect: a line of gigabytes would take no memory: it is cut and coun
   CHECK(got.extraction.bad_lines == 1);
   CHECK(got.extraction.examples.at(0).problem == "is longer than a mebibyte");
   CHECK(got.points.at("train/v").size() == 1);
+}
+
+TEST_CASE("collect: what follows a hole of zeros is not read") {
+  const test::TempHome home;
+  base::write_file_atomically(home / "metrics-0.jsonl", "{\"v\": 1}\n");
+  std::filesystem::resize_file(home / "metrics-0.jsonl", std::uintmax_t{1} << 40U);
+  test::MemorySink sink;
+  const auto got =
+      collect::builtin_extractors().front()->extract({"train", home.path(), {}}, {}, sink);
+  CHECK(got.bad_lines == 1);
+  CHECK(got.examples.at(0).line == 2);
+  CHECK(got.examples.at(0).problem == "is longer than 64 mebibytes; what follows it was not read");
+  CHECK(sink.points.at("train/v").size() == 1);
+}
+
+TEST_CASE("collect: a stop request ends the reading of a file") {
+  const test::TempHome home;
+  base::write_file_atomically(home / "metrics-0.jsonl", "{\"v\": 1}\n");
+  base::write_file_atomically(home / "stdout.log", "v: 1\n");
+  std::stop_source stop;
+  stop.request_stop();
+  const collect::StageFiles files{"train", home.path(), {}, {}, {stop.get_token()}};
+  test::MemorySink sink;
+  spec::MetricSpec metric;
+  metric.name = "v";
+  for (const auto& extractor : collect::builtin_extractors()) {
+    if (extractor->kind() == spec::SourceKind::tensorboard) continue;
+    INFO(extractor->description());
+    metric.from.kind = extractor->kind();
+    if (metric.from.kind == spec::SourceKind::regex) metric.from.pattern = "v: (\\d+)";
+    if (metric.from.kind == spec::SourceKind::csv) metric.from.file = "stdout";
+    try {
+      extractor->extract(files, {metric}, sink);
+      FAIL("was read");
+    } catch (const base::Error& error) {
+      CHECK(error.kind() == base::ErrorKind::interrupted);
+    }
+  }
 }
 
 TEST_CASE("collect: each rank has its own file, other files are left alone") {
