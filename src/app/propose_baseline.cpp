@@ -84,7 +84,9 @@ bool have_one_seed(const std::vector<spec::BaselineRun>& runs) {
 
 void add_notes(const JudgedGroup& group, BaselineEntry& entry) {
   const std::size_t n = entry.runs.size();
+  if (entry.metrics.empty()) entry.notes.emplace_back("no metric: nothing would be held to it");
   for (const BaselineMetric& metric : entry.metrics) {
+    if (metric.n == 0) entry.notes.push_back(metric.name + ": no finite value");
     note_outliers(metric, entry);
     const bool varies = metric.min < metric.max;
     if (varies && !metric.performance && !metric.margin) {

@@ -71,13 +71,14 @@ std::string metrics_table(const BaselineEntry& entry) {
                    {"bounds", Align::left},
                    {"margin", Align::right}});
   for (const BaselineMetric& metric : entry.metrics) {
+    const auto moment = [&](double value) { return metric.n == 0 ? "-" : number_text(value); };
     table.add({printable(metric.name),
                std::to_string(metric.n),
-               number_text(metric.mean),
-               number_text(metric.sd),
-               number_text(metric.median),
-               number_text(metric.min),
-               number_text(metric.max),
+               moment(metric.mean),
+               moment(metric.sd),
+               moment(metric.median),
+               moment(metric.min),
+               moment(metric.max),
                metric.performance ? "performance" : bounds_text(metric),
                metric.margin ? number_text(*metric.margin) : ""});
   }
@@ -101,6 +102,13 @@ std::string entry_text(const BaselineEntry& entry) {
   lines.add_list("without", entry.without);
   for (const std::string& note : entry.notes)
     lines.add("note", note);
+  for (const BaselineMetric& metric : entry.metrics) {
+    // Baselines that were proposed earlier have no such note of their own.
+    const std::string note = metric.name + ": no finite value";
+    const bool is_told =
+        std::find(entry.notes.begin(), entry.notes.end(), note) != entry.notes.end();
+    if (metric.n == 0 && !is_told) lines.add("note", note);
+  }
   return "\n" + lines.text() + metrics_table(entry);
 }
 
@@ -131,6 +139,7 @@ const BaselineMetric* find(const BaselineEntry& entry, const std::string& name) 
 
 /// "+0.01 (0.5 sd)"
 std::string shift_text(const BaselineMetric& now, const BaselineMetric& before) {
+  if (now.n == 0 || before.n == 0) return "-";
   const double shift = now.mean - before.mean;
   std::string text = fmt::format("{}{}", shift > 0 ? "+" : "", number_text(shift));
   if (shift != 0 && before.sd > 0) text += fmt::format(" ({:+.2g} sd)", shift / before.sd);
@@ -157,14 +166,14 @@ std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std
                printable(entry->accepted->by),
                entry->holds_for.recipe_definition.hex.substr(0, 8),
                std::to_string(metric->n),
-               number_text(metric->mean),
-               number_text(metric->sd),
+               metric->n == 0 ? "-" : number_text(metric->mean),
+               metric->n == 0 ? "-" : number_text(metric->sd),
                last == nullptr ? "" : shift_text(*metric, *last),
                last == nullptr ? "" : shift_text(*metric, *first)});
     last = metric;
   }
   std::string text = "\n" + printable(name) + "\n" + table.text();
-  if (last == first || !last->margin) return text;
+  if (last == first || !last->margin || last->n == 0 || first->n == 0) return text;
   const double moved = std::abs(last->mean - first->mean);
   if (moved > *last->margin) {
     text += fmt::format("it moved by {} in all, which is more than the margin of {}\n",

@@ -115,6 +115,24 @@ TEST_CASE("check: groups of seeds are held by the margin, and skips count agains
   CHECK_THAT(gate.check({"--seed", "1"}, 1).output, Contains("has nan"));
 }
 
+TEST_CASE(
+    "check: a baseline without a finite value, or without a metric, is proposed with a note") {
+  const Gate gate("NaN");
+  gate.run({"run", gate.recipe, "--seed", "1", "--tag", "good"}, 0);
+  CHECK_THAT(
+      gate.run({"baseline", "propose", "recipe=noisy,tag=good", "-o", gate.file()}, 0).output,
+      Contains("note: go/loss: no finite value"));
+  CHECK_THAT(gate.run({"baseline", "show", gate.file()}, 0).output, Contains("no finite value"));
+  write_text(fs::path(gate.recipe) / "go.sh", "true\n");
+  gate.run({"run", gate.recipe, "--seed", "1", "--tag", "empty"}, 0);
+  const std::string file = (gate.sabath.folder() / "empty.json").string();
+  CHECK_THAT(gate.run({"baseline", "propose", "recipe=noisy,tag=empty", "-o", file}, 0).output,
+             Contains("note: no metric: nothing would be held to it"));
+  const std::string nowhere = (gate.sabath.folder() / "none" / "b.json").string();
+  gate.run({"baseline", "propose", "recipe=noisy,tag=good", "-o", nowhere}, 16);
+  gate.run({"check", "tag=good", "--junit", nowhere}, 16);
+}
+
 TEST_CASE("check: a baseline of other runs is not comparable, and says what differs") {
   const Gate gate;
   gate.accept("1..6");

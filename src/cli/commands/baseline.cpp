@@ -43,6 +43,7 @@ struct ShowOptions {
 
 std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
   if (!metric) return "-";
+  if (metric->n == 0) return "no finite value";
   return fmt::format("{} +- {} (n {})",
                      report::number_text(metric->mean),
                      report::number_text(metric->sd),

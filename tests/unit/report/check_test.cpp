@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <regex>
 #include <set>
 
 using namespace sabath;
@@ -143,6 +145,26 @@ TEST_CASE("check: the verdict and why stand first, and good runs are not listed"
   CHECK_THAT(text, Contains("FAIL (known)    train/b: known"));
   CHECK_FALSE(count(text, "tiny-1:") > 0);
   CHECK_THAT(report::check_text({}), Contains("INCONCLUSIVE: no run was judged"));
+}
+
+TEST_CASE("baseline: a metric without a finite value has no moments") {
+  spec::BaselineMetric metric;
+  metric.name = "train/loss";
+  metric.values = {std::numeric_limits<double>::quiet_NaN()};
+  spec::BaselineEntry entry;
+  entry.runs = {{"tiny-1", "n", "", 1}};
+  entry.metrics = {metric};
+  entry.accepted = spec::Acceptance{"anna", "2026-11-01T00:00:00Z", ""};
+  spec::Baseline baseline;
+  baseline.entries = {entry, entry};
+  const std::string shown = report::baseline_text(baseline, false);
+  CHECK(std::regex_search(shown, std::regex("\ntrain/loss +0( +-){5}")));
+  CHECK_THAT(shown, Contains("train/loss: no finite value"));
+  // One that was proposed with the note has it once.
+  baseline.entries[1].notes = {"train/loss: no finite value"};
+  CHECK(count(report::baseline_text(baseline, false), "no finite value") ==
+        count(shown, "no finite value"));
+  CHECK_THAT(report::baseline_text(baseline, true), !Contains("+"));
 }
 
 TEST_CASE("baseline: drift tells when many steps came to more than the margin") {
