@@ -1,5 +1,6 @@
 #include "archive_reader.hpp"
 #include "extraction.hpp"
+#include "packed_bytes.hpp"
 
 #include <sabath/base/archive.hpp>
 #include <sabath/base/error.hpp>
@@ -122,10 +123,10 @@ void decompress_file(const std::filesystem::path& packed,
   if (packed_bytes == 0) refuse("it is not a " + filter + " file");
   UnpackProgress progress(packed, packed_bytes, observer);
   try {
-    ArchiveReader reader(packed, ArchiveReader::Format::single_file);
-    if (!reader.next() || reader.compression() != filter) refuse("it is not a " + filter + " file");
+    const auto plain = PackedBytes::open(packed);
+    if (plain->compression() != filter) refuse("it is not a " + filter + " file");
     std::uint64_t size = 0;
-    for (ByteView bytes = reader.read(); !bytes.empty(); bytes = reader.read()) {
+    for (ByteView bytes = plain->read(); !bytes.empty(); bytes = plain->read()) {
       if (stop.stop_requested()) {
         throw Error(ErrorKind::interrupted, packed.string() + ": unpacking was stopped");
       }
@@ -140,7 +141,7 @@ void decompress_file(const std::filesystem::path& packed,
                limits.hint);
       }
       write(bytes);
-      progress.at(reader.consumed_bytes());
+      progress.at(plain->consumed_bytes());
     }
   } catch (...) {
     progress.finish(false);

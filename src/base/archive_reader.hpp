@@ -29,11 +29,12 @@ struct StatedEntry {
 
 /// Reads tar (plain, gz, bz2, xz, zstd) and zip through libarchive, which only reads: what is
 /// written, and where, is ours to decide. All failures are Error{integrity} that name the archive.
+/// A tar must end with the mark of its end, and only zeros may follow; a zip file is held to its
+/// directory.
 class ArchiveReader {
  public:
-  enum class Format { archive, single_file, zip };
-  /// As `single_file` what the filters give is the content of one entry. As `zip` nothing else is
-  /// known, and the thread's locale is the caller's affair.
+  enum class Format { archive, zip };
+  /// As `zip` nothing else is known, and the thread's locale is the caller's affair.
   explicit ArchiveReader(const std::filesystem::path& path, Format format = Format::archive);
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
@@ -44,16 +45,18 @@ class ArchiveReader {
   /// The next bytes of the current entry's content, holes as zeros; empty at its end. Valid until
   /// the next call.
   ByteView read();
-  /// The outermost compression, once `next` was called: "gzip", "bzip2", "xz", "zstd" or "none".
-  std::string compression() const;
   /// Packed bytes that have been read so far.
   std::uint64_t consumed_bytes() const;
 
  private:
+  struct TarBytes;
+  void check_tar_end();
   [[noreturn]] void fail() const;
+  [[noreturn]] void refuse(const std::string& cause) const;
 
   std::filesystem::path path_;
   std::optional<Utf8Names> names_{};
+  std::unique_ptr<TarBytes> tar_{};  ///< where it is not a zip file; outlives `archive_`
   std::unique_ptr<archive, int (*)(archive*)> archive_;
   std::vector<std::byte> buffer_;
   std::string current_{};

@@ -46,9 +46,10 @@ bool link_stays_beneath(std::string_view target, std::string_view path);
 /// file is hashed as it is written. Returns regular files and links sorted by path; warns of
 /// names that differ only in case. Throws
 /// Error{integrity} for a damaged or hostile archive, naming the entry; Error{storage};
-/// Error{interrupted}. What was written until then is the caller's to remove. Not every format has
-/// a checksum, and libarchive does not check that of gzip: compare the archive's own digest first.
-/// The same holds for a plain tar that was cut between two entries.
+/// Error{interrupted}. What was written until then is the caller's to remove. A damaged header of
+/// an entry, a wrong checksum of gzip, bzip2, xz or zstd, a tar without the mark of its end or with
+/// more behind it, and a zip file that disagrees with its directory are errors. The content of a
+/// plain tar has no checksum: compare the archive's own digest first.
 std::vector<ArchiveEntry> extract_archive(const std::filesystem::path& archive,
                                           const std::filesystem::path& destination,
                                           const ArchiveLimits& limits,

@@ -81,6 +81,31 @@ TEST_CASE("archive: a compressed file that is torn, of another kind, or none is 
   CHECK(error_of([&] { decompressed(place, packed, "rar"); }).kind() == ErrorKind::usage);
 }
 
+TEST_CASE("archive: a gzip file is held to its checksum and its end") {
+  Place place;
+  const std::string plain = noise(300'000);
+  const fs::path packed = compressed(place, "gzip", plain);
+  const std::string content = read_file(packed);
+  const auto cause = [&](const std::string& now) {
+    write_file_atomically(packed, now);
+    const Error error = error_of([&] { decompressed(place, packed, "gz"); });
+    CHECK(error.kind() == ErrorKind::integrity);
+    return std::string(error.what());
+  };
+  std::string changed = content;
+  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+  CHECK(contains(cause(changed), "incorrect data check"));  // noise is stored as it is
+  CHECK(contains(cause(content.substr(0, content.size() - 8)), "it is cut short"));
+  CHECK(contains(cause(content + "garbage"), "other bytes follow the end of gzip"));
+  CHECK(contains(cause(content + std::string(5000, '\0') + "x"), "other bytes follow"));
+  CHECK(contains(cause(content + content.substr(0, 1000)), "it is cut short"));
+
+  write_file_atomically(packed, content + content);
+  CHECK(decompressed(place, packed, "gz") == plain + plain);
+  write_file_atomically(packed, content + std::string(5000, '\0'));
+  CHECK(decompressed(place, packed, "gz") == plain);
+}
+
 TEST_CASE("archive: a compressed bomb is stopped while it grows") {
   Place place;
   const fs::path packed = compressed(place, "gzip", std::string(3'000'000, '\0'));
