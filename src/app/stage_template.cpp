@@ -94,8 +94,10 @@ std::map<std::string, std::string> StageTemplate::values_for(
   }
   for (const spec::PlannedInput& input : plan_.inputs)
     values["dataset." + input.role] = input.path;
-  for (const spec::Stage& other : recipe_.stages) {
-    values["stage." + other.name] = (run_directory_ / "outputs" / other.name).string();
+  constexpr std::string_view head = "stage.";
+  for (const std::string& name : spec::names_in(stage)) {
+    if (name.starts_with(head))
+      values[name] = (run_directory_ / "outputs" / name.substr(head.size())).string();
   }
   return values;
 }
