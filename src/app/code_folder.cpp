@@ -137,10 +137,16 @@ bool CodeFolder::take_folder(const std::string& path, const fs::path& target) {
   return true;
 }
 
-base::Digest CodeFolder::digest(const fs::path& state_directory) const {
+base::Digest CodeFolder::digest(const fs::path& state_directory,
+                                const std::stop_token& stop) const {
   FileDigests digests(state_directory);
-  base::Digest digest =
-      base::tree_digest(folder_, files_, [&](const fs::path& file) { return digests.of(file); });
+  base::Digest digest = base::tree_digest(folder_, files_, [&](const fs::path& file) {
+    return digests.of(file, [&](std::uint64_t) {
+      if (!stop.stop_requested()) return;
+      throw base::Error(base::ErrorKind::interrupted,
+                        file.string() + ": interrupted while it was hashed");
+    });
+  });
   digests.save();
   return digest;
 }
@@ -159,8 +165,10 @@ std::map<std::string, std::string> CodeFolder::stamps(bool& is_settled) const {
   return stamps;
 }
 
-base::Digest code_digest(const fs::path& folder, const fs::path& state_directory) {
-  return CodeFolder(folder).digest(state_directory);
+base::Digest code_digest(const fs::path& folder,
+                         const fs::path& state_directory,
+                         const std::stop_token& stop) {
+  return CodeFolder(folder).digest(state_directory, stop);
 }
 
 }  // namespace sabath::app

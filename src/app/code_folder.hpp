@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ class CodeFolder {
 
   /// base::tree_digest of its files. Large ones that were not touched since they were read are
   /// known by a memo in the user's state folder; without one all are read. Throws
-  /// Error{not_found|storage}.
-  base::Digest digest(const std::filesystem::path& state_directory = {}) const;
+  /// Error{not_found|storage|interrupted}.
+  base::Digest digest(const std::filesystem::path& state_directory = {},
+                      const std::stop_token& stop = {}) const;
   /// By path, what tells each from what it was before; `is_settled` where another change of any
   /// would show in it.
   std::map<std::string, std::string> stamps(bool& is_settled) const;
@@ -64,6 +66,7 @@ class CodeFolder {
 
 /// Of the folder as it is now.
 base::Digest code_digest(const std::filesystem::path& folder,
-                         const std::filesystem::path& state_directory = {});
+                         const std::filesystem::path& state_directory = {},
+                         const std::stop_token& stop = {});
 
 }  // namespace sabath::app

@@ -36,8 +36,11 @@ std::uint64_t draw_seed() {
 
 constexpr int run_letters = 8;
 
-void resolve_stages(const RunRequest& request, const fs::path& directory, spec::RunPlan& plan) {
-  const StageTemplate stage_template(request.recipe, plan, directory);
+void resolve_stages(const RunRequest& request,
+                    const fs::path& directory,
+                    const std::stop_token& stop,
+                    spec::RunPlan& plan) {
+  const StageTemplate stage_template(request.recipe, plan, directory, stop);
   plan.code = stage_template.code_items();
   for (const spec::Stage* stage : stages_of(request)) {
     plan.stages.push_back(stage_template.resolve(*stage));
@@ -252,7 +255,7 @@ spec::RunPlan plan_run(const RunRequest& request,
   }
   try {
     if (request.announce_id) request.announce_id(plan.run_id);
-    resolve_stages(request, directory, plan);
+    resolve_stages(request, directory, stop, plan);
     refuse_ranks_in_containers(plan);
     plan.code.merge(found_elsewhere(request, plan, processes, stop));
     plan.code_state = keep_code(request, directory, folders.state(), processes, stop);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace sabath::app {
 namespace {
@@ -50,12 +51,14 @@ bool contains(const std::vector<std::string>& items, std::string_view wanted) {
 
 StageTemplate::StageTemplate(const spec::Recipe& recipe,
                              const spec::RunPlan& plan,
-                             const fs::path& run_directory)
-    : recipe_(recipe), plan_(plan), run_directory_(run_directory) {
+                             const fs::path& run_directory,
+                             std::stop_token stop)
+    : recipe_(recipe), plan_(plan), run_directory_(run_directory), stop_(std::move(stop)) {
   code_["definition"] = recipe.definition_digest().text();
   const fs::path code = recipe.directory / "code";
   std::error_code error;
-  if (fs::is_directory(code, error)) code_["tree"] = code_digest(code, plan.state_directory).text();
+  if (fs::is_directory(code, error))
+    code_["tree"] = code_digest(code, plan.state_directory, stop_).text();
   code_.merge(outer_files(recipe));
   // A stage that names the recipe's folder may run any file in it.
   for (const spec::Stage& stage : recipe.stages) {
@@ -68,7 +71,7 @@ StageTemplate::StageTemplate(const spec::Recipe& recipe,
 
 const std::string& StageTemplate::recipe_digest() const {
   if (recipe_digest_.empty())
-    recipe_digest_ = code_digest(recipe_.directory, plan_.state_directory).text();
+    recipe_digest_ = code_digest(recipe_.directory, plan_.state_directory, stop_).text();
   return recipe_digest_;
 }
 
@@ -91,8 +94,10 @@ std::map<std::string, std::string> StageTemplate::values_for(
   }
   for (const spec::PlannedInput& input : plan_.inputs)
     values["dataset." + input.role] = input.path;
-  for (const spec::Stage& other : recipe_.stages) {
-    values["stage." + other.name] = (run_directory_ / "outputs" / other.name).string();
+  constexpr std::string_view head = "stage.";
+  for (const std::string& name : spec::names_in(stage)) {
+    if (name.starts_with(head))
+      values[name] = (run_directory_ / "outputs" / name.substr(head.size())).string();
   }
   return values;
 }

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 
 namespace sabath::app {
@@ -14,10 +15,12 @@ namespace sabath::app {
 /// each is decided.
 class StageTemplate {
  public:
-  /// `plan` has all but its stages; `run_directory` is where it will run.
+  /// `plan` has all but its stages; `run_directory` is where it will run. A stop request ends the
+  /// digest of the recipe's folder with Error{interrupted}.
   StageTemplate(const spec::Recipe& recipe,
                 const spec::RunPlan& plan,
-                const std::filesystem::path& run_directory);
+                const std::filesystem::path& run_directory,
+                std::stop_token stop = {});
 
   spec::PlannedStage resolve(const spec::Stage& stage) const;
   /// What identifies the code of a run: the definition of the benchmark and the files beside it.
@@ -34,6 +37,7 @@ class StageTemplate {
   const spec::Recipe& recipe_;
   const spec::RunPlan& plan_;
   std::filesystem::path run_directory_;
+  std::stop_token stop_;
   std::map<std::string, std::string> code_;
   mutable std::string recipe_digest_{};  ///< of its folder, once it was asked for
 };

@@ -45,6 +45,13 @@ std::optional<double> number(std::string_view cell) {
   return exact && exact->rest == 0 ? std::optional(value) : std::nullopt;
 }
 
+/// "007", "-01": of an identifier the zeros count.
+bool has_leading_zeros(std::string_view cell) {
+  cell = csv_cell(cell);
+  if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
+  return cell.size() > 1 && cell[0] == '0' && cell[1] >= '0' && cell[1] <= '9';
+}
+
 struct Column {
   std::string name{};
   bool is_number = true;
@@ -168,8 +175,7 @@ class CsvFile final : public base::ArraySource {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       Column& column = columns_[i];
       if (!column.is_number) continue;
-      const auto value = number(fields[i]);
-      column.is_number = value.has_value();
+      column.is_number = number(fields[i]).has_value() && !has_leading_zeros(fields[i]);
       column.has_number = column.has_number || !base::is_absent_cell(fields[i]);
     }
   }

@@ -82,7 +82,16 @@ void FileBytes::read(std::uint64_t offset, std::span<std::byte> out) {
 }
 
 SpooledBytes::SpooledBytes() {
-  place_ = (std::filesystem::temp_directory_path() / "sabath-XXXXXX").string();
+  const char* const wanted =
+      std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const std::filesystem::path folder = wanted != nullptr && *wanted != '\0' ? wanted : "/tmp";
+  std::error_code code;
+  if (!std::filesystem::is_directory(folder, code)) {
+    throw base::Error(base::ErrorKind::storage,
+                      folder.string() + ": is not a folder for temporary files",
+                      "set TMPDIR to one that is there");
+  }
+  place_ = (folder / "sabath-XXXXXX").string();
   fd_.reset(::mkostemp(place_.data(), O_CLOEXEC));
   if (!fd_) base::throw_errno(place_, "cannot make a temporary file", errno);
   ::unlink(place_.c_str());

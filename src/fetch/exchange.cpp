@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <span>
 
 namespace sabath::fetch {
@@ -242,11 +244,15 @@ std::vector<std::string> Exchange::headers(const char* name) const {
   return values;
 }
 
-/// What libcurl lets pass: of two lengths it takes the last (RFC 9110, 8.6), and it undoes a
-/// Transfer-Encoding that nobody asked for.
+/// What libcurl lets pass: of two lengths it takes the last (RFC 9110, 8.6), one that no file has
+/// it ignores, and it undoes a Transfer-Encoding that nobody asked for.
 std::string Exchange::malformation() const {
   const auto lengths = headers("Content-Length");
   for (const std::string& length : lengths) {
+    std::int64_t bytes = 0;
+    const auto read = std::from_chars(length.data(), length.data() + length.size(), bytes);
+    if (read.ec == std::errc::result_out_of_range)
+      return "server told a length that cannot be: " + length;
     if (length == lengths.front()) continue;
     return "server told different lengths: " + lengths.front() + " and " + length;
   }

@@ -8,6 +8,7 @@
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace sabath::spec {
@@ -50,6 +51,31 @@ std::set<std::string> all_needs(const Recipe& recipe, const Stage& stage) {
   return result;
 }
 
+/// Does any stage need itself, directly or through others? In a time that grows as the recipe does.
+bool has_circle(const Recipe& recipe) {
+  std::map<std::string_view, std::vector<std::string_view>> needed_by;
+  std::map<std::string_view, std::size_t> waits_for;
+  for (const Stage& stage : recipe.stages)
+    waits_for.emplace(stage.name, 0);
+  for (const Stage& stage : recipe.stages) {
+    for (const std::string& need : stage.needs) {
+      if (!waits_for.contains(need)) continue;
+      needed_by[need].push_back(stage.name);
+      ++waits_for[stage.name];
+    }
+  }
+  std::vector<std::string_view> ready;
+  for (const auto& [name, count] : waits_for) {
+    if (count == 0) ready.push_back(name);
+  }
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    for (const std::string_view name : needed_by[ready[i]]) {
+      if (--waits_for[name] == 0) ready.push_back(name);
+    }
+  }
+  return ready.size() < waits_for.size();
+}
+
 /// Placeholders that all stages of a recipe may use.
 KnownPlaceholders common_placeholders(const Recipe& recipe) {
   KnownPlaceholders known;
@@ -70,17 +96,20 @@ KnownPlaceholders common_placeholders(const Recipe& recipe) {
   return known;
 }
 
-void check_needs(const Recipe& recipe, const Stage& stage, base::JsonReader reader) {
-  std::vector<std::string> names;
-  for (const Stage& other : recipe.stages)
-    names.push_back(other.name);
+void check_needs(const Recipe& recipe,
+                 const Stage& stage,
+                 bool any_circle,
+                 base::JsonReader reader) {
   for (base::JsonReader& item : reader.items()) {
     if (!item.is_string() || recipe.stage(item.string()) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const Stage& other : recipe.stages)
+      names.push_back(other.name);
     const std::string guess = base::nearest(item.string(), names);
     item.problem("no stage '" + item.string() + "'",
                  guess.empty() ? "" : "did you mean '" + guess + "'?");
   }
-  if (all_needs(recipe, stage).contains(stage.name)) {
+  if (any_circle && all_needs(recipe, stage).contains(stage.name)) {
     reader.problem("stage '" + stage.name + "' needs itself, directly or through others");
   }
 }
@@ -93,12 +122,14 @@ void check_template(const Recipe& recipe,
   const std::string text = reader.string();
   for (const TemplateProblem& problem : template_problems(text, known))
     reader.problem(problem.problem, problem.hint);
-  const std::set<std::string> needs = all_needs(recipe, stage);
   for (const std::string& name : placeholders_of(text)) {
     const std::string_view prefix = "stage.";
     if (!name.starts_with(prefix)) continue;
     const std::string other = name.substr(prefix.size());
-    if (recipe.stage(other) == nullptr || needs.contains(other)) continue;
+    if (recipe.stage(other) == nullptr ||
+        std::ranges::find(stage.needs, other) != stage.needs.end())
+      continue;
+    if (all_needs(recipe, stage).contains(other)) continue;
     reader.problem(
         "'{" + name + "}' is used, but stage '" + stage.name + "' does not need '" + other + "'",
         "add it to \"needs\"");
@@ -139,6 +170,7 @@ void check_stages(const Recipe& recipe, base::JsonReader reader) {
   KnownPlaceholders known = common_placeholders(recipe);
   for (const Stage& stage : recipe.stages)
     known.names.push_back("stage." + stage.name);
+  const bool any_circle = has_circle(recipe);
   std::set<std::string> seen;
   std::vector<base::JsonReader> items = reader.items();
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -148,7 +180,7 @@ void check_stages(const Recipe& recipe, base::JsonReader reader) {
       items[i].optional("name").problem("two stages are called '" + stage.name + "'");
     }
     base::JsonReader needs = items[i].optional("needs");
-    if (needs.is_array()) check_needs(recipe, stage, needs);
+    if (needs.is_array()) check_needs(recipe, stage, any_circle, needs);
     check_run(recipe, stage, known, items[i].optional("run"));
     for (const auto& [name, value] : items[i].optional("variables").members())
       check_template(recipe, stage, known, value);

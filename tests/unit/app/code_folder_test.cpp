@@ -1,8 +1,11 @@
 #include "app/code_folder.hpp"
 
+#include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/app/baseline_files.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
 
 #include <catch2/catch.hpp>
@@ -99,14 +102,14 @@ TEST_CASE("code: links that lead in circles are followed once") {
 
 TEST_CASE("code: what a link leads to beyond the bounds counts by size and time") {
   const Bench bench;
-  const fs::path large = bench.lib / "large";
+  const fs::path large = bench.lib / "sparse";
   Bench::write(large, "");
   fs::resize_file(large, (std::uint64_t{256} << 20U) + 1);
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
   fs::last_write_time(large, old);
-  fs::create_symlink("../lib/large", bench.one / "large");
+  fs::create_symlink("../lib/large", bench.one / "sparse");
   const CodeFolder folder(bench.one);
-  CHECK(folder.uncounted() == "large");
+  CHECK(folder.uncounted() == "sparse");
   const base::Digest digest = folder.digest();
   CHECK(code_digest(bench.one) == digest);
   fs::last_write_time(large, old + std::chrono::seconds(1));
@@ -137,4 +140,14 @@ TEST_CASE("code: of a folder with more than the limits it is known that it has")
   CHECK_FALSE(CodeFolder(bench.one, {20, 100}).is_exceeded());
   CHECK(CodeFolder(bench.one, {20, 20}).is_exceeded());
   CHECK(CodeFolder(bench.one, {4, 100}).is_exceeded());
+}
+
+TEST_CASE("code: a stop request ends the digest of a folder") {
+  const Bench bench;
+  base::write_file_atomically(bench.one / "sparse", "");
+  fs::resize_file(bench.one / "sparse", std::uintmax_t{1} << 40U);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(test::error_of([&] { code_digest(bench.one, {}, stop.get_token()); }).kind() ==
+        base::ErrorKind::interrupted);
 }

@@ -351,6 +351,13 @@ TEST_CASE("csv: whole numbers from 2^53 on are text, and so keep their last digi
   CHECK(read_all<double>(*below, "t") == std::vector<double>{-9007199254740991.0});
 }
 
+TEST_CASE("csv: a column in which a cell has a leading zero is text") {
+  const TempHome home;
+  const auto source = open_arrays(written(home, "t.csv", "id,x\n007,0.5\n8,-0\n"));
+  CHECK(read_texts(*source, "id") == Texts{"007", "8"});
+  CHECK(read_all<double>(*source, "x") == std::vector<double>{0.5, -0.0});
+}
+
 TEST_CASE("csv: a quote within a cell ends no row, one value that is missing is a row") {
   const TempHome home;
   const auto source = open_arrays(written(home, "t.csv", "n;\"t, s\"\n5\";1\nx;2\n6\";3\n"));

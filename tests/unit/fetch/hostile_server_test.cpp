@@ -133,6 +133,7 @@ TEST_CASE("hostile: chunks and lengths that cannot be are no file") {
         chunked + "2\r\nhi\r\n",
         ok + "Content-Length: -5\r\n\r\nhello",
         ok + "Content-Length: 100\r\n\r\nhello",
+        ok + "Content-Length: 99999999999999999999999\r\n\r\nhello",
         chunked + "2\r\nhi\r\n0\r\n",
         "HTTP/1.1 103 Early Hints\r\n\r\n" + ok,
         ok,
