@@ -136,7 +136,8 @@ void decompress_file(const std::filesystem::path& packed,
       if (size > limits.total_bytes || is_bomb) {
         refuse("it grows from " + format_bytes(packed_bytes) + " to more than " +
                    format_bytes(size > limits.total_bytes ? limits.total_bytes
-                                                          : packed_bytes * limits.ratio) +
+                                                          : std::max(packed_bytes * limits.ratio,
+                                                                     limits.ratio_floor_bytes)) +
                    " when it is unpacked",
                limits.hint);
       }
