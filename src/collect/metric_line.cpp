@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace sabath::collect {
 namespace {
@@ -36,6 +37,26 @@ bool is_metric_name(std::string_view name) {
          });
 }
 
+/// The first name that is there twice; empty where there is none.
+std::string_view name_twice(const MetricLine& line) {
+  constexpr std::size_t few = 16;
+  const auto& values = line.values;
+  if (values.size() <= few) {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (values[i].first == values[j].first) return values[i].first;
+      }
+    }
+    return {};
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : values)
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  return twice == names.end() ? std::string_view() : *twice;
+}
+
 /// RapidJSON's handler: one flat object of numbers; nested only in the members that are a report.
 class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineHandler> {
  public:
@@ -54,6 +75,9 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
     const auto again = std::from_chars(text, end, large);
     if (again.ec == std::errc{} && again.ptr == end) return unsigned_integer(large);
     const auto number = exact_number_of(digits);
+    if (number && number->value == 0 &&
+        digits.substr(0, digits.find_first_of("eE")).find_first_of("123456789") != digits.npos)
+      return refuse("is too small");
     if (number) return real(*number);
     return refuse(number_of(digits) ? "has more digits than can be kept" : "is too large");
   }
@@ -134,8 +158,10 @@ class LineHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LineH
     if (part_ != Part::metrics) return report(std::to_string(value));
     if (depth_ == 0) return refuse_line("is not a JSON object");
     if (key_ == "step") {
+      if (line_.where.step != base::no_step) return refuse("is there twice");
       line_.where.step = value;
     } else if (key_ == "epoch") {
+      if (line_.where.epoch != base::no_step) return refuse("is there twice");
       line_.where.epoch = value;
     } else {
       return number(base::exact_number(value));
@@ -202,7 +228,10 @@ std::string parse_metric_line(std::string& line, MetricLine& result) {
   rapidjson::InsituStringStream stream(line.data());
   rapidjson::Reader reader;
   const auto outcome = reader.Parse<flags>(stream, handler);
-  if (!outcome.IsError()) return {};
+  if (!outcome.IsError()) {
+    const std::string_view twice = name_twice(result);
+    return twice.empty() ? "" : "'" + std::string(twice) + "' is there twice";
+  }
   if (!handler.problem().empty()) return handler.problem();
   return std::string("is not JSON: ") + rapidjson::GetParseError_En(outcome.Code());
 }

@@ -104,6 +104,17 @@ TEST_CASE("collect: a NUL byte does not end a line of JSON") {
   CHECK(got.points.at("train/loss").size() == 1);
 }
 
+TEST_CASE("collect: a name that is there twice, and a number too small for a double, are refused") {
+  const auto got = collect_text(
+      "{\"step\": 1, \"step\": 2}\n{\"loss\": 0.5, \"loss\": 0.7}\n{\"loss\": 1e-400}\n"
+      "{\"loss\": 0e-400}\n");
+  REQUIRE(got.extraction.examples.size() == 3);
+  CHECK(got.extraction.examples[0].problem == "'step' is there twice");
+  CHECK(got.extraction.examples[1].problem == "'loss' is there twice");
+  CHECK(got.extraction.examples[2].problem == "'loss' is too small");
+  CHECK(got.points.at("train/loss").size() == 1);
+}
+
 TEST_CASE("collect: a null is no number, and is told") {
   const auto got = collect_text("{\"loss\": 1, \"acc\": null}\n");
   CHECK(got.extraction.bad_lines == 1);
