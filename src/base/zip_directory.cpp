@@ -148,7 +148,10 @@ class ZipFile {
       members.push_back(member_of(place, record, record.substr(fixed + name, extra)));
       at += whole;
     }
-    if (at != text.size() || members.size() != place.members) {
+    // Old programs write the number of more than 65,535 members without its upper bits.
+    const bool is_number = members.size() == place.members ||
+                           (place.members <= 0xffff && members.size() % 0x10000 == place.members);
+    if (at != text.size() || !is_number) {
       refuse("its directory is damaged: it has " + std::to_string(members.size()) +
              " members, not " + std::to_string(place.members));
     }
