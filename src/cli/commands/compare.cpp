@@ -269,14 +269,14 @@ void check_word(const std::string& word, Workspace& workspace) {
 
 int run_compare(const CompareOptions& options, Workspace& workspace) {
   if (are_files(options)) return compare_two_files(options, workspace);
-  check_word(options.a, workspace);
-  check_word(options.b, workspace);
   if (!options.as.empty()) {
     throw Error(ErrorKind::usage,
                 "--as is for two files, and '" + base::printable(options.a) + "' and '" +
                     base::printable(options.b) + "' are not",
                 "a run's recipe says in 'compare' of which format its outputs are");
   }
+  check_word(options.a, workspace);
+  check_word(options.b, workspace);
   if (!options.by.empty() || options.b.empty()) return compare_selection(options, workspace);
   SelectedRuns selected = selected_together({options.a}, workspace);
   const std::vector<catalog::RunRow>& a = selected.runs;
