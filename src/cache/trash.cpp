@@ -89,7 +89,19 @@ const base::Directory* Trash::own() {
     path_ = layout_.trash() / name;
     return &*own_;
   } catch (const base::Error&) {
+    if (problem_ == 0) problem_ = folder_problem();
     return nullptr;
+  }
+}
+
+/// Why trash/ itself cannot be made.
+int Trash::folder_problem() const {
+  try {
+    const auto [parent, name] = layout_.beneath().parent_of(layout_.trash());
+    const int problem = parent.make(name, 0755);
+    return problem == EEXIST ? 0 : problem;
+  } catch (const base::Error&) {
+    return 0;
   }
 }
 
@@ -148,6 +160,7 @@ void Trash::remove(const std::string& name) {
 }
 
 void Trash::remove_leftovers() {
+  own();  // also where nothing is removed: a later collection may find the file system full
   for (const fs::path& path : listing(layout_.trash())) {
     if (path == path_ || !has_number(path.filename().string())) continue;
     if (const auto name = take(path)) remove(*name);

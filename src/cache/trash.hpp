@@ -33,6 +33,7 @@ class Trash {
  private:
   /// Made when it is first needed. Nothing where it cannot be made.
   const base::Directory* own();
+  int folder_problem() const;
   /// A new folder, or on a full file system one that a killed collection left.
   std::optional<base::Directory> make(const base::Directory& trash, const std::string& name);
 

@@ -34,8 +34,9 @@ inline spec::Asset full_asset() {
                    {base::DigestAlgorithm::sha1, std::string(40, 'b')},
                    {base::DigestAlgorithm::md5, std::string(32, 'c')}},
                   {"https://example.org/weights.tar", "ftp://mirror.example.org/weights.tar"},
-                  "tar"},
-                 {"README", {}, {}, {"https://example.org/README"}, ""}};
+                  "tar",
+                  98765432109876U},
+                 {"README", {}, {}, {"https://example.org/README"}, "", {}}};
   spec::Parameter threads;
   threads.name = "threads";
   threads.type = spec::ParameterType::integer;
