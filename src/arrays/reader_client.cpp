@@ -48,7 +48,7 @@ constexpr int most_ends = 64;
 constexpr int most_timeouts = 16;
 constexpr std::uint64_t longest_answer = std::uint64_t{1} << 30U;
 constexpr std::size_t most_idle = 4;
-/// Short texts that are asked for in one go, whoever wants fewer.
+/// How many short texts one request asks for, also where the caller wants fewer.
 constexpr std::uint64_t more_texts = 4096;
 
 /// How long one request may take.

@@ -112,8 +112,8 @@ fs::path without_slash(fs::path path) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// These names alone stand at the top. One that is a link, made by whoever may write there, leads
-/// to what is no part of the cache.
+/// Refuses a link in the place of a top folder: it leads outside of the cache. Others who may write
+/// to the root can make one.
 void check_top(const base::Beneath& beneath) {
   const base::Directory root = beneath.directory(beneath.root());
   for (const std::string_view name : ours) {

@@ -44,6 +44,14 @@ base::SeriesPoint numbered(std::int64_t i) {
   return {static_cast<std::int32_t>(i % 3), i, i / 10, static_cast<double>(i) / 7, 0.25};
 }
 
+/// More points than one chunk has.
+void write_long_series(const std::filesystem::path& path) {
+  SeriesWriter writer(path);
+  for (std::int64_t i = 0; i < 70'000; ++i)
+    writer.add(writer.open("s", "loss"), numbered(i));
+  writer.close();
+}
+
 }  // namespace
 
 TEST_CASE("series: every bit of every column comes back, sorted by stream and name") {
@@ -233,12 +241,7 @@ TEST_CASE("series: a file that is not a series file is refused with the reason")
 
 TEST_CASE("series: a small file that says that it has 2^50 points takes no memory") {
   const TempHome home;
-  {
-    SeriesWriter writer(home / "series.h5");
-    for (std::int64_t i = 0; i < 70'000; ++i)
-      writer.add(writer.open("s", "loss"), numbered(i));
-    writer.close();
-  }
+  write_long_series(home / "series.h5");
   {
     const H5Id file(H5Fopen((home / "series.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
     for (const char* name : {"rank", "step", "epoch", "value", "time_s"}) {
@@ -254,12 +257,7 @@ TEST_CASE("series: a small file that says that it has 2^50 points takes no memor
 
 TEST_CASE("series: columns of different length are refused") {
   const TempHome home;
-  {
-    SeriesWriter writer(home / "series.h5");
-    for (std::int64_t i = 0; i < 70'000; ++i)
-      writer.add(writer.open("s", "loss"), numbered(i));
-    writer.close();
-  }
+  write_long_series(home / "series.h5");
   {
     const H5Id file(H5Fopen((home / "series.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
     const H5Id column(H5Dopen2(file.get(), "/s/loss/step", H5P_DEFAULT), H5Dclose);
