@@ -29,6 +29,8 @@ constexpr std::size_t chunk_cache_slots = 12'421;  // a prime, as HDF5 asks for
 constexpr std::uint64_t text_block_bytes = 4U << 20U;
 /// Many short sequences can be one long one: they may share their bytes.
 constexpr std::uint64_t most_unknown_texts = 32;
+/// HDF5 clears its whole buffer for each read of such texts: 1 MiB unless it has another size.
+constexpr std::size_t texts_buffer_bytes = 16U << 10U;
 
 H5Id open_file(const std::filesystem::path& path, const std::string& place) {
   const H5Id access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, place, "cannot open as HDF5");
@@ -47,6 +49,7 @@ class Hdf5File final : public Hdf5Source {
         bytes_(path),  // before HDF5, which says only "unable to open"
         file_(open_file(path, place)),
         entries_(walk(file_.get(), place_)) {
+    H5Pset_buffer(transfer_of_texts_.get(), texts_buffer_bytes, nullptr, nullptr);
     add_around();
   }
 
@@ -125,6 +128,7 @@ class Hdf5File final : public Hdf5Source {
     Leaf leaf{};
     std::vector<std::uint64_t> shape{};  ///< of elements, without the leaf's inner dimensions
     std::uint64_t texts_at_once = 1;     ///< of a length that only reading shows
+    hid_t transfer = H5P_DEFAULT;        ///< how it is read
     /// Where its values lie in the file one after the other as they are in memory, if they do.
     std::optional<std::uint64_t> offset{};
     std::optional<H5Unwritten> unwritten{};  ///< once it was asked for
@@ -207,6 +211,11 @@ class Hdf5File final : public Hdf5Source {
     opened.shape = entry.info.shape;
     opened.shape.resize(opened.shape.size() - opened.leaf.inner.size());
     opened.offset = plain_offset(opened, type.get());
+    const std::size_t most =
+        std::max(H5Tget_size(type.get()), H5Tget_size(opened.leaf.memory.get()));
+    if (!has_fixed_length(opened.leaf.value.get()) &&
+        most * most_unknown_texts <= texts_buffer_bytes)
+      opened.transfer = transfer_of_texts_.get();
     return current_.emplace(std::move(opened));
   }
 
@@ -374,7 +383,8 @@ class Hdf5File final : public Hdf5Source {
                      std::byte* out) const {
     if (!array.entry->attribute.empty()) return read_attribute(array, first, count, out);
     if (array.shape.empty()) {
-      if (H5Dread(array.object.get(), array.leaf.memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) <
+      if (H5Dread(
+              array.object.get(), array.leaf.memory.get(), H5S_ALL, H5S_ALL, array.transfer, out) <
           0) {
         throw_hdf5(at(*array.entry), "cannot read");
       }
@@ -441,7 +451,7 @@ class Hdf5File final : public Hdf5Source {
                 array.leaf.memory.get(),
                 memory.get(),
                 array.space.get(),
-                H5P_DEFAULT,
+                array.transfer,
                 out) < 0) {
       throw_hdf5(at(*array.entry), "cannot read");
     }
@@ -450,6 +460,7 @@ class Hdf5File final : public Hdf5Source {
   std::string place_;
   mutable FileBytes bytes_;
   H5Id file_;
+  H5Id transfer_of_texts_{H5Pcreate(H5P_DATASET_XFER), H5Pclose};
   std::vector<Entry> entries_;
   std::optional<Current> current_{};
 };
