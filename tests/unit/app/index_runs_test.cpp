@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 
 #include <fcntl.h>
@@ -365,9 +366,12 @@ TEST_CASE("catalog: 500 runs that end at the same time are all in it, once, and 
       try {
         site.finish(id);
         app::open_catalog(file, site.runs(), site.clock, site.observer);
-      } catch (...) {
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", id.c_str(), error.what());
         ::_exit(1);
       }
+      for (const std::string& warning : site.observer.warnings)
+        std::fprintf(stderr, "%s: %s\n", id.c_str(), warning.c_str());
       ::_exit(site.observer.warnings.empty() ? 0 : 2);
     }
     processes.push_back(pid);
