@@ -52,7 +52,11 @@ void Database::open() {
 }
 
 void Database::migrate() {
-  const auto version_of = [&] { return handle_->execAndGet("pragma user_version").getInt(); };
+  const auto version_of = [&] {
+    const int version = handle_->execAndGet("pragma user_version").getInt();
+    if (version < 0) throw SQLite::Exception("no catalog has a negative version", SQLITE_CORRUPT);
+    return version;
+  };
   const int known = static_cast<int>(migrations().size());
   const int found = version_of();
   if (found > known) {

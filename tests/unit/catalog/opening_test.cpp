@@ -138,6 +138,15 @@ TEST_CASE("catalog: a file that is no database is set aside, and the next one is
   CHECK(fs::file_size(home.file().string() + ".damaged") == 5000);
 }
 
+TEST_CASE("catalog: one with a negative version is set aside, and the next one is new") {
+  const CatalogHome home;
+  const std::string version = GENERATE("-1", "-2147483648");
+  { const Catalog catalog(home.file()); }
+  SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE)
+      .exec("pragma user_version = " + version);
+  check_set_aside(error_of([&] { Catalog catalog(home.file()); }), home);
+}
+
 TEST_CASE("catalog: a database of another program says how to rebuild it") {
   const CatalogHome home;
   const char* sql = GENERATE("create table run (x)", "create table x (y); pragma user_version = 1");
