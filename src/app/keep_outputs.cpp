@@ -2,6 +2,7 @@
 
 #include "local_data.hpp"
 #include "output_trees.hpp"
+#include "real_folders.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -45,6 +46,11 @@ bool is_later(const timespec& a, const timespec& b) {
 bool has_changed(const struct stat& then, const struct stat& now) {
   return then.st_ino != now.st_ino || then.st_size != now.st_size ||
          is_later(now.st_mtim, then.st_mtim) || is_later(then.st_mtim, now.st_mtim);
+}
+
+/// A file that moved out of the run with its folder keeps its stamp.
+bool is_elsewhere(const fs::path& file, const RunFiles& files) {
+  return link_beneath(files.directory(), file.parent_path()).has_value();
 }
 
 /// Times of files move in steps of some milliseconds: what is written within the step of the last
@@ -182,7 +188,8 @@ void mark_changed(std::vector<spec::OutputRecord>& outputs,
   for (spec::OutputRecord& output : outputs) {
     if (output.kept && !is_in_cache(output)) continue;
     const fs::path file = files.outputs(output.stage) / output.path;
-    if (is_changed(file, stamps)) output.kept = spec::changed_since_hashed;
+    if (is_elsewhere(file, files) || is_changed(file, stamps))
+      output.kept = spec::changed_since_hashed;
   }
 }
 
@@ -194,6 +201,10 @@ void take_changes(std::vector<spec::OutputRecord>& outputs,
                   const std::stop_token& stop) {
   for (spec::OutputRecord& output : outputs) {
     const fs::path file = files.outputs(output.stage) / output.path;
+    if (is_elsewhere(file, files)) {
+      output.kept = spec::changed_since_hashed;
+      continue;
+    }
     if (!output.is_outdated() && !is_changed(file, stamps)) continue;
     std::error_code code;
     const fs::file_type type = fs::symlink_status(file, code).type();

@@ -1,5 +1,7 @@
 #include "output_trees.hpp"
 
+#include "real_folders.hpp"
+
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
@@ -58,7 +60,7 @@ void keep_trees(spec::OutputRecord& output,
     between();
     const std::string text = spec::text_of(compare::make_trees(*source, rule.tolerance, between));
     const std::filesystem::path file = trees_file(files, output);
-    base::make_directories(file.parent_path());
+    make_real_folders(files.directory(), file.parent_path());
     base::write_file_atomically(file, text, base::Durability::ordered_only);
     output.trees = base::sha256_of(text);
   } catch (const Error& error) {

@@ -1,5 +1,7 @@
 #include "stage_retry.hpp"
 
+#include "real_folders.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/regex.hpp>
@@ -68,7 +70,7 @@ std::optional<std::string> why_again(const spec::Retry& retry,
 
 void put_aside(int number, const fs::path& folder, const fs::path& outputs) {
   const fs::path aside = folder / (try_prefix + std::to_string(number));
-  base::make_directories(aside);
+  make_real_folders(folder, aside);
   std::vector<fs::path> left;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!entry.path().filename().string().starts_with(try_prefix)) left.push_back(entry.path());

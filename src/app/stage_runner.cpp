@@ -3,6 +3,7 @@
 #include "failed_rank.hpp"
 #include "output_trees.hpp"
 #include "rank_files.hpp"
+#include "real_folders.hpp"
 #include "stage_key.hpp"
 #include "stage_retry.hpp"
 #include "stage_template.hpp"
@@ -100,17 +101,6 @@ void add_problem(const std::string& problem, const std::string& hint, spec::Stag
   if (record.log_tail.empty()) record.log_tail = hint;
 }
 
-/// Why a declared output is not acceptable, or an empty text.
-std::string output_problem(const fs::path& path) {
-  std::error_code code;
-  const fs::file_status status = fs::symlink_status(path, code);
-  if (status.type() == fs::file_type::not_found) return "was not made";
-  if (status.type() == fs::file_type::symlink) return "is a symbolic link, not a file";
-  if (status.type() == fs::file_type::directory) return "is a folder, not a file";
-  if (status.type() != fs::file_type::regular) return "is not a regular file";
-  return {};
-}
-
 bool is_kept(const fs::directory_entry& entry) {
   std::error_code code;
   const std::string name = entry.path().filename().string();
@@ -178,12 +168,12 @@ bool StageRunner::reuse(const spec::PlannedStage& stage,
     if (!object) return false;
     kept.emplace(name.substr(1), *object);
   }
-  base::make_directories(directory(stage.name));
+  make_real_folders(files_.directory(), directory(stage.name));
   for (const auto& [name, object] : kept)
     tools_.cache.materialise(object, directory(stage.name) / name);
   for (const auto& [path, object] : objects) {
     const fs::path destination = files_.outputs(stage.name) / path;
-    base::make_directories(destination.parent_path());
+    make_real_folders(files_.directory(), destination.parent_path());
     const auto mode = known->modes.find(path);
     if (mode != known->modes.end()) {
       fs::remove(destination);  // of an earlier attempt
@@ -211,7 +201,7 @@ void StageRunner::reuse_trees(const cache::StageOutputs& known, spec::OutputReco
   const auto object = tools_.cache.find(digest->second);
   if (!object) return;
   const fs::path file = trees_file(files_, output);
-  base::make_directories(file.parent_path());
+  make_real_folders(files_.directory(), file.parent_path());
   fs::remove(file);  // of an earlier attempt
   tools_.cache.materialise(*object, file, true);
   output.trees = object->digest;
@@ -350,10 +340,14 @@ base::ProcessResult StageRunner::run_command(const Try& one,
 void StageRunner::lay_out(const Try& one) const {
   const spec::PlannedStage& stage = one.stage;
   const fs::path own = directory(stage.name);
+  const fs::path& run = files_.directory();
+  make_real_folders(run, own);
+  for (const auto& entry : fs::directory_iterator(own))
+    refuse_links(own, entry.path());
+  refuse_links(run, files_.outputs(stage.name).parent_path());
   // A code that knows nothing of another attempt must not find, or add to, what that left.
   const bool is_anew = attempt_ > 1 && one.number == 1 && !stage.checkpoint.value_or(false);
   if (is_anew) base::remove_tree(files_.outputs(stage.name));
-  base::make_directories(own);
   // The scratch of this node is no other's.
   const bool is_here = !is_spread(stage, tools_.nodes) && stage.resources.nodes.value_or(1) == 1;
   if (!tools_.scratch.empty() && is_here) {
@@ -363,11 +357,12 @@ void StageRunner::lay_out(const Try& one) const {
   } else {
     base::make_directories(own / "work");
   }
-  base::make_directories(files_.outputs(stage.name));
+  make_real_folders(run, files_.outputs(stage.name));
   // What an earlier attempt made and the cache has, too, is not this one's to write into. Files of
   // its own stay: it goes on with them.
   for (const std::string& path : stage.outputs) {
     const fs::path file = files_.outputs(stage.name) / path;
+    refuse_links(run, file.parent_path());
     std::error_code none;
     const bool is_shared = fs::is_symlink(fs::symlink_status(file, none)) ||
                            (fs::is_regular_file(file, none) && fs::hard_link_count(file, none) > 1);
@@ -391,6 +386,7 @@ base::ProcessResult StageRunner::try_once(const Try& one,
   const spec::PlannedStage& stage = one.stage;
   lay_out(one);
   const auto mask_logs = [&] {
+    if (link_beneath(files_.directory(), directory(stage.name))) return;
     for (const char* log : {"stdout.log", "stderr.log"})
       result.masked += tools_.secrets.mask_file(directory(stage.name) / log);
   };
@@ -402,6 +398,8 @@ base::ProcessResult StageRunner::try_once(const Try& one,
     throw;
   }
   mask_logs();
+  refuse_links(files_.directory(), directory(stage.name));
+  refuse_links(files_.directory(), files_.outputs(stage.name).parent_path());
   spec::StageRecord& record = result.record;
   if (process.leftovers > 0) {
     tools_.observer.warn("stage " + stage.name + ": left " + std::to_string(process.leftovers) +
@@ -455,7 +453,7 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage,
                                const std::stop_token& stop) const {
   for (const std::string& path : stage.outputs) {
     const fs::path file = files_.outputs(stage.name) / path;
-    const std::string problem = output_problem(file);
+    const std::string problem = output_problem(files_.directory(), file);
     if (!problem.empty()) {
       result.record.state = "failed";
       result.record.message = "the declared output '" + path + "' " + problem;

@@ -255,7 +255,8 @@ class FileApart final : public base::ArraySource {
   }
 
   ~FileApart() override {
-    if (!reader_) return;
+    // A file that HDF5 refuses may have harmed the process that read it.
+    if (!reader_ || has_failed_) return;
     try {
       reader_->ask(Request::close, {}, patience_);
       reader_->has_served();
@@ -451,6 +452,7 @@ class FileApart final : public base::ArraySource {
         note_end(none);
         throw base::ReaderEnded(place_, array, "the reader process " + none.how);
       } catch (const base::Error& error) {
+        has_failed_ = true;
         if (error.kind() == base::ErrorKind::interrupted) end_reader();
         throw;
       }
@@ -459,7 +461,7 @@ class FileApart final : public base::ArraySource {
 
   void end_reader() {
     reader_.reset();
-    is_open_ = false;
+    is_open_ = has_failed_ = false;
   }
 
   void note_end(const NoAnswer& none) {
@@ -477,6 +479,7 @@ class FileApart final : public base::ArraySource {
   Patience patience_{};
   std::unique_ptr<ReaderClient> reader_{};
   bool is_open_ = false;
+  bool has_failed_ = false;  ///< the present process has answered with an error
   std::vector<base::ArrayInfo> opened_{};
   std::vector<base::ArrayInfo> infos_{};
   std::optional<base::ArrayInfo> plain_{};  ///< values lie at `plain_offset_` in the file

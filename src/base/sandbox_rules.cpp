@@ -85,7 +85,6 @@ constexpr int allowed[] = {
     SYS_exit,
     SYS_exit_group,
     SYS_faccessat,
-    SYS_fcntl,
     SYS_fstat,
     SYS_fstatfs,
     SYS_futex,
@@ -112,7 +111,6 @@ constexpr int allowed[] = {
     SYS_ppoll,
     SYS_pread64,
     SYS_preadv,
-    SYS_prlimit64,
     SYS_read,
     SYS_readlinkat,
     SYS_readv,
@@ -132,7 +130,6 @@ constexpr int allowed[] = {
     SYS_statfs,
     SYS_statx,
     SYS_sysinfo,
-    SYS_tgkill,
     SYS_times,
     SYS_uname,
     SYS_write,
@@ -191,6 +188,23 @@ class Filter {
     add(give(result(SECCOMP_RET_ERRNO, EPERM)));
     add(give(SECCOMP_RET_ALLOW));
   }
+  /// Allowed where the low half of the argument is `value`. A process id has no more.
+  void allow_with(int call, std::size_t index, std::uint32_t value) noexcept {
+    only_for(call, 4);
+    add(load(argument(index)));
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
+    add(give(result(SECCOMP_RET_ERRNO, EPERM)));
+    add(give(SECCOMP_RET_ALLOW));
+  }
+  /// Allowed but where the low half of the argument is one of two values.
+  void allow_without(int call, std::size_t index, std::uint32_t a, std::uint32_t b) noexcept {
+    only_for(call, 5);
+    add(load(argument(index)));
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, a, 2, 0));
+    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, b, 1, 0));
+    add(give(SECCOMP_RET_ALLOW));
+    add(give(result(SECCOMP_RET_ERRNO, EPERM)));
+  }
   bool install() noexcept {
     sock_fprog program{static_cast<unsigned short>(size_), code_.data()};
     return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
@@ -216,6 +230,10 @@ class Filter {
 #ifdef SYS_clone3
   filter.fail(SYS_clone3, ENOSYS);  // its flags lie in memory; the C library asks for clone then
 #endif
+  // What could end, or limit, another process of this user names that process.
+  filter.allow_with(SYS_tgkill, 0, static_cast<std::uint32_t>(::getpid()));
+  filter.allow_with(SYS_prlimit64, 0, 0);
+  filter.allow_without(SYS_fcntl, 1, F_SETOWN, F_SETOWN_EX);
   for (const int call : allowed)
     filter.allow(call);
   filter.add(give(result(SECCOMP_RET_ERRNO, EPERM)));

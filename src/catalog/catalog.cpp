@@ -283,6 +283,10 @@ Catalog::Catalog(const std::filesystem::path& database)
     : state_(std::make_unique<State>(database)) {}
 Catalog::~Catalog() = default;
 
+bool Catalog::set_aside_if_foreign(const std::filesystem::path& database) {
+  return catalog::set_aside_if_foreign(database);
+}
+
 void Catalog::put_plan(const spec::RunPlan& plan, const std::string& directory) {
   Database& database = state_->database;
   const spec::Recipe recipe =

@@ -4,6 +4,8 @@
 
 #include <sqlite3.h>
 
+#include <set>
+
 #include <sys/stat.h>
 
 namespace sabath::catalog {
@@ -33,7 +35,40 @@ bool set_aside(const std::filesystem::path& path) {
   return true;
 }
 
+/// Its tables, indexes, views and triggers.
+std::set<std::string> schema_of(SQLite::Database& database) {
+  SQLite::Statement query(database,
+                          "select type || ' ' || name || ' ' || coalesce(sql, '') "
+                          "from sqlite_master where name not like 'sqlite%'");
+  std::set<std::string> schema;
+  while (query.executeStep())
+    schema.insert(query.getColumn(0).getString());
+  return schema;
+}
+
+/// Of what a catalog of its version has. One of a newer version is not known, so it may be one.
+bool has_foreign_schema(const std::filesystem::path& path) {
+  SQLite::Database database(path.string(), SQLite::OPEN_READWRITE, busy_timeout_ms);
+  const SQLite::Transaction unchanging(database);
+  const int version = database.execAndGet("pragma user_version").getInt();
+  if (version < 0) return true;
+  if (version > static_cast<int>(migrations().size())) return false;
+  SQLite::Database known(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  for (int i = 0; i < version; ++i)
+    known.exec(migrations()[static_cast<std::size_t>(i)]);
+  return schema_of(database) != schema_of(known);
+}
+
 }  // namespace
+
+bool set_aside_if_foreign(const std::filesystem::path& path) {
+  const std::uint64_t file = file_at(path);
+  try {
+    return file != 0 && has_foreign_schema(path) && file_at(path) == file && set_aside(path);
+  } catch (const SQLite::Exception&) {
+    return false;  // who opens it is told
+  }
+}
 
 Database::Database(const std::filesystem::path& path) : path_(path) {
   guarded([&] { open(); });
@@ -52,7 +87,11 @@ void Database::open() {
 }
 
 void Database::migrate() {
-  const auto version_of = [&] { return handle_->execAndGet("pragma user_version").getInt(); };
+  const auto version_of = [&] {
+    const int version = handle_->execAndGet("pragma user_version").getInt();
+    if (version < 0) throw SQLite::Exception("no catalog has a negative version", SQLITE_CORRUPT);
+    return version;
+  };
   const int known = static_cast<int>(migrations().size());
   const int found = version_of();
   if (found > known) {

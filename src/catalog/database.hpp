@@ -13,6 +13,9 @@
 
 namespace sabath::catalog {
 
+/// As Catalog::set_aside_if_foreign.
+bool set_aside_if_foreign(const std::filesystem::path& path);
+
 /// An open catalog: migrated, with its statements kept ready.
 class Database {
  public:

@@ -52,12 +52,15 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-void set_catalog_version(const fs::path& file, int version) {
+void change_catalog(const fs::path& file, const std::string& sql) {
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
-  const std::string pragma = "pragma user_version = " + std::to_string(version);
-  CHECK(sqlite3_exec(database, pragma.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  CHECK(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(database);
+}
+
+void set_catalog_version(const fs::path& file, int version) {
+  change_catalog(file, "pragma user_version = " + std::to_string(version));
 }
 
 std::string id_of_newest(const Sabath& sabath) {
@@ -347,6 +350,30 @@ TEST_CASE("cli: a catalog that is gone or damaged comes back by itself, whoever 
   const Answer list = sabath({"--json", "list"});
   CHECK(list.errors.empty());
   CHECK(json::parse(list.output)["runs"].size() == (by_run ? 2 : 1));
+}
+
+TEST_CASE("cli: reindex makes a catalog with other tables or a negative version again") {
+  Sabath sabath;
+  REQUIRE(sabath({"run", sabath.shell_recipe("tiny", one_metric)}).status == 0);
+  const auto file = sabath.home() / "catalog.db";
+  const std::string sql = GENERATE("drop table run_tag", "pragma user_version = -1");
+  CAPTURE(sql);
+  change_catalog(file, sql);
+  const Answer reindexed = sabath({"catalog", "reindex"});
+  INFO(reindexed.errors);
+  CHECK(reindexed.status == 0);
+  CHECK_THAT(reindexed.output, Contains("1 runs indexed"));
+  CHECK_THAT(reindexed.errors, Contains("set aside as catalog.db.damaged"));
+  CHECK(json::parse(sabath({"--json", "list"}).output)["runs"].size() == 1);
+}
+
+TEST_CASE("cli: a negative version of the catalog ends no command by a signal") {
+  Sabath sabath;
+  REQUIRE(sabath({"list"}).status == 0);
+  set_catalog_version(sabath.home() / "catalog.db", -1);
+  const Answer list = sabath({"list"});
+  CHECK(list.status == 0);
+  CHECK_THAT(list.errors, Contains("set aside as catalog.db.damaged"));
 }
 
 TEST_CASE("cli: when the clock jumps durations are those of the steady one, and ids differ") {

@@ -9,6 +9,7 @@
 using namespace sabath::test;
 using Catch::Contains;
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -28,6 +29,37 @@ json failed_run(const Sabath& sabath, const std::string& folder) {
   CHECK_THAT(answer.output, Contains("failed") && Contains(record["message"].get<std::string>()));
   CHECK_THAT(sabath({"list"}).output, Contains("failed"));
   return record;
+}
+
+/// A folder beside the home, with a file that no run may touch.
+fs::path make_outside(const Sabath& sabath) {
+  const fs::path folder = sabath.folder() / "outside";
+  fs::create_directories(folder);
+  write_text(folder / "v", "precious");
+  fs::permissions(folder / "v", fs::perms(0644));
+  return folder;
+}
+
+void check_untouched(const fs::path& folder) {
+  CHECK(text_of(folder / "v") == "precious");
+  CHECK(fs::status(folder / "v").permissions() == fs::perms(0644));
+  CHECK(fs::hard_link_count(folder / "v") == 1);
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
+}
+
+/// A recipe of two stages: the first one runs a script of elsewhere, the second makes "v".
+std::string two_stages(const Sabath& sabath, const fs::path& script) {
+  const json document = {{"schema", 1},
+                         {"name", "pair"},
+                         {"environment", {{"layers", json::array()}}},
+                         {"stages",
+                          {{{"name", "one"}, {"run", {"sh", script.string()}}},
+                           {{"name", "two"},
+                            {"needs", {"one"}},
+                            {"cache", true},
+                            {"run", {"sh", "-c", "echo new > {output}/v"}},
+                            {"outputs", {"v"}}}}}};
+  return sabath.recipe("pair", document.dump());
 }
 
 }  // namespace
@@ -170,6 +202,102 @@ TEST_CASE("cli: a declared output that was not made, or leads elsewhere, fails t
                        "linker", "ln -s /etc/passwd {output}/x", "{}", R"({"outputs": ["x"]})"));
     CHECK_THAT(record["message"].get<std::string>(), Contains("is a symbolic link"));
   }
+}
+
+TEST_CASE("cli: an output behind a linked folder fails the run, and what it leads to stays") {
+  Sabath sabath;
+  const fs::path outside = make_outside(sabath);
+  const auto message_of = [&](const std::string& line, const std::string& output) {
+    const json record = failed_run(
+        sabath, sabath.shell_recipe("linker", line, "{}", R"({"outputs": [")" + output + R"("]})"));
+    return record["message"].get<std::string>();
+  };
+  std::string link = "outputs/go";
+  std::string message;
+  SECTION("in place of the stage's folder") {
+    message = message_of("rmdir {output}; ln -s " + outside.string() + " {output}", "v");
+    CHECK_THAT(message, Contains("the declared output 'v' is reached through a symbolic link: "));
+  }
+  SECTION("within it") {
+    link += "/sub";
+    message = message_of("ln -s " + outside.string() + " {output}/sub", "sub/v");
+    CHECK_THAT(message, Contains("'sub/v' is reached through a symbolic link: "));
+  }
+  SECTION("in place of the folder of all outputs") {
+    link = "outputs";
+    message = message_of(
+        "cd $SABATH_RUN_DIR && mv outputs outs && ln -s " + outside.string() + " outputs", "v");
+    CHECK_THAT(message, Contains("is a symbolic link: sabath writes nothing through it"));
+  }
+  CHECK_THAT(message, Contains((sabath.run_directories().back() / link).string()));
+  check_untouched(outside);
+}
+
+TEST_CASE("cli: nothing is written through a link that an earlier stage has made") {
+  Sabath sabath;
+  const fs::path outside = make_outside(sabath);
+  const fs::path script = sabath.folder() / "one.sh";
+  const std::string folder = two_stages(sabath, script);
+  std::string link;
+  SECTION("in place of the folder of a stage's logs") {
+    link = "attempts/1/two";
+  }
+  SECTION("in place of the folder of a stage's outputs") {
+    link = "outputs/two";
+  }
+  SECTION("in place of the folder of outputs that are reused") {
+    link = "outputs/two";
+    write_text(script, "true\n");
+    REQUIRE(sabath({"run", folder}).status == 0);
+  }
+  write_text(script,
+             "cd $SABATH_RUN_DIR && rm -rf " + link + " && mkdir -p $(dirname " + link +
+                 ") && ln -s " + outside.string() + " " + link + "\n");
+  const Answer answer = sabath({"run", folder});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == 1);
+  CHECK_THAT(record_of(sabath)["message"].get<std::string>(),
+             Contains((sabath.run_directories().back() / link).string() + ": is a symbolic link"));
+  check_untouched(outside);
+}
+
+TEST_CASE("cli: what a failed try left is not moved within a linked folder") {
+  Sabath sabath;
+  const fs::path outside = make_outside(sabath);
+  const json record =
+      failed_run(sabath,
+                 sabath.shell_recipe("mover",
+                                     "cd $SABATH_RUN_DIR/attempts/1 && mv go old && ln -s " +
+                                         outside.string() + " go; exit 75",
+                                     "{}",
+                                     R"({"retry": {"times": 2, "exit_codes": [75]}})"));
+  CHECK_THAT(record["message"].get<std::string>(), Contains("attempts/1/go: is a symbolic link"));
+  check_untouched(outside);
+}
+
+TEST_CASE("cli: an output that a later stage moves out of the run is not kept from there") {
+  Sabath sabath;
+  const fs::path moved = sabath.folder() / "moved";
+  const json document = {{"schema", 1},
+                         {"name", "pair"},
+                         {"environment", {{"layers", json::array()}}},
+                         {"stages",
+                          {{{"name", "one"},
+                            {"run", {"sh", "-c", "echo made > {output}/v; chmod 644 {output}/v"}},
+                            {"outputs", {"v"}}},
+                           {{"name", "two"},
+                            {"needs", {"one"}},
+                            {"run",
+                             {"sh",
+                              "-c",
+                              "cd $SABATH_RUN_DIR/outputs && mv one " + moved.string() +
+                                  " && ln -s " + moved.string() + " one"}}}}}};
+  const Answer answer = sabath({"run", sabath.recipe("pair", document.dump())});
+  INFO(answer.output + answer.errors);
+  CHECK(answer.status == 0);
+  CHECK(record_of(sabath)["outputs"][0]["kept"] != "cache");
+  CHECK(fs::status(moved / "v").permissions() == fs::perms(0644));
+  CHECK(fs::hard_link_count(moved / "v") == 1);
 }
 
 TEST_CASE("cli: much output is kept on disk, not in memory") {

@@ -46,7 +46,8 @@ constexpr int sandbox_memory = 3;
 /// For the process that was started so, before it reads the first untrusted byte. It closes what
 /// descriptors it inherited besides the four, dies with the process `parent`, makes no core dump,
 /// cannot be traced, writes no file and has at most `memory_bytes`. Where the kernel filters system
-/// calls it can neither start programs, nor use a network, nor open files but for reading.
+/// calls it can neither start programs, nor use a network, nor open files but for reading, and its
+/// signals and limits reach no other process.
 /// Returns false if the process is not a child of `parent`.
 bool enter_sandbox(int parent, std::uint64_t memory_bytes) noexcept;
 /// Whether memory has a limit and system calls are filtered: not in a build with sanitizers, which

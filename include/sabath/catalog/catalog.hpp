@@ -69,6 +69,9 @@ struct CatalogStats {
 class Catalog {
  public:
   explicit Catalog(const std::filesystem::path& database);
+  /// For who makes it again from nothing: a file whose tables, views or triggers are not those of a
+  /// catalog is set aside as FILE.damaged. True where that was done.
+  static bool set_aside_if_foreign(const std::filesystem::path& database);
   ~Catalog();
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;

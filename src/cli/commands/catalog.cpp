@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
+
 namespace sabath::cli {
 namespace {
 
@@ -25,6 +27,11 @@ int catalog_stats(Workspace& workspace) {
 }
 
 int catalog_reindex(Workspace& workspace) {
+  const std::filesystem::path file = workspace.folders().catalog();
+  if (catalog::Catalog::set_aside_if_foreign(file)) {
+    workspace.observer().warn(file.string() + ": has not the tables of a catalog",
+                              "it was set aside as " + file.filename().string() + ".damaged");
+  }
   catalog::Catalog& catalog = workspace.catalog_as_it_is();
   const app::ReindexReport report = app::reindex(catalog,
                                                  workspace.folders().runs(),

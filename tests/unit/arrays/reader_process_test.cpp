@@ -8,8 +8,13 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/reader_ended.hpp>
 
+#include <algorithm>
+#include <fstream>
 #include <numeric>
+#include <set>
 #include <thread>
+
+#include <unistd.h>
 
 using namespace sabath;
 using namespace sabath::test;
@@ -37,6 +42,24 @@ std::vector<double> counted(std::size_t count) {
   std::vector<double> values(count);
   std::iota(values.begin(), values.end(), 0.5);
   return values;
+}
+
+/// The processes that this one has started and not yet waited for.
+std::set<int> children() {
+  std::set<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      continue;
+    std::ifstream stream(entry.path() / "stat");
+    std::string text;
+    std::getline(stream, text);
+    // The name in parentheses may have any character; the state and the parent follow it.
+    const std::size_t end = text.rfind(')');
+    if (end == std::string::npos || end + 4 >= text.size()) continue;
+    if (std::stoi(text.substr(end + 4)) == ::getpid()) found.insert(std::stoi(name));
+  }
+  return found;
 }
 
 }  // namespace
@@ -155,6 +178,22 @@ TEST_CASE("reader process: what HDF5 refuses has the same words") {
   const std::string here = words([&] { arrays::open_hdf5(path); });
   CHECK(here == words([&] { arrays::open_hdf5_apart(path); }));
   CHECK_THAT(here, Contains("cut.h5: cannot open as HDF5: "));
+}
+
+TEST_CASE("reader process: one that has answered with an error reads no other file") {
+  const TempHome home;
+  make_plain_hdf5(home / "plain.h5");
+  make_plain_hdf5(home / "cut.h5");
+  std::filesystem::resize_file(home / "cut.h5", 1000);
+  open_arrays(home / "plain.h5");
+  const std::set<int> before = children();
+  open_arrays(home / "plain.h5");
+  REQUIRE(children() == before);  // a good file leaves its process to the next one
+  CHECK_THROWS_AS(arrays::open_hdf5_apart(home / "cut.h5"), base::Error);
+  const std::set<int> after = children();
+  CHECK_FALSE(std::includes(after.begin(), after.end(), before.begin(), before.end()));
+  CHECK(read_all<std::int32_t>(*open_arrays(home / "plain.h5"), "b") ==
+        std::vector<std::int32_t>{1, 2, 3, 4});
 }
 
 TEST_CASE("reader process: a crash ends it alone, and is said") {

@@ -5,11 +5,13 @@
 #include <functional>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +57,36 @@ TEST_CASE("sandbox: neither network nor programs nor changes of files, where the
   CHECK(status_of([] { return refused(::execl("/bin/true", "true", nullptr)); }) == 0);
   CHECK(status_of([] { return refused(::kill(::getppid(), 0)); }) == 0);
   CHECK(status_of([] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC) < 0 ? 1 : 0; }) == 0);
+}
+
+TEST_CASE("sandbox: signals and limits reach no other process, where the kernel filters") {
+  if (!base::is_sandbox_strict() || ::prctl(PR_GET_SECCOMP) < 0) {
+    WARN("SKIPPED: this build has sanitizers, or this kernel no seccomp");
+    return;
+  }
+  const auto signal_to = [](pid_t process, long thread) {
+    return ::syscall(SYS_tgkill, process, thread, 0);
+  };
+  struct rlimit limit {};
+  CHECK(status_of([&] { return refused(signal_to(::getppid(), ::getppid())); }) == 0);
+  CHECK(status_of([&] { return refused(signal_to(-1, ::getppid())); }) == 0);
+  CHECK(status_of([&] { return signal_to(::getpid(), ::syscall(SYS_gettid)) == 0 ? 0 : 1; }) == 0);
+  CHECK(status_of([&] {
+          return refused(::syscall(SYS_prlimit64, ::getppid(), RLIMIT_NOFILE, nullptr, &limit));
+        }) == 0);
+  CHECK(status_of([&] { return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : 1; }) == 0);
+  // The owner of a descriptor is sent its signals.
+  const auto own = [](int fd) { return ::fcntl(fd, F_SETOWN, ::getppid()); };
+  CHECK(status_of([&] { return refused(own(::open("/dev/null", O_RDONLY))); }) == 0);
+  CHECK(status_of([] {
+          const int fd = ::open("/dev/null", O_RDONLY);
+          struct f_owner_ex owner {};
+          owner.type = F_OWNER_PID;
+          owner.pid = ::getppid();
+          return refused(::fcntl(fd, F_SETOWN_EX, &owner));
+        }) == 0);
+  CHECK(status_of([] { return ::fcntl(::open("/dev/null", O_RDONLY), F_GETFD) >= 0 ? 0 : 1; }) ==
+        0);
 }
 
 TEST_CASE("sandbox: memory has a limit") {

@@ -138,6 +138,15 @@ TEST_CASE("catalog: a file that is no database is set aside, and the next one is
   CHECK(fs::file_size(home.file().string() + ".damaged") == 5000);
 }
 
+TEST_CASE("catalog: one with a negative version is set aside, and the next one is new") {
+  const CatalogHome home;
+  const std::string version = GENERATE("-1", "-2147483648");
+  { const Catalog catalog(home.file()); }
+  SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE)
+      .exec("pragma user_version = " + version);
+  check_set_aside(error_of([&] { Catalog catalog(home.file()); }), home);
+}
+
 TEST_CASE("catalog: a database of another program says how to rebuild it") {
   const CatalogHome home;
   const char* sql = GENERATE("create table run (x)", "create table x (y); pragma user_version = 1");
@@ -145,6 +154,43 @@ TEST_CASE("catalog: a database of another program says how to rebuild it") {
     SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
   }
   CHECK(says_how_to_rebuild(error_of([&] { Catalog(home.file()).runs(); }), home.file()));
+}
+
+TEST_CASE("catalog: one with other tables, views or triggers is set aside when asked") {
+  const CatalogHome home;
+  { const Catalog catalog(home.file()); }
+  const std::string sql = GENERATE(
+      "drop table run_tag",
+      "create trigger foreign_one after insert on run begin select raise(abort, 'no'); end",
+      "alter table run rename to run_before; create view run as select * from run_before",
+      "alter table run add column more",
+      "pragma user_version = -1",
+      "pragma user_version = 0");
+  CAPTURE(sql);
+  SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE).exec(sql);
+  CHECK(Catalog::set_aside_if_foreign(home.file()));
+  CHECK_FALSE(fs::exists(home.file()));
+  CHECK(fs::exists(home.file().string() + ".damaged"));
+  CHECK(Catalog(home.file()).runs().empty());
+  CHECK_FALSE(Catalog::set_aside_if_foreign(home.file()));
+}
+
+TEST_CASE("catalog: one of any version, or no database, is not foreign") {
+  const CatalogHome home;
+  const std::string version = GENERATE("", "empty", "rubbish", "97", "v1.db", "v4.db");
+  if (version == "empty") write_text(home.file(), "");
+  if (version == "rubbish") write_text(home.file(), std::string(5000, 'x'));
+  if (version == "97") {
+    SQLite::Database(home.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("pragma user_version = 97");
+  }
+  if (version.ends_with(".db")) {
+    fs::copy_file(fs::path(SABATH_TEST_DATA) / "catalog" / version, home.file());
+    fs::permissions(home.file(), fs::perms::owner_read | fs::perms::owner_write);
+  }
+  const bool is_there = fs::exists(home.file());
+  CHECK_FALSE(Catalog::set_aside_if_foreign(home.file()));
+  CHECK(fs::exists(home.file()) == is_there);
 }
 
 TEST_CASE("catalog: a truncated file is set aside, at the latest when it is asked") {

@@ -1,0 +1,48 @@
+#include "real_folders.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <system_error>
+
+namespace sabath::app {
+
+namespace fs = std::filesystem;
+using base::Error;
+
+std::optional<fs::path> link_beneath(const fs::path& root, const fs::path& path) {
+  fs::path at = root;
+  for (const fs::path& part : path.lexically_relative(root)) {
+    at /= part;
+    std::error_code code;
+    if (fs::is_symlink(fs::symlink_status(at, code))) return at;
+  }
+  return std::nullopt;
+}
+
+void refuse_links(const fs::path& root, const fs::path& path) {
+  const auto link = link_beneath(root, path);
+  if (!link) return;
+  throw Error(base::ErrorKind::storage,
+              link->string() + ": is a symbolic link: sabath writes nothing through it",
+              "a stage of this run made it: a run's own folders stay folders");
+}
+
+void make_real_folders(const fs::path& root, const fs::path& path) {
+  refuse_links(root, path);
+  base::make_directories(path);
+}
+
+std::string output_problem(const fs::path& root, const fs::path& file) {
+  if (const auto link = link_beneath(root, file.parent_path()))
+    return "is reached through a symbolic link: " + link->string();
+  std::error_code code;
+  const fs::file_status status = fs::symlink_status(file, code);
+  if (status.type() == fs::file_type::not_found) return "was not made";
+  if (status.type() == fs::file_type::symlink) return "is a symbolic link, not a file";
+  if (status.type() == fs::file_type::directory) return "is a folder, not a file";
+  if (status.type() != fs::file_type::regular) return "is not a regular file";
+  return {};
+}
+
+}  // namespace sabath::app
