@@ -63,10 +63,11 @@ std::string definitions_text(const std::vector<Document>& documents, std::size_t
   }
   std::string text;
   for (const auto& [digest, definition] : definitions) {
-    text += fmt::format("{}{} ({} runs, such as {})",
+    text += fmt::format("{}{} ({} run{}, such as {})",
                         text.empty() ? "" : ", ",
                         definition.first->recipe_name,
                         definition.second,
+                        definition.second == 1 ? "" : "s",
                         definition.first->run_id);
   }
   count = definitions.size();
@@ -189,14 +190,29 @@ std::string task_text(const Values& tasks) {
   return fmt::format("task ({})", fmt::join(distinct, ", "));
 }
 
-/// What must not differ between the runs, and does: "data", "parameter rate".
-std::vector<std::string> forbidden(const std::vector<RunRow>& runs,
-                                   const CommonTerms& terms,
-                                   const std::set<std::string>& allowed,
-                                   const catalog::Catalog& catalog) {
-  std::vector<std::string> found;
+/// What must not differ between the runs, and does.
+struct Forbidden {
+  std::vector<std::string> texts{};  ///< "data", "parameter rate"
+  std::vector<std::string> names{};  ///< as --across takes them
+
+  void add(std::string text, std::string name) {
+    texts.push_back(std::move(text));
+    names.push_back(std::move(name));
+  }
+  std::string text() const {
+    return fmt::format("{} differ{}", fmt::join(texts, ", "), texts.size() == 1 ? "s" : "");
+  }
+  std::string hint() const {
+    return fmt::format("--across {} compares them nevertheless", fmt::join(names, ","));
+  }
+};
+Forbidden forbidden(const std::vector<RunRow>& runs,
+                    const CommonTerms& terms,
+                    const std::set<std::string>& allowed,
+                    const catalog::Catalog& catalog) {
+  Forbidden found;
   if (const Values tasks = tasks_of(runs); !allowed.contains("task") && varies(tasks))
-    found.push_back(task_text(tasks));
+    found.add(task_text(tasks), "task");
   std::vector<std::string> keys{"data"};
   for (const std::string& name : terms.parameters) {
     if (!terms.execution.contains(name)) keys.push_back(name);
@@ -209,7 +225,7 @@ std::vector<std::string> forbidden(const std::vector<RunRow>& runs,
     // A parameter may be called like something else.
     const auto values = catalog.values_of(runs, is_parameter ? "param." + key : key);
     if (!values || !varies(*values)) continue;
-    found.push_back(is_parameter ? "parameter " + key : key);
+    found.add(is_parameter ? "parameter " + key : key, key);
   }
   return found;
 }
@@ -249,19 +265,27 @@ std::optional<CommonTerms> comparable(const std::vector<RunRow>& runs,
   std::size_t definitions = 0;
   const std::string text = definitions_text(documents, definitions);
   if (definitions > 1 && !allowed.contains("recipe")) {
-    refuse(told,
-           fmt::format("the runs are of {} definitions: {}; --across recipe compares them "
-                       "nevertheless",
-                       definitions,
-                       text));
+    CommonTerms parameters;
+    add_parameters(documents, parameters);
+    Forbidden differing = forbidden(runs, parameters, allowed, catalog);
+    const std::string too = differing.texts.empty() ? "" : "; " + differing.text() + ", too";
+    differing.names.insert(differing.names.begin(), "recipe");
+    refuse(
+        told,
+        fmt::format(
+            "the runs are of {} definitions: {}{}; {}", definitions, text, too, differing.hint()));
     return std::nullopt;
   }
   CommonTerms terms = common_terms(documents);
-  const std::vector<std::string> differing = forbidden(runs, terms, allowed, catalog);
-  if (differing.empty()) return terms;
+  const Forbidden differing = forbidden(runs, terms, allowed, catalog);
+  if (differing.texts.empty()) return terms;
+  const bool is_one = differing.texts.size() == 1;
   refuse(told,
-         fmt::format("{} differs, which affects the result; group by it, or compare --across it",
-                     fmt::join(differing, ", ")));
+         fmt::format("{}, which affect{} the result; group by {}, or {}",
+                     differing.text(),
+                     is_one ? "s" : "",
+                     is_one ? "it" : "them",
+                     differing.hint()));
   return std::nullopt;
 }
 

@@ -247,7 +247,7 @@ std::string complete_reason(const spec::Explanation& explanation) {
       sets.size() > 1 ? fmt::format("{} sets of changes are each sufficient: {}", sets.size(), text)
       : sets.front().size() > 1 ? fmt::format("only together {} make them differ", text)
                                 : text + " alone makes them differ";
-  if (!explanation.assumed.empty()) reason += ", if no change masks another";
+  if (!explanation.assumed.empty()) return reason + ", if no change masks another";
   if (!explanation.failed.empty()) {
     reason += fmt::format("; A failed with {}: whether that is sufficient is unknown",
                           text_of(explanation.failed));
@@ -301,6 +301,15 @@ std::string reason_of(const SufficientSets& found,
   }
 }
 
+/// A set that failed may be sufficient, too: then no change is necessary that is not in it. If no
+/// change masks another it is not, where the search is complete.
+bool is_necessary_known(const SufficientSets& found, bool is_monotone) {
+  if (is_monotone) return true;
+  return std::all_of(found.failed.begin(), found.failed.end(), [&](const ChangeSet& failed) {
+    return found.necessary.is_subset_of(failed);
+  });
+}
+
 void explain_changes(const ExplainRequest& request,
                      std::size_t count,
                      Hybrids& hybrids,
@@ -317,8 +326,12 @@ void explain_changes(const ExplainRequest& request,
   if (request.assume_monotone) explanation.assumed = "monotone";
   explanation.masking = hybrids.names(found.masking);
   explanation.failed = hybrids.names(found.failed);
-  // A set that failed may be sufficient, too.
-  if (found.failed.empty()) explanation.necessary = hybrids.names(found.necessary);
+  if (is_necessary_known(found, request.assume_monotone)) {
+    explanation.necessary = hybrids.names(found.necessary);
+  } else {
+    explanation.necessary.reset();
+    explanation.maybe_necessary = hybrids.names(found.necessary);
+  }
   explanation.unresolved = hybrids.names(found.unresolved);
   explanation.untried.sets = found.untried_count;
   explanation.untried.smallest = hybrids.names(found.untried);

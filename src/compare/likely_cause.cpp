@@ -4,6 +4,7 @@
 #include "session_differences.hpp"
 #include "step_clock.hpp"
 
+#include <sabath/spec/record_scope.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace sabath::compare {
@@ -214,34 +216,86 @@ std::map<std::string, int> attempts_joined(const spec::RunRecord& record) {
   return joined;
 }
 
-/// Why less, or something else, was to be expected of one of them; empty: nothing of the kind.
-std::string known_reason(const std::vector<Group>& groups,
-                         const spec::RunRecord& a,
-                         const spec::RunRecord& b) {
+/// That one went on from a checkpoint, and the other not in the same way; empty: it is not so.
+std::string checkpoint_text(const spec::RunRecord& a, const spec::RunRecord& b) {
+  const auto of_a = attempts_joined(a);
+  const auto of_b = attempts_joined(b);
+  if (of_a == of_b) return {};
+  const auto& more = of_a.empty() ? of_b : of_a;
+  return fmt::format("{} went on from a checkpoint in stage {}, which {} did not in the same way",
+                     of_a.empty() ? "B" : "A",
+                     more.begin()->first,
+                     of_a.empty() ? "A" : "B");
+}
+
+/// Why less was to be expected of one of them; empty: both are complete.
+std::string incomplete_text(const spec::RunRecord& a, const spec::RunRecord& b) {
   for (const spec::RunRecord* run : {&a, &b}) {
     if (run->state == spec::RunState::ok || run->state == spec::RunState::imported) continue;
     return fmt::format("{} is not complete ({}), which is cause enough",
                        run == &a ? "A" : "B",
                        spec::to_string(run->state));
   }
-  const auto of_a = attempts_joined(a);
-  const auto of_b = attempts_joined(b);
-  if (of_a != of_b) {
-    const auto& more = of_a.empty() ? of_b : of_a;
-    return fmt::format(
-        "{} went on from a checkpoint in stage {}, which {} did not in the same way: "
-        "what the code keeps in it, or does once more, is the likely cause",
-        of_a.empty() ? "B" : "A",
-        more.begin()->first,
-        of_a.empty() ? "A" : "B");
-  }
-  for (const Group& group : groups) {
-    const auto is_perturbation = [](const auto& item) { return item.starts_with("perturb_"); };
-    if (group.noun == "execution parameters" && groups.size() == 1 &&
-        std::all_of(group.items.begin(), group.items.end(), is_perturbation))
-      return "the perturbation that was asked for is the likely cause";
-  }
   return {};
+}
+
+bool are_perturbations(const std::vector<std::string>& parameters) {
+  return std::all_of(parameters.begin(), parameters.end(), [](const std::string& name) {
+    return name.starts_with("perturb_");
+  });
+}
+
+/// Differences of one kind change results in one way: one sentence tells of all. Empty: it changes
+/// none.
+std::string kind_of(const spec::FacetDifference& difference,
+                    const spec::RunRecord& a,
+                    const spec::RunRecord& b) {
+  const std::string& facet = difference.facet;
+  if (is_execution(difference, a, b)) return "execution parameters";
+  if (facet == "recipe" || facet == "data" || facet == "parameters") return "what was asked for";
+  if (is_of_program(difference)) return "programs";
+  if (is_of_threads(difference)) return "switches";
+  if (facet == "determinism") return difference.item == "sample_order" ? "order" : "switches";
+  if (facet == "libraries" && !is_of_library(difference)) return {};
+  return facet;
+}
+
+/// A file that the runs opened, of code elsewhere that is told to differ.
+bool is_of_told_code(const spec::FacetDifference& opened,
+                     const std::vector<spec::FacetDifference>& differences) {
+  if (opened.facet != spec::opened_facet) return false;
+  return std::any_of(differences.begin(), differences.end(), [&](const auto& other) {
+    if (other.facet != "code" || !spec::is_code_elsewhere(other.item)) return false;
+    const std::string name = other.item.substr(other.item.find(' ') + 1);
+    return opened.item.find("/" + name + "/") != std::string::npos;
+  });
+}
+
+/// Something around the recipe's folder is none of the files that the runs opened.
+bool has_unopened(const std::vector<std::string>& around, const std::vector<Group>& uncertain) {
+  return std::any_of(around.begin(), around.end(), [&](const std::string& name) {
+    return std::none_of(uncertain.begin(), uncertain.end(), [&](const Group& group) {
+      return group.noun == spec::opened_facet &&
+             std::any_of(group.items.begin(), group.items.end(), [&](const std::string& path) {
+               return path.ends_with("/" + name);
+             });
+    });
+  });
+}
+
+/// More than one thing that can change results differs.
+bool has_several_causes(const std::vector<spec::FacetDifference>& differences,
+                        bool other_around,
+                        bool other_checkpoint,
+                        const spec::RunRecord& a,
+                        const spec::RunRecord& b) {
+  std::set<std::string> kinds;
+  for (const spec::FacetDifference& difference : differences)
+    kinds.insert(is_of_told_code(difference, differences) ? "code" : kind_of(difference, a, b));
+  kinds.erase("");
+  if (other_around) kinds.insert("around");
+  if (other_checkpoint) kinds.insert("checkpoint");
+  return kinds.size() > 1;
 }
 
 /// Its packages are in no layer, and were not looked at.
@@ -264,30 +318,22 @@ bool has_python_of_host(const spec::RunRecord& record) {
   return first != libraries->items.end() && first->first.starts_with(python);
 }
 
-/// What the code may have used, where no other difference is. At least one group.
-std::string uncertain_conclusion(const std::vector<Group>& uncertain, const Beginning& beginning) {
-  std::string files;
-  std::string variables;
-  for (const Group& group : uncertain) {
-    const bool is_one = group.items.size() == 1;
-    if (group.noun == spec::opened_facet) {
-      files =
-          fmt::format("{} {} not the same for both", listed(group.items), is_one ? "was" : "were");
-    } else {
-      variables = fmt::format(
-          "{} {} between the sessions", listed(group.items), is_one ? "differs" : "differ");
-    }
+/// What the code may have used, where no other difference is.
+std::string uncertain_conclusion(const Group& group) {
+  const bool is_one = group.items.size() == 1;
+  if (group.noun == spec::opened_facet) {
+    return fmt::format("{} {} not the same for both, which is the likely cause",
+                       listed(group.items),
+                       is_one ? "was" : "were");
   }
-  if (variables.empty()) return files + ", which is the likely cause";
   return fmt::format(
-      "{}{}{}, which is the likely cause where the code reads it (of values only "
-      "digests are kept); not looked at: {}",
-      files,
-      files.empty() ? "" : ", and ",
-      variables,
-      fmt::join(beginning.not_looked_at, ", "));
+      "{} {} between the sessions, which is the likely cause where the code reads "
+      "it (of values only digests are kept)",
+      listed(group.items),
+      is_one ? "differs" : "differ");
 }
 
+/// Where one thing at most differs that can change results.
 std::string conclusion(const std::vector<Group>& groups,
                        const std::vector<Group>& uncertain,
                        const std::vector<spec::FacetDifference>& differences,
@@ -317,8 +363,10 @@ std::string conclusion(const std::vector<Group>& groups,
     return "the switches and numbers of threads that were set are the likely cause";
   }
   for (const Group& group : groups) {
-    if (group.noun == "execution parameters")
-      return execution_text(group.items, beginning, from_start);
+    if (group.noun != "execution parameters") continue;
+    return are_perturbations(group.items)
+               ? "the perturbation that was asked for is the likely cause"
+               : execution_text(group.items, beginning, from_start);
   }
   if (has(groups, "host")) {
     return "the processor, or what libraries choose for it, is the likely cause";
@@ -327,8 +375,8 @@ std::string conclusion(const std::vector<Group>& groups,
     return "what these variables lead to (other code, another language) is the likely cause";
   }
   if (has(groups, "launch")) return "the way it was started is the likely cause";
+  if (!uncertain.empty()) return uncertain_conclusion(uncertain.front());
   if (!groups.empty()) return "what differs between them is the likely cause";
-  if (!uncertain.empty()) return uncertain_conclusion(uncertain, beginning);
   if (!beginning.around.empty())
     return "that is the likely cause where the code uses it (what a stage names as "
            "{recipe}/../FILE is recorded)";
@@ -336,9 +384,8 @@ std::string conclusion(const std::vector<Group>& groups,
     return "initial weights that no seed decides are the likely cause";
   return fmt::format(
       "something that is not recorded or not determined, such as {}a race, an unseeded generator "
-      "or uninitialised memory, is the likely cause; not looked at: {}",
-      has_unknown_packages ? "packages of the host's Python, which is of no layer, " : "",
-      fmt::join(beginning.not_looked_at, ", "));
+      "or uninitialised memory, is the likely cause",
+      has_unknown_packages ? "packages of the host's Python, which is of no layer, " : "");
 }
 
 }  // namespace
@@ -386,17 +433,31 @@ std::string likely_cause(const Beginning& beginning,
   const bool from_start = (first != nullptr && first->from_start) ||
                           (earlier != nullptr && earlier->from_start) ||
                           (cascade.initial_weights && cascade.initial_weights->differs);
-  const std::string known = known_reason(groups, a, b);
-  return fmt::format("{}; {}: {}",
+  const std::string checkpoint = checkpoint_text(a, b);
+  if (!checkpoint.empty()) began.push_back(checkpoint);
+  const bool other_around = groups.empty() && has_unopened(around, uncertain);
+  const bool are_several = has_several_causes(differences, other_around, !checkpoint.empty(), a, b);
+  std::string concluded = incomplete_text(a, b);
+  if (concluded.empty() && are_several) {
+    concluded =
+        "one of these differences, or several together, may be the cause; 'sabath help explain' "
+        "says how to find out";
+  }
+  if (concluded.empty() && !checkpoint.empty())
+    concluded = "what the code keeps in it, or does once more, is the likely cause";
+  if (concluded.empty()) {
+    concluded = conclusion(groups,
+                           uncertain,
+                           differences,
+                           beginning,
+                           from_start,
+                           has_python_of_host(a) || has_python_of_host(b));
+  }
+  return fmt::format("{}; {}: {}; not looked at: {}",
                      what_differs(groups, uncertain, around),
                      fmt::join(began, "; "),
-                     known.empty() ? conclusion(groups,
-                                                uncertain,
-                                                differences,
-                                                beginning,
-                                                from_start,
-                                                has_python_of_host(a) || has_python_of_host(b))
-                                   : known);
+                     concluded,
+                     fmt::join(unseen, ", "));
 }
 
 }  // namespace sabath::compare

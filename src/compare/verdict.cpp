@@ -138,16 +138,25 @@ Requirement required_rung(const Side& a,
 }
 
 Judgement not_comparable(const std::vector<spec::FacetDifference>& forbidden) {
+  const auto name_of = [](const spec::FacetDifference& one) {
+    return fmt::format("{} {}", one.facet == "parameters" ? "parameter" : one.facet, one.item);
+  };
+  const auto quoted = [](const std::string& value) {
+    return value.empty() ? std::string("(absent)") : "'" + value + "'";
+  };
   const spec::FacetDifference& first = forbidden.front();
-  const bool is_parameter = first.facet == "parameters";
-  std::string reason = fmt::format("{} {} differs ('{}' in A, '{}' in B), which affects the result",
-                                   is_parameter ? "parameter" : first.facet,
-                                   first.item,
-                                   first.a,
-                                   first.b);
-  if (forbidden.size() > 1) reason += fmt::format("; so do {} more", forbidden.size() - 1);
-  reason += fmt::format("; --across {} compares them nevertheless",
-                        is_parameter ? first.item : first.facet);
+  std::string reason = fmt::format("{} differs ({} in A, {} in B), which affects the result",
+                                   name_of(first),
+                                   quoted(first.a),
+                                   quoted(first.b));
+  if (forbidden.size() == 2) reason += fmt::format("; so does {}", name_of(forbidden.back()));
+  if (forbidden.size() > 2) reason += fmt::format("; so do {} others", forbidden.size() - 1);
+  std::vector<std::string> across;
+  for (const spec::FacetDifference& one : forbidden) {
+    const std::string& name = one.facet == "parameters" ? one.item : one.facet;
+    if (std::find(across.begin(), across.end(), name) == across.end()) across.push_back(name);
+  }
+  reason += fmt::format("; --across {} compares them nevertheless", fmt::join(across, ","));
   return {spec::Verdict::not_comparable, reason};
 }
 

@@ -89,27 +89,27 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
   if (count >= countless) return fmt::format("more than 10^15 {}", many);
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
-std::string runs_text(const spec::UntriedChanges& untried) {
-  if (untried.most_runs <= untried.runs || untried.most_runs >= countless)
-    return counted(untried.runs, "run", "runs");
-  return fmt::format("{} to {} runs", untried.runs, untried.most_runs);
+
+/// How many runs are enough. A set that differs spares those that contain it.
+std::uint64_t enough_runs(const spec::UntriedChanges& untried) {
+  return std::max(untried.runs, untried.most_runs);
 }
 
-/// "about 4.8 s", "about 4.8 s to 9.6 s"; empty: not known, or of no use.
+std::string runs_text(const spec::UntriedChanges& untried) {
+  const std::uint64_t runs = enough_runs(untried);
+  return (runs >= countless ? "perhaps " : "at most ") + counted(runs, "run", "runs");
+}
+
+/// ", about 9.6 s": of as many runs; empty: not known, or of no use.
 std::string duration_text(const spec::UntriedChanges& untried) {
   // In nanoseconds 292 years are all that there is.
   constexpr double most_seconds = 100.0 * 365 * 24 * 3600;
-  const auto text = [](double seconds) {
-    return base::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(seconds)));
-  };
   if (!untried.seconds || untried.runs == 0) return {};
   const double of_all = *untried.seconds / static_cast<double>(untried.runs) *
-                        static_cast<double>(std::max(untried.runs, untried.most_runs));
+                        static_cast<double>(enough_runs(untried));
   if (of_all > most_seconds) return {};
-  std::string duration = ", about " + text(*untried.seconds);
-  if (untried.most_runs > untried.runs) duration += " to " + text(of_all);
-  return duration;
+  return ", about " + base::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                          std::chrono::duration<double>(of_all)));
 }
 
 void add_untried(LabelledLines& lines, const spec::Explanation& explanation) {
@@ -120,7 +120,7 @@ void add_untried(LabelledLines& lines, const spec::Explanation& explanation) {
               counted(untried.sets, "set of changes", "sets of changes") +
                   smallest_text(untried.smallest, untried.sets));
   }
-  const std::uint64_t budget = std::max(untried.runs, untried.most_runs);
+  const std::uint64_t budget = enough_runs(untried);
   const char* const other = explanation.assumed.empty() ? "; --assume-monotone needs fewer" : "";
   const std::string how = budget <= largest_budget
                               ? fmt::format("the same command with --budget {}", budget)
@@ -133,15 +133,27 @@ std::string_view label_of(const spec::Explanation& explanation) {
   return explanation.sufficient.empty() ? "no cause" : "INCOMPLETE";
 }
 
+std::string necessary_text(const spec::Explanation& explanation) {
+  if (explanation.necessary) {
+    return explanation.necessary->empty() ? "none: no change is in every sufficient set"
+                                          : text_of(*explanation.necessary);
+  }
+  constexpr std::size_t most = 3;
+  std::vector<std::string> failed;
+  for (std::size_t i = 0; i < std::min(explanation.failed.size(), most); ++i)
+    failed.push_back(text_of(explanation.failed[i]));
+  const std::size_t more = explanation.failed.size() - failed.size();
+  return fmt::format("unknown, since A failed with {}{}; in every sufficient set that is known: {}",
+                     fmt::join(failed, "; "),
+                     more == 0 ? "" : fmt::format("; {} more", more),
+                     text_of(explanation.maybe_necessary.value_or(spec::ChangeNames())));
+}
+
 std::string foot_text(const spec::Explanation& explanation) {
   LabelledLines foot(12);
   for (const spec::SufficientChanges& sufficient : explanation.sufficient)
     foot.add("sufficient", text_of(sufficient.changes) + reservation_of(sufficient));
-  if (explanation.complete) {
-    foot.add("necessary",
-             explanation.necessary.empty() ? "none: no change is in every sufficient set"
-                                           : text_of(explanation.necessary));
-  }
+  if (explanation.complete) foot.add("necessary", necessary_text(explanation));
   for (const spec::ChangeNames& set : explanation.masking)
     foot.add("masked", text_of(set) + ": agree with A, although some of these do not");
   for (const spec::ChangeNames& set : explanation.failed)

@@ -30,7 +30,8 @@ std::string level_text(const std::string& level) {
 
 std::string more_groups(std::size_t all) {
   if (all <= most_groups) return {};
-  return fmt::format("... and {} more groups (--json has them all)\n", all - most_groups);
+  const std::size_t more = all - most_groups;
+  return fmt::format("... and {} more group{} (--json has them all)\n", more, more == 1 ? "" : "s");
 }
 
 char letter(std::size_t number) {

@@ -238,8 +238,8 @@ std::string heat_text(const Groups& groups) {
     if (values.size() > most_cells) text += fmt::format(" +{}", values.size() - most_cells);
     text += "\n";
   }
-  if (groups.rows.size() > rows)
-    text += fmt::format("... and {} more groups\n", groups.rows.size() - rows);
+  const std::size_t more = groups.rows.size() - rows;
+  if (more > 0) text += fmt::format("... and {} more group{}\n", more, more == 1 ? "" : "s");
   return text;
 }
 

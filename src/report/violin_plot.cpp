@@ -168,8 +168,10 @@ std::string violin_description(const Groups& groups) {
   std::string text;
   for (std::size_t i = 0; i < std::min(groups.rows.size(), most_rows); ++i)
     text += (text.empty() ? "" : "; ") + row_text(groups.rows[i], finite_of(groups.rows[i]));
-  if (groups.rows.size() > most_rows)
-    text += fmt::format("; and {} more groups", groups.rows.size() - most_rows);
+  if (groups.rows.size() > most_rows) {
+    const std::size_t more = groups.rows.size() - most_rows;
+    text += fmt::format("; and {} more group{}", more, more == 1 ? "" : "s");
+  }
   return text + ".";
 }
 

@@ -47,6 +47,7 @@ static void describe(FieldWriter& io, const Explanation& explanation) {
   io("complete", explanation.complete);
   io("assumed", explanation.assumed);
   io("necessary", explanation.necessary);
+  io("maybe_necessary", explanation.maybe_necessary);
   io("masking", explanation.masking);
   io("failed", explanation.failed);
   io("unresolved", explanation.unresolved);

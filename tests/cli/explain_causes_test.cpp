@@ -179,6 +179,45 @@ TEST_CASE("cli: explain within a budget names no cause before all sets are tried
   }
 }
 
+TEST_CASE("cli: explain does not know what is necessary where a set that failed could change it") {
+  const Sabath sabath;
+  const std::vector<std::string> parameters{"order", "threads"};
+  // `threads` without `order` fails, and `order` alone changes the loss.
+  const std::string folder = sabath.shell_recipe(
+      "failing",
+      "[ {param.threads} -le {param.order} ] || exit 1; " + tell("{param.order}"),
+      keys(parameters));
+  run_both(sabath, folder, parameters);
+  const json found = explained(sabath);
+  check_complete(found, {{"parameter order"}});
+  CHECK(found["failed"] == json::parse(R"([["parameter threads"]])"));
+  CHECK_FALSE(found.contains("necessary"));
+  CHECK(found["maybe_necessary"] == json{"parameter order"});
+  const Answer text = sabath({"explain", "tag=a", "tag=b", "--budget", "0"});
+  INFO(text.output + text.errors);
+  CHECK(text.status == 0);
+  CHECK_THAT(text.output,
+             Contains("necessary   unknown, since A failed with parameter threads") &&
+                 Contains("whether that is sufficient is unknown") &&
+                 !Contains("no change is in every sufficient set"));
+}
+
+TEST_CASE("cli: explain knows what is necessary where no set that failed can change it") {
+  const Sabath sabath;
+  const std::vector<std::string> parameters{"order", "rate", "threads"};
+  const std::string folder = sabath.shell_recipe(
+      "apart",
+      "[ {param.threads} -le $(({param.order} + {param.rate} - 1)) ] || exit 1; " +
+          tell("$(({param.order} + 4 * {param.rate}))"),
+      keys(parameters));
+  run_both(sabath, folder, parameters);
+  const json found = explained(sabath);
+  check_complete(found, {{"parameter order"}, {"parameter rate"}});
+  CHECK(found["failed"] == json::parse(R"([["parameter threads"]])"));
+  CHECK(found["necessary"] == json::array());
+  CHECK_FALSE(found.contains("maybe_necessary"));
+}
+
 TEST_CASE("cli: explain may be told that nothing masks anything, and says that it rests on that") {
   const Sabath sabath;
   const std::vector<std::string> parameters{"a", "b", "c", "d", "e", "f"};

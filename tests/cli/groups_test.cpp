@@ -59,7 +59,9 @@ TEST_CASE("cli: a parameter that affects the result must be what is grouped by")
   run(sabath, {"--seeds", "1..2", "--set", "rate=2"});
   const json refused = compared(sabath, {"--by", "seed"});
   CHECK(refused["status"] == 4);
-  CHECK_THAT(refused["reason"].get<std::string>(), Contains("parameter rate differs"));
+  CHECK_THAT(refused["reason"].get<std::string>(),
+             Contains("parameter rate differs, which affects the result; group by it, or --across "
+                      "rate compares them nevertheless"));
   CHECK(refused["groups"].size() == 2);
   CHECK(refused["groups"][0]["runs"] == 2);
   const Answer sides = sabath({"compare", "recipe=noisy,rate=1", "recipe=noisy,rate=2"});

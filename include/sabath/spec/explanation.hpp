@@ -66,10 +66,12 @@ struct Explanation {
   std::vector<Hybrid> hybrids{};          ///< in the order in which they were made
   /// The smallest sets of changes that were seen to be sufficient; none contains another.
   std::vector<SufficientChanges> sufficient{};
-  bool complete = false;                  ///< `sufficient` has all minimal sets
-  std::string assumed{};                  ///< what `complete` rests on: "monotone", or nothing
-  ChangeNames necessary{};                ///< in every minimal set, if `complete`
-  std::vector<ChangeNames> masking{};     ///< agree with A, although a part of them does not
+  bool complete = false;  ///< `sufficient` has all minimal sets
+  std::string assumed{};  ///< what `complete` rests on: "monotone", or nothing
+  /// In every minimal set, if `complete`. Absent: a set that failed may change it.
+  std::optional<ChangeNames> necessary = ChangeNames();
+  std::optional<ChangeNames> maybe_necessary{};  ///< else: in every minimal set that is known
+  std::vector<ChangeNames> masking{};            ///< agree with A, although a part of them does not
   std::vector<ChangeNames> failed{};      ///< have no result, and may contain a sufficient part
   std::vector<ChangeNames> unresolved{};  ///< have no verdict
   UntriedChanges untried{};

@@ -109,6 +109,28 @@ TEST_CASE("compare: a pair that differs in what affects the result is not compar
   CHECK(compare_two(losses({1}), b, judging({"loss"}), wrong).result == Verdict::not_comparable);
 }
 
+TEST_CASE("compare: what --across must name is named whole") {
+  const Run a = losses({1});
+  Run b = losses({1});
+  b.record.recipe_definition.hex = "bb";
+  b.facet("parameters")["zz"] = "1";
+  const auto refused = [&](const Run& one, const Run& other, std::set<std::string> across) {
+    compare::Options options;
+    options.across = std::move(across);
+    return compare_two(one, other, judging({"loss"}), options);
+  };
+  CHECK(refused(a, b, {}).reason ==
+        "recipe definition differs ('sha256:aa' in A, 'sha256:bb' in B), which affects the result; "
+        "so does parameter zz; --across recipe,zz compares them nevertheless");
+  CHECK(refused(a, b, {"recipe"}).reason ==
+        "parameter zz differs ((absent) in A, '1' in B), which affects the result; --across zz "
+        "compares them nevertheless");
+  CHECK(refused(a, b, {"recipe", "zz"}).result == Verdict::pass);
+  b.record.recipe_name = "other";
+  CHECK_THAT(refused(a, b, {}).reason,
+             Contains("; so do 2 others; --across recipe,zz compares them nevertheless"));
+}
+
 TEST_CASE("compare: other data and another recipe may be compared when asked") {
   Run b = losses({1});
   b.facet("data")["train"] = "other";

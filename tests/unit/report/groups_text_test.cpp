@@ -87,10 +87,15 @@ TEST_CASE("groups: names from outside are made printable, and many groups are co
   comparison.groups[0].levels = {"\x1b[31mred"};
   CHECK_THAT(report::groups_text(comparison), !Contains("\x1b"));
   auto& metric = comparison.metrics.front();
-  while (metric.rows.size() < 1000) {
-    metric.rows.push_back(metric.rows.front());
-    comparison.groups.push_back({{"host" + std::to_string(metric.rows.size())}, 2});
-  }
+  const auto grow_to = [&](std::size_t groups) {
+    while (metric.rows.size() < groups) {
+      metric.rows.push_back(metric.rows.front());
+      comparison.groups.push_back({{"host" + std::to_string(metric.rows.size())}, 2});
+    }
+  };
+  grow_to(41);
+  CHECK_THAT(report::groups_text(comparison), Contains("and 1 more group (--json has them all)"));
+  grow_to(1000);
   const std::string text = report::groups_text(comparison);
   CHECK_THAT(text, Contains("and 960 more groups"));
   CHECK(text.size() < 20'000);

@@ -95,7 +95,7 @@ TEST_CASE("formats: the schema of an explanation has exactly the keys that are w
   explanation.hybrids = {
       {{"seed"}, "tiny-1", true, spec::Verdict::fail, "why", spec::Verdict::pass}};
   explanation.sufficient = {{{"seed"}, true, true}};
-  explanation.necessary = explanation.cause = {"seed"};
+  explanation.necessary = explanation.maybe_necessary = explanation.cause = {"seed"};
   explanation.masking = explanation.failed = explanation.unresolved = {{"seed", "code"}};
   explanation.untried = {1, {{"code"}}, 2, 0.5, 3};
   SchemaChecker schema("explanation");
