@@ -55,7 +55,8 @@ RunValues values_of(const spec::BaselineMetric& reference) {
 
 std::string value_text(double value, const std::string& whole) {
   if (!whole.empty()) return whole;
-  return std::abs(value) < 0x1p64 ? base::text_of({value}) : fmt::format("{}", value);
+  return std::abs(value) < base::first_shortened_whole ? base::text_of({value})
+                                                       : fmt::format("{}", value);
 }
 
 std::optional<Ends> ends_of(const RunValues& metric) {

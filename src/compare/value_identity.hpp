@@ -31,7 +31,7 @@ std::vector<base::ExactNumber> exact_values(const RunValues& metric);
 /// As if each value were that of a run.
 RunValues values_of(const spec::BaselineMetric& reference);
 
-/// All digits of a whole number below 2^64, else the shortest text that gives the same double.
+/// All digits of a whole number below 10^21, else the shortest text that gives the same double.
 std::string value_text(double value, const std::string& whole);
 
 /// The least and the largest of the finite values.
