@@ -109,6 +109,10 @@ void set_integers(nlohmann::ordered_json& json, const BaselineMetric& metric) {
   if (!digits.is_one()) return;
   set_integer(json["mean"], digits.min);
   set_integer(json["median"], digits.min);
+  if (!metric.bounds || metric.bounds->low != metric.bounds->high) return;
+  if (metric.bounds->rule == reviewed) return;
+  set_integer(json["bounds"]["low"], digits.min);
+  set_integer(json["bounds"]["high"], digits.min);
 }
 
 }  // namespace

@@ -38,9 +38,12 @@ TEST_CASE("baseline: whole numbers are written with all digits, and read again")
   metric.whole = {"9007199254740993", "9007199254740993"};
   metric.mean = metric.median = metric.min = metric.max = 9007199254740992.0;
   metric.sd = metric.mad = 0;
+  metric.bounds = spec::Bounds{metric.min, metric.max, "median"};
   const json written = json::parse(to_json(baseline).dump())["entries"][0]["metrics"][0];
   for (const char* name : {"mean", "median", "min", "max"})
     CHECK(written[name].dump() == "9007199254740993");
+  CHECK(written["bounds"]["low"].dump() == "9007199254740993");
+  CHECK(written["bounds"]["high"].dump() == "9007199254740993");
   CHECK(written["values"].dump() == "[9007199254740993,9007199254740993]");
   CHECK(spec::parse_baseline(to_json(baseline).dump(), "b.json") == baseline);
   // One that differs: the mean is rounded.
