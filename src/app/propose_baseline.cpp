@@ -69,10 +69,11 @@ void set_margin(const spec::MetricSpec& spec, BaselineMetric& metric) {
 
 void note_outliers(const BaselineMetric& metric, BaselineEntry& entry) {
   for (const std::size_t i : compare::outliers(metric.values)) {
+    const std::string whole = metric.whole ? (*metric.whole)[i] : std::string();
     entry.notes.push_back(fmt::format("{} of {} lies apart: {} (median {})",
                                       metric.name,
                                       entry.runs[i].run_id,
-                                      metric.values[i],
+                                      whole.empty() ? fmt::format("{}", metric.values[i]) : whole,
                                       metric.median));
   }
 }
@@ -88,7 +89,7 @@ void add_notes(const JudgedGroup& group, BaselineEntry& entry) {
   for (const BaselineMetric& metric : entry.metrics) {
     if (metric.n == 0) entry.notes.push_back(metric.name + ": no finite value");
     note_outliers(metric, entry);
-    const bool varies = metric.min < metric.max;
+    const bool varies = metric.sd > 0;
     if (varies && !metric.performance && !metric.margin) {
       entry.notes.push_back(fmt::format(
           "{} has no margin: groups of runs will be INCONCLUSIVE (a 'margin' in the recipe, or "

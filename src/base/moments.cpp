@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace sabath::base {
 
@@ -47,6 +48,22 @@ Moments moments(std::span<const double> values) {
   }
   const double variance = std::max(0.0, (squares - rest * rest / count) / (count - 1));
   result.sd = std::max(std::sqrt(variance) * unit, std::numeric_limits<double>::denorm_min());
+  return result;
+}
+
+Moments exact_moments(std::span<const ExactNumber> numbers) {
+  std::vector<double> values;
+  std::vector<double> from_first;
+  bool has_rest = false;
+  for (const ExactNumber& number : numbers) {
+    const ExactNumber& first = numbers.front();
+    values.push_back(number.value);
+    from_first.push_back((number.value - first.value) + (number.rest - first.rest));
+    has_rest = has_rest || number.rest != 0;
+  }
+  Moments result = moments(values);
+  const double sd = has_rest ? moments(from_first).sd : result.sd;
+  if (!std::isnan(sd)) result.sd = sd;
   return result;
 }
 

@@ -1,3 +1,4 @@
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/value_order.hpp>
 
 #include <algorithm>
@@ -9,23 +10,24 @@
 namespace sabath::base {
 namespace {
 
-std::optional<double> number_of(std::string_view text) {
+std::optional<ExactNumber> number_of(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (text.empty() || error != std::errc{} || stop != end || std::isnan(number))
     return std::nullopt;
-  return number;
+  return exact_decimal(text, number).value_or(ExactNumber{number});
 }
 
 }  // namespace
 
 bool value_before(std::string_view a, std::string_view b) {
-  const std::optional<double> number_a = number_of(a);
-  const std::optional<double> number_b = number_of(b);
-  const auto key = [](std::string_view text, const std::optional<double>& number) {
+  const std::optional<ExactNumber> number_a = number_of(a);
+  const std::optional<ExactNumber> number_b = number_of(b);
+  const auto key = [](std::string_view text, const std::optional<ExactNumber>& number) {
     const int kind = number ? 0 : text.empty() ? 2 : 1;
-    return std::tuple(kind, number.value_or(0), text);
+    const ExactNumber exact = number.value_or(ExactNumber{});
+    return std::tuple(kind, exact.value, exact.rest, text);
   };
   return key(a, number_a) < key(b, number_b);
 }

@@ -1,6 +1,7 @@
 #include "selection.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/spec/parameter.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -90,7 +91,7 @@ void add_comparison(Condition& condition, const Column& column, std::string_view
 }
 
 /// Of numbers any way to write them: "1e-2" is kept as "0.01", and 1000000 as "1e+06" where it may
-/// have a fraction.
+/// have a fraction. Whole numbers that one double is nearest to are different values.
 void add_parameter(Condition& condition, const std::string& name, std::string_view value) {
   condition.texts.push_back(name);
   double number = 0;
@@ -98,14 +99,16 @@ void add_parameter(Condition& condition, const std::string& name, std::string_vi
   const auto [stop, error] = std::from_chars(value.data(), end, number);
   if (value.empty() || error != std::errc{} || stop != end)
     return add_comparison(condition, parameter, value);
+  const auto exact = base::exact_decimal(value, number);
+  if (!exact) return add_comparison(condition, parameter, value);
   condition.sql += std::string(parameter.before) + " in (?, ?, ?)" + std::string(parameter.after);
-  constexpr double most_exact = 9e15;
-  const bool is_whole = std::trunc(number) == number && std::abs(number) < most_exact;
-  const std::string real = spec::to_string(spec::ParameterValue(number));
+  const std::string whole = std::trunc(number) == number && std::abs(number) < 0x1p64
+                                ? base::text_of(*exact)
+                                : std::string(value);
   condition.texts.emplace_back(value);
-  condition.texts.push_back(real);
-  condition.texts.push_back(
-      is_whole ? spec::to_string(spec::ParameterValue(static_cast<std::int64_t>(number))) : real);
+  condition.texts.push_back(exact->rest == 0 ? spec::to_string(spec::ParameterValue(number))
+                                             : whole);
+  condition.texts.push_back(number == 0 ? "0" : whole);
 }
 
 /// The operator of a term that has another one than '='. The '~' of "@last~1" is none.

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace sabath::collect {
 namespace {
 
+/// Points of several processes in one log are not in order, by less than that.
+constexpr double most_disorder_s = 1;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// What the times of one stream say. They are taken from one series, the first of which a point has
@@ -21,12 +24,14 @@ struct Stream {
   base::SeriesId reference{};
   base::SeriesPoint first{};  ///< since the steps began (anew)
   base::SeriesPoint last{};
-  double steps = 0;  ///< before that, and how long they took
+  bool is_torn = false;  ///< times went back since then
+  double steps = 0;      ///< before that, and how long they took
   double steps_s = 0;
   double epoch_before_s = unknown;  ///< when the epoch before the last point's had ended
   std::int64_t epoch_before = base::no_step;
   std::uint64_t epoch_points = 0;  ///< of the last point's epoch, and the most that one has had
   std::uint64_t most_epoch_points = 0;
+  std::optional<base::SeriesPoint> back{};  ///< the first whose time lies before the last one's
 };
 
 struct Series {
@@ -35,12 +40,27 @@ struct Series {
   const spec::MetricSpec* target = nullptr;  ///< the metric, if it has one
   bool is_length = false;                    ///< of intervals: points at their ends alone
   bool counts_samples = false;               ///< its steps are numbers of samples
+  std::optional<base::SeriesPoint> timed{};  ///< the last point of the first rank
   bool is_reached = false;
   base::SeriesPoint reached{};
 };
 
 bool reaches(const spec::MetricSpec& metric, double value) {
   return metric.better == spec::Better::lower ? value <= *metric.target : value >= *metric.target;
+}
+
+bool is_back(const base::SeriesPoint& last, const base::SeriesPoint& point) {
+  return point.time_s < last.time_s - most_disorder_s;
+}
+
+std::string back_text(const base::SeriesPoint& point) {
+  std::string text = "times go back";
+  if (point.step != base::no_step) {
+    text += " at step " + std::to_string(point.step);
+  } else if (point.epoch != base::no_step) {
+    text += " at epoch " + std::to_string(point.epoch);
+  }
+  return text + ": the time per step across it, and to a target, is not known";
 }
 
 }  // namespace
@@ -88,12 +108,20 @@ struct DerivedMetrics::State {
   static void count_steps(Stream& stream) {
     if (stream.first.step == base::no_step || stream.last.step <= stream.first.step) return;
     const double seconds = stream.last.time_s - stream.first.time_s;
-    if (!(seconds > 0)) return;
+    if (stream.is_torn || !(seconds > 0)) return;
     stream.steps += static_cast<double>(stream.last.step - stream.first.step);
     stream.steps_s += seconds;
   }
 
+  /// Are the times of the series in order?
+  static void check_order(Stream& stream, Series& series, const base::SeriesPoint& point) {
+    if (series.timed && series.timed->rank != point.rank) return;
+    if (series.timed && is_back(*series.timed, point) && !stream.back) stream.back = point;
+    series.timed = point;
+  }
+
   void take_time(Stream& stream, base::SeriesId id, const base::SeriesPoint& point) {
+    check_order(stream, series[static_cast<std::size_t>(id)], point);
     if (!(stream.start_s <= point.time_s)) stream.start_s = point.time_s;
     if (!stream.has_reference) {
       stream.has_reference = true;
@@ -105,6 +133,9 @@ struct DerivedMetrics::State {
     if (point.step != base::no_step && point.step < stream.last.step) {
       count_steps(stream);
       stream.first = point;
+      stream.is_torn = false;
+    } else if (is_back(stream.last, point)) {
+      stream.is_torn = true;
     }
     ++stream.epoch_points;
     stream.last = point;
@@ -128,6 +159,7 @@ struct DerivedMetrics::State {
     const Stream& stream = streams[one.stream];
     const std::string metric = "metric '" + one.target->name + "'";
     if (!one.is_reached) return metric + " did not reach its target";
+    if (stream.back) return {};  // which is told of the stream
     const double start_s = std::isnan(stream.told_start_s) ? stream.start_s : stream.told_start_s;
     const double seconds = one.reached.time_s - start_s;
     constexpr double ten_years_s = 3e8;
@@ -189,6 +221,9 @@ std::vector<std::string> DerivedMetrics::finish() {
   for (Stream& stream : state_->streams)
     state_->finish(stream);
   std::vector<std::string> notes;
+  for (const Stream& stream : state_->streams) {
+    if (stream.back) notes.push_back(back_text(*stream.back));
+  }
   for (const Series& series : state_->series) {
     if (series.target == nullptr) continue;
     const std::string note = state_->finish(series);

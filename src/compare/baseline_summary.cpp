@@ -1,3 +1,5 @@
+#include "value_identity.hpp"
+
 #include <sabath/compare/baseline_verdict.hpp>
 
 #include <boost/math/distributions/students_t.hpp>
@@ -58,7 +60,7 @@ bool is_near(double a, double b, double scale) {
 
 void summarise(spec::BaselineMetric& metric) {
   const std::vector<double> finite = finite_of(metric.values);
-  const Moments found = moments(finite);
+  const Moments found = base::exact_moments(exact_values(values_of(metric)));
   metric.n = found.n;
   metric.mean = found.mean;
   metric.sd = found.sd;

@@ -188,9 +188,10 @@ BaselineVerdict judge_reviewed(const spec::Bounds& bounds, const std::vector<Val
 
 BaselineVerdict judge_one(const BaselineMetric& reference,
                           double value,
+                          const std::string& digits,
                           const std::vector<double>& references) {
   const PredictionVerdict predicted =
-      judge_prediction(value, moments(references), prediction_alpha);
+      judge_prediction(value, moments(references), prediction_alpha, digits);
   BaselineVerdict verdict{predicted.verdict, "prediction interval", predicted.reason, {}, {}};
   if (predicted.p) verdict.chance = Chance{*predicted.p, prediction_alpha};
   const auto& bounds = reference.bounds;
@@ -206,14 +207,20 @@ BaselineVerdict judge_one(const BaselineMetric& reference,
   return verdict;
 }
 
+/// The recipe's goes before the baseline's own.
+std::optional<double> margin_of(const BaselineMetric& reference,
+                                std::size_t samples,
+                                const BaselineTerms& terms) {
+  return terms.margin || samples < fewest_for_margin ? terms.margin : reference.margin;
+}
+
 BaselineVerdict judge_many(const BaselineMetric& reference,
                            const std::vector<double>& values,
                            const std::vector<double>& references,
                            const BaselineTerms& terms) {
   const Moments of_runs = moments(values);
   const Moments of_baseline = moments(references);
-  std::optional<double> margin = terms.margin;
-  if (!margin && references.size() >= fewest_for_margin) margin = reference.margin;
+  const std::optional<double> margin = margin_of(reference, references.size(), terms);
   const GroupVerdict judged = judge_groups(of_runs, of_baseline, margin, group_alpha);
   std::string reason = fmt::format(
       "mean {:.6g}, of the baseline {:.6g}: {}", of_runs.mean, of_baseline.mean, judged.reason);
@@ -236,11 +243,21 @@ BaselineVerdict judge_statistics(const BaselineMetric& reference,
     seeds.push_back(run.seed);
   }
   const std::vector<double> references = by_seed(reference.values, terms.seeds);
+  RunValues all = values_of(reference);
+  for (const Value& run : runs) {
+    all.values.emplace_back(run.value);
+    all.whole.push_back(run.whole);
+  }
+  // A baseline of one value is held to a rung.
+  if (const auto found = judge_digits(all, margin_of(reference, references.size(), terms), false))
+    return {found->verdict, "equivalence", found->reason, {}, {}};
   std::vector<double> samples = by_seed(values, seeds);
   const bool repeats_a_seed = is_one(seeds) && !is_one(terms.seeds);
   if (repeats_a_seed) samples = {moments(values).mean};
-  BaselineVerdict verdict = samples.size() == 1 ? judge_one(reference, samples.front(), references)
-                                                : judge_many(reference, samples, references, terms);
+  const std::string digits = runs.size() == 1 ? runs.front().whole : std::string();
+  BaselineVerdict verdict = samples.size() == 1
+                                ? judge_one(reference, samples.front(), digits, references)
+                                : judge_many(reference, samples, references, terms);
   if (samples.size() < values.size() || references.size() < reference.values.size()) {
     verdict.reason += fmt::format(
         "; runs of one seed count once: {} of {} runs, {} of {} of the "

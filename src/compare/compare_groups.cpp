@@ -376,8 +376,10 @@ std::optional<double> judge_single(const GroupsToCompare& request,
     set(metric, Verdict::inconclusive, "a prediction interval wants a value of every run");
     return std::nullopt;
   }
-  const PredictionVerdict found =
-      judge_prediction(samples[single].front(), moments(samples[1 - single]), prediction_alpha);
+  const PredictionVerdict found = judge_prediction(samples[single].front(),
+                                                   moments(samples[1 - single]),
+                                                   prediction_alpha,
+                                                   metric.rows[single].min_digits);
   if (found.interval) {
     metric.prediction_low = found.interval->low;
     metric.prediction_high = found.interval->high;
@@ -407,6 +409,8 @@ bool judge_plainly(const GroupsToCompare& request,
                    const Grouping& grouping,
                    spec::MetricGroups& metric) {
   const std::uint64_t without = without_value(metric, request.runs);
+  const bool is_uniform = std::all_of(
+      metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.distinct <= 1; });
   if (!values.conflict.empty()) {
     set(metric, Verdict::inconclusive, values.conflict);
   } else if (without == request.runs) {
@@ -423,19 +427,8 @@ bool judge_plainly(const GroupsToCompare& request,
     judge_rung(request, values, metric);
   } else if (metric.identical_across) {
     set(metric, Verdict::pass, fmt::format("all {} runs have one value", request.runs - without));
-  } else if (const auto apart = apart_in_digits_alone(values);
-             apart && values.margin && *apart <= *values.margin) {
-    set(metric,
-        Verdict::pass,
-        ends_of(values)->text() + fmt::format(", within the margin {}", *values.margin));
-  } else if (apart) {
-    const bool is_uniform = std::all_of(
-        metric.rows.begin(), metric.rows.end(), [](const auto& row) { return row.distinct <= 1; });
-    set(metric,
-        is_uniform ? Verdict::fail : Verdict::inconclusive,
-        fmt::format("{} different whole numbers are nearest to one double, so that no test tells "
-                    "them apart",
-                    metric.distinct));
+  } else if (const auto found = judge_digits(values, values.margin, is_uniform)) {
+    set(metric, found->verdict, found->reason);
   } else if (grouping.groups.size() > most_tested_groups) {
     set(metric,
         Verdict::inconclusive,

@@ -167,7 +167,10 @@ GroupVerdict judge_groups(const Moments& a,
   return result;
 }
 
-PredictionVerdict judge_prediction(double value, const Moments& reference, double alpha) {
+PredictionVerdict judge_prediction(double value,
+                                   const Moments& reference,
+                                   double alpha,
+                                   const std::string& digits) {
   constexpr std::uint64_t fewest = 5;
   PredictionVerdict result;
   if (reference.n < fewest) {
@@ -187,7 +190,7 @@ PredictionVerdict judge_prediction(double value, const Moments& reference, doubl
   result.p = prediction_p(value, reference);
   result.verdict = inside ? spec::Verdict::pass : spec::Verdict::fail;
   result.reason = fmt::format("{} {} [{}, {}], where one more run lies with {:g} % (n = {})",
-                              value,
+                              digits.empty() ? fmt::format("{}", value) : digits,
                               inside ? "lies in" : "lies outside",
                               result.interval->low,
                               result.interval->high,

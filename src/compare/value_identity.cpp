@@ -1,5 +1,7 @@
 #include "value_identity.hpp"
 
+#include <sabath/base/moments.hpp>
+
 #include <fmt/format.h>
 
 #include <bit>
@@ -33,9 +35,28 @@ base::ExactNumber exact_value(double value, const std::string& whole) {
   return whole.empty() ? nearest : base::exact_decimal(whole, value).value_or(nearest);
 }
 
+std::vector<base::ExactNumber> exact_values(const RunValues& metric) {
+  std::vector<base::ExactNumber> numbers;
+  for (std::size_t run = 0; run < metric.values.size(); ++run) {
+    if (!metric.values[run] || !std::isfinite(*metric.values[run])) continue;
+    const std::string whole = metric.whole.empty() ? std::string() : metric.whole[run];
+    numbers.push_back(exact_value(*metric.values[run], whole));
+  }
+  return numbers;
+}
+
+RunValues values_of(const spec::BaselineMetric& reference) {
+  RunValues values;
+  values.values.assign(reference.values.begin(), reference.values.end());
+  values.whole = reference.whole.value_or(std::vector<std::string>{});
+  values.whole.resize(values.values.size());
+  return values;
+}
+
 std::string value_text(double value, const std::string& whole) {
   if (!whole.empty()) return whole;
-  return std::abs(value) < 0x1p64 ? base::text_of({value}) : fmt::format("{}", value);
+  return std::abs(value) < base::first_shortened_whole ? base::text_of({value})
+                                                       : fmt::format("{}", value);
 }
 
 std::optional<Ends> ends_of(const RunValues& metric) {
@@ -65,10 +86,24 @@ std::string Ends::text() const {
   return fmt::format("lie between {} and {}", least_text, most_text);
 }
 
-std::optional<double> apart_in_digits_alone(const RunValues& metric) {
+std::optional<DigitsVerdict> judge_digits(const RunValues& metric,
+                                          std::optional<double> margin,
+                                          bool is_uniform) {
   if (!differ_in_digits_alone(metric)) return std::nullopt;
   const Ends ends = ends_of(metric).value_or(Ends{});
-  return ends.most.rest - ends.least.rest;
+  if (margin && ends.most.rest - ends.least.rest <= *margin) {
+    return DigitsVerdict{spec::Verdict::pass,
+                         ends.text() + fmt::format(", within the margin {}", *margin)};
+  }
+  std::set<Identity> numbers;
+  for (std::size_t run = 0; run < metric.values.size(); ++run) {
+    if (metric.values[run]) numbers.insert(identity_of(metric, run));
+  }
+  return DigitsVerdict{
+      is_uniform ? spec::Verdict::fail : spec::Verdict::inconclusive,
+      fmt::format("{} different whole numbers are nearest to one double, so that no test tells "
+                  "them apart",
+                  numbers.size())};
 }
 
 void add_digits(const std::vector<std::size_t>& group_of_run,
@@ -82,6 +117,7 @@ void add_digits(const std::vector<std::size_t>& group_of_run,
   }
   for (std::size_t g = 0; g < rows.size(); ++g) {
     const auto ends = ends_of(groups[g]);
+    if (rows[g].sd) rows[g].sd = base::exact_moments(exact_values(groups[g])).sd;
     if (ends && ends->least.rest != 0) rows[g].min_digits = ends->least_text;
     if (ends && ends->most.rest != 0) rows[g].max_digits = ends->most_text;
   }

@@ -2,6 +2,7 @@
 
 #include <sabath/base/exact_number.hpp>
 #include <sabath/compare/compare_groups.hpp>
+#include <sabath/spec/baseline.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,13 @@ bool differ_in_digits_alone(const RunValues& metric);
 /// A value with the digits that belong to it: `whole` is empty where the double has all.
 base::ExactNumber exact_value(double value, const std::string& whole);
 
-/// All digits of a whole number below 2^64, else the shortest text that gives the same double.
+/// Those that are finite.
+std::vector<base::ExactNumber> exact_values(const RunValues& metric);
+
+/// As if each value were that of a run.
+RunValues values_of(const spec::BaselineMetric& reference);
+
+/// All digits of a whole number below 10^21, else the shortest text that gives the same double.
 std::string value_text(double value, const std::string& whole);
 
 /// The least and the largest of the finite values.
@@ -39,10 +46,18 @@ struct Ends {
 /// Nothing where no value is finite.
 std::optional<Ends> ends_of(const RunValues& metric);
 
-/// How far the least and the largest are apart; nothing unless they differ in digits alone.
-std::optional<double> apart_in_digits_alone(const RunValues& metric);
+/// What is to say of values that differ in digits alone; nothing for all others. PASS within the
+/// margin; else FAIL where `is_uniform`: each group has one value; else INCONCLUSIVE.
+struct DigitsVerdict {
+  spec::Verdict verdict = spec::Verdict::inconclusive;
+  std::string reason{};
+};
+std::optional<DigitsVerdict> judge_digits(const RunValues& metric,
+                                          std::optional<double> margin,
+                                          bool is_uniform);
 
-/// The digits of each group's least and largest value where doubles have them not.
+/// The digits of each group's least and largest value where doubles have them not, and the standard
+/// deviation of the numbers themselves.
 void add_digits(const std::vector<std::size_t>& group_of_run,
                 const RunValues& metric,
                 std::vector<spec::GroupRow>& rows);

@@ -1,5 +1,6 @@
 #include "axis.hpp"
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ std::vector<std::string> texts_apart(const std::vector<double>& values) {
   for (int digits = usual; digits <= most_digits; ++digits) {
     texts.clear();
     for (const double value : values)
-      texts.push_back(std::trunc(value) == value && std::abs(value) < 0x1p64
+      texts.push_back(std::trunc(value) == value && std::abs(value) < base::first_shortened_whole
                           ? number_text(value)
                           : fmt::format("{:.{}g}", value, digits));
     if (!read_alike(values, texts)) break;

@@ -52,12 +52,19 @@ std::string seeds_text(const BaselineEntry& entry) {
   return fmt::format(", {} seeds", seeds.size());
 }
 
+/// A number about the values: one that is rounded has not the digits of a whole number.
+std::string about_text(const BaselineMetric& metric, double value) {
+  const spec::BaselineDigits digits = spec::digits_of(metric);
+  if (digits.min.empty() && digits.max.empty()) return number_text(value);
+  return digits.is_one() ? digits.min : fmt::format("{:.6g}", value);
+}
+
 std::string bounds_text(const BaselineMetric& metric) {
   if (!metric.bounds) return "";
-  return fmt::format("[{}, {}]{}",
-                     number_text(metric.bounds->low),
-                     number_text(metric.bounds->high),
-                     metric.bounds->rule == spec::reviewed ? " reviewed" : "");
+  const auto& [low, high, rule] = *metric.bounds;
+  if (rule == spec::reviewed)
+    return fmt::format("[{}, {}] reviewed", number_text(low), number_text(high));
+  return fmt::format("[{}, {}]", about_text(metric, low), about_text(metric, high));
 }
 
 std::string metrics_table(const BaselineEntry& entry) {
@@ -71,14 +78,15 @@ std::string metrics_table(const BaselineEntry& entry) {
                    {"bounds", Align::left},
                    {"margin", Align::right}});
   for (const BaselineMetric& metric : entry.metrics) {
-    const auto moment = [&](double value) { return metric.n == 0 ? "-" : number_text(value); };
+    const auto shown = [&](const std::string& text) { return metric.n == 0 ? "-" : text; };
+    const spec::BaselineDigits digits = spec::digits_of(metric);
     table.add({printable(metric.name),
                std::to_string(metric.n),
-               moment(metric.mean),
-               moment(metric.sd),
-               moment(metric.median),
-               moment(metric.min),
-               moment(metric.max),
+               shown(mean_text(metric)),
+               shown(number_text(metric.sd)),
+               shown(about_text(metric, metric.median)),
+               shown(digits.min.empty() ? number_text(metric.min) : digits.min),
+               shown(digits.max.empty() ? number_text(metric.max) : digits.max),
                metric.performance ? "performance" : bounds_text(metric),
                metric.margin ? number_text(*metric.margin) : ""});
   }
@@ -166,7 +174,7 @@ std::string drift_of(const std::vector<const BaselineEntry*>& entries, const std
                printable(entry->accepted->by),
                entry->holds_for.recipe_definition.hex.substr(0, 8),
                std::to_string(metric->n),
-               metric->n == 0 ? "-" : number_text(metric->mean),
+               metric->n == 0 ? "-" : mean_text(*metric),
                metric->n == 0 ? "-" : number_text(metric->sd),
                last == nullptr ? "" : shift_text(*metric, *last),
                last == nullptr ? "" : shift_text(*metric, *first)});
@@ -210,6 +218,10 @@ std::string drift_text(const Baseline& baseline) {
 }
 
 }  // namespace
+
+std::string mean_text(const BaselineMetric& metric) {
+  return about_text(metric, metric.mean);
+}
 
 std::string baseline_text(const Baseline& baseline, bool drift) {
   LabelledLines lines(label_width, columns);

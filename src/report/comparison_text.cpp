@@ -2,6 +2,7 @@
 #include "labelled_lines.hpp"
 #include "performance_table.hpp"
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
@@ -255,7 +256,7 @@ std::string left_out_text(const Comparison& comparison) {
 }  // namespace
 
 std::string number_text(double value) {
-  const bool is_whole = std::abs(value) < 0x1p64 && std::trunc(value) == value;
+  const bool is_whole = std::abs(value) < base::first_shortened_whole && std::trunc(value) == value;
   return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
 }
 

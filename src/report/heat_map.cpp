@@ -3,6 +3,7 @@
 #include "plots.hpp"
 #include "svg.hpp"
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -60,6 +61,50 @@ std::size_t shade_of(const Extremes& extremes, double value) {
   return std::min(static_cast<std::size_t>(share * shades), shades - 1);
 }
 
+base::ExactNumber exact_at(const Groups::Row& row, std::size_t i) {
+  const base::ExactNumber nearest{*row.values[i]};
+  if (i >= row.whole.size() || row.whole[i].empty()) return nearest;
+  return base::exact_decimal(row.whole[i], nearest.value).value_or(nearest);
+}
+
+std::string text_at(const Groups::Row& row, std::size_t i) {
+  const bool is_whole = i < row.whole.size() && !row.whole[i].empty();
+  return is_whole ? row.whole[i] : fmt::format("{}", *row.values[i]);
+}
+
+/// Whole numbers that no double holds are coloured by how far they lie from the first one.
+Groups coloured_by(const Groups& groups) {
+  if (count_distinct(groups) == classes_of(groups).size()) return groups;
+  Groups result = groups;
+  std::optional<base::ExactNumber> first;
+  for (std::size_t r = 0; r < groups.rows.size(); ++r) {
+    const Groups::Row& row = groups.rows[r];
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      if (!row.values[i] || !std::isfinite(*row.values[i])) continue;
+      const base::ExactNumber number = exact_at(row, i);
+      if (!first) first = number;
+      result.rows[r].values[i] = (number.value - first->value) + (number.rest - first->rest);
+    }
+  }
+  return result;
+}
+
+/// What the ends of the scale of colours are.
+std::vector<std::string> end_texts(const Groups& groups,
+                                   const Groups& coloured,
+                                   const Extremes& extremes) {
+  if (count_distinct(groups) == classes_of(groups).size())
+    return texts_apart({extremes.low, extremes.high});
+  std::vector<std::string> texts(2);
+  for (std::size_t r = 0; r < groups.rows.size(); ++r) {
+    for (std::size_t i = 0; i < groups.rows[r].values.size(); ++i) {
+      if (coloured.rows[r].values[i] == extremes.low) texts[0] = text_at(groups.rows[r], i);
+      if (coloured.rows[r].values[i] == extremes.high) texts[1] = text_at(groups.rows[r], i);
+    }
+  }
+  return texts;
+}
+
 struct Layout {
   std::size_t rows = 0;
   std::size_t columns = 0;
@@ -92,6 +137,7 @@ void draw_cell(Svg& svg,
                const Cell& cell,
                const std::optional<double>& value,
                const std::string& text,
+               const std::string& title,
                const Extremes& extremes) {
   const double middle = cell.y + cell_height / 2 + 3;
   if (!value) {
@@ -101,7 +147,7 @@ void draw_cell(Svg& svg,
   const bool finite = std::isfinite(*value);
   const std::string shade =
       finite ? fmt::format("q{}", shade_of(extremes, *value)) : std::string("wrong");
-  svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, fmt::format("{}", *value));
+  svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, shade, title);
   constexpr double least_for_text = 11;
   const std::string shown = finite ? text : "!";
   if (!shown.empty() && cell.width >= least_for_text)
@@ -109,9 +155,8 @@ void draw_cell(Svg& svg,
 }
 
 /// The scale of colours.
-void draw_legend(Svg& svg, const Layout& layout, const Extremes& extremes, double y) {
+void draw_legend(Svg& svg, const Layout& layout, const std::vector<std::string>& ends, double y) {
   constexpr double box = 26;
-  const std::vector<std::string> ends = texts_apart({extremes.low, extremes.high});
   svg.text(layout.left, y + 14, "start", ends[0]);
   double x = layout.left + text_width(ends[0]) + 8;
   for (std::size_t i = 0; i < shades; ++i, x += box)
@@ -217,7 +262,8 @@ std::string heat_description(const Groups& groups) {
 }
 
 std::string heat_text(const Groups& groups) {
-  const Extremes extremes = extremes_of(groups);
+  const Groups coloured = coloured_by(groups);
+  const Extremes extremes = extremes_of(coloured);
   std::vector<double> classes = classes_of(groups);
   if (!has_letters(groups)) classes.clear();
   const std::size_t rows = std::min(groups.rows.size(), most_rows);
@@ -231,7 +277,7 @@ std::string heat_text(const Groups& groups) {
                                      : "a run to a column, a letter to a value";
   text += "; ! is not finite, . not there\n";
   for (std::size_t r = 0; r < rows; ++r) {
-    const auto& values = groups.rows[r].values;
+    const auto& values = coloured.rows[r].values;
     text += fmt::format("{:<{}}  ", labels[r], widest);
     for (std::size_t i = 0; i < std::min(values.size(), most_cells); ++i)
       text += letter_of_cell(classes, values[i], extremes);
@@ -245,7 +291,8 @@ std::string heat_text(const Groups& groups) {
 
 std::string heat_map(const Groups& groups, const std::string& id) {
   const Layout layout = layout_of(groups);
-  const Extremes extremes = extremes_of(groups);
+  const Groups coloured = coloured_by(groups);
+  const Extremes extremes = extremes_of(coloured);
   std::vector<double> classes = classes_of(groups);
   if (!has_letters(groups)) classes.clear();
   const double bottom = cell_height * static_cast<double>(layout.rows) + 6;
@@ -263,7 +310,8 @@ std::string heat_map(const Groups& groups, const std::string& id) {
     for (std::size_t i = 0; i < cells; ++i) {
       const std::string letter = row.values[i] ? letter_of(classes, *row.values[i]) : "";
       const double x = layout.left + layout.cell * static_cast<double>(i);
-      draw_cell(svg, {x, y, layout.cell}, row.values[i], letter, extremes);
+      const std::string title = row.values[i] ? text_at(row, i) : "";
+      draw_cell(svg, {x, y, layout.cell}, coloured.rows[r].values[i], letter, title, extremes);
     }
     if (row.values.size() > cells) {
       svg.text(layout.left + layout.cell * static_cast<double>(cells) + 4,
@@ -273,7 +321,7 @@ std::string heat_map(const Groups& groups, const std::string& id) {
                "faint");
     }
   }
-  if (has_scale) draw_legend(svg, layout, extremes, bottom);
+  if (has_scale) draw_legend(svg, layout, end_texts(groups, coloured, extremes), bottom);
   return svg.finish();
 }
 

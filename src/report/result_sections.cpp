@@ -76,6 +76,18 @@ void show_digits(const Groups::Row& row,
   texts[1] = is_one ? texts[2] : fmt::format("{:.6g}", moments.mean);
 }
 
+base::Moments moments_of(const Groups::Row& row) {
+  std::vector<base::ExactNumber> numbers;
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    if (!row.values[i] || !std::isfinite(*row.values[i])) continue;
+    const base::ExactNumber nearest{*row.values[i]};
+    const bool has_digits = i < row.whole.size() && !row.whole[i].empty();
+    numbers.push_back(
+        has_digits ? base::exact_decimal(row.whole[i], nearest.value).value_or(nearest) : nearest);
+  }
+  return base::exact_moments(numbers);
+}
+
 Table spread_table(const Report& report, bool grouped) {
   Table table;
   table.caption =
@@ -91,7 +103,7 @@ Table spread_table(const Report& report, bool grouped) {
     most = std::max(most, groups.rows.size());
     for (std::size_t r = 0; r < std::min(groups.rows.size(), most_rows); ++r) {
       const FiniteValues finite = finite_of(groups.rows[r]);
-      const base::Moments moments = base::moments(finite.values);
+      const base::Moments moments = moments_of(groups.rows[r]);
       std::vector<std::string> cells{title_of(report.metrics[m])};
       if (grouped) cells.push_back(groups.rows[r].label);
       cells.push_back(std::to_string(moments.n));

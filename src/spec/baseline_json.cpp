@@ -3,9 +3,11 @@
 #include "document_json.hpp"
 
 #include <sabath/base/clock.hpp>
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -14,6 +16,14 @@ namespace sabath::spec {
 namespace {
 
 using base::JsonReader;
+
+/// All digits of a whole number; else empty.
+std::string text_of(const BaselineMetric& metric, std::size_t i) {
+  const double value = metric.values[i];
+  if (i < metric.whole->size() && !(*metric.whole)[i].empty()) return (*metric.whole)[i];
+  const bool is_whole = std::trunc(value) == value && std::abs(value) < 0x1p64;
+  return is_whole ? base::text_of({value}) : std::string();
+}
 
 void check_bounds(const BaselineMetric& metric, JsonReader reader) {
   if (!metric.bounds) return;
@@ -77,7 +87,57 @@ void check_failure(const Baseline& baseline, const ExpectedFailure& failure, Jso
   }
 }
 
+/// As a JSON integer where 64 bits hold it.
+void set_integer(nlohmann::ordered_json& place, const std::string& digits) {
+  const auto set = [&](auto number) {
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, number);
+    const bool is_read = error == std::errc{} && stop == end;
+    if (is_read) place = number;
+    return is_read;
+  };
+  if (!set(std::uint64_t{0})) set(std::int64_t{0});
+}
+
+void set_integers(nlohmann::ordered_json& json, const BaselineMetric& metric) {
+  if (!metric.whole) return;
+  for (std::size_t i = 0; i < metric.values.size(); ++i)
+    set_integer(json["values"][i], text_of(metric, i));
+  const BaselineDigits digits = digits_of(metric);
+  set_integer(json["min"], digits.min);
+  set_integer(json["max"], digits.max);
+  if (!digits.is_one()) return;
+  set_integer(json["mean"], digits.min);
+  set_integer(json["median"], digits.min);
+  if (!metric.bounds || metric.bounds->low != metric.bounds->high) return;
+  if (metric.bounds->rule == reviewed) return;
+  set_integer(json["bounds"]["low"], digits.min);
+  set_integer(json["bounds"]["high"], digits.min);
+}
+
 }  // namespace
+
+BaselineDigits digits_of(const BaselineMetric& metric) {
+  if (!metric.whole) return {};
+  const auto is_less = [](const base::ExactNumber& a, const base::ExactNumber& b) {
+    return a.value < b.value || (a.value == b.value && a.rest < b.rest);
+  };
+  std::optional<base::ExactNumber> least;
+  std::optional<base::ExactNumber> most;
+  for (std::size_t i = 0; i < metric.values.size(); ++i) {
+    const base::ExactNumber nearest{metric.values[i]};
+    if (!std::isfinite(nearest.value)) continue;
+    const base::ExactNumber number =
+        base::exact_decimal(text_of(metric, i), nearest.value).value_or(nearest);
+    if (!least || is_less(number, *least)) least = number;
+    if (!most || is_less(*most, number)) most = number;
+  }
+  const auto text = [](const std::optional<base::ExactNumber>& number) {
+    const bool is_whole = number && std::trunc(number->value) == number->value;
+    return is_whole ? base::text_of(*number) : std::string();
+  };
+  return {text(least), text(most)};
+}
 
 bool is_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
@@ -97,7 +157,13 @@ bool is_date(std::string_view text) {
 }
 
 nlohmann::ordered_json to_json(const Baseline& baseline) {
-  return document_of(baseline);
+  nlohmann::ordered_json document = document_of(baseline);
+  for (std::size_t e = 0; e < baseline.entries.size(); ++e) {
+    const std::vector<BaselineMetric>& metrics = baseline.entries[e].metrics;
+    for (std::size_t m = 0; m < metrics.size(); ++m)
+      set_integers(document["entries"][e]["metrics"][m], metrics[m]);
+  }
+  return document;
 }
 
 Baseline parse_baseline(std::string_view text, const std::string& origin) {

@@ -135,6 +135,32 @@ TEST_CASE("cli: a baseline of whole numbers tells one that is off by one") {
   CHECK_THAT(failed.dump(), Contains(one) && Contains(other));
 }
 
+TEST_CASE("cli: a baseline of whole numbers has their digits, and check says what compare says") {
+  const Sabath sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "odd",
+      "echo '{{\"step\": 1, \"sum\": '$((1839201938472018102 + $SABATH_SEED % 2))'}}' >> "
+      "$SABATH_METRICS",
+      R"({"metrics": {"sum": {}}})");
+  const std::string file = (sabath.folder() / "baseline.json").string();
+  done(sabath, {"run", recipe, "--seeds", "1..6", "--tag", "good"});
+  done(sabath, {"baseline", "propose", "tag=good", "-o", file});
+  done(sabath, {"baseline", "accept", file, "--by", "anna"});
+  const json metric = json::parse(sabath::base::read_file(file))["entries"][0]["metrics"][0];
+  CHECK(metric["min"].dump() == "1839201938472018102");
+  CHECK(metric["max"].dump() == "1839201938472018103");
+  CHECK(metric["sd"] > 0.5);
+  CHECK_THAT(done(sabath, {"baseline", "show", file}).output,
+             Contains("1839201938472018102") && Contains("1839201938472018103"));
+  const json checked =
+      answered(sabath, {"check", recipe, "--baseline", file, "--seeds", "7..10", "--tag", "new"});
+  CHECK(checked["verdict"] == "INCONCLUSIVE");
+  const json compared = answered(sabath, {"compare", "tag=good", "tag=new"});
+  CHECK(compared["result"] == "INCONCLUSIVE");
+  for (const json& answer : {checked, compared})
+    CHECK_THAT(answer.dump(), Contains("2 different whole numbers are nearest to one double"));
+}
+
 TEST_CASE("cli: two files without a value are INCONCLUSIVE, equal or not") {
   const Sabath sabath;
   const auto verdict = [&](const std::string& name, const std::string& a, const std::string& b) {

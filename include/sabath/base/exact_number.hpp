@@ -20,6 +20,9 @@ struct ExactNumber {
 /// From here on a double does not hold every whole number: 2^53.
 inline constexpr double first_inexact_whole = 9007199254740992.0;
 
+/// Whole numbers below this are shown with all their digits.
+inline constexpr double first_shortened_whole = 1e21;
+
 ExactNumber exact_number(std::int64_t number);
 ExactNumber exact_number(std::uint64_t number);
 

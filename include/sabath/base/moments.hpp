@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sabath/base/exact_number.hpp>
+
 #include <cstdint>
 #include <span>
 
@@ -23,6 +25,10 @@ struct Moments {
 /// others always have one; it is infinite where a double holds none that large. A value that is not
 /// finite makes both NaN. All zero for no values.
 Moments moments(std::span<const double> values);
+
+/// The same; the deviation is that of the numbers themselves. Whole numbers that one double is
+/// nearest to have one.
+Moments exact_moments(std::span<const ExactNumber> numbers);
 
 /// The power of two in whose units `value` lies in [1, 2): numbers are divided by it exactly. 1 for
 /// zero and for what is not finite.

@@ -46,7 +46,7 @@ GroupVerdict judge_groups(const Moments& a,
                           std::optional<AmongTests> among = {});
 
 /// One run against n >= 5 references: PASS where it lies in their prediction interval, else FAIL;
-/// INCONCLUSIVE for fewer.
+/// INCONCLUSIVE for fewer. `digits` are those of the value where no double has them.
 struct PredictionVerdict {
   spec::Verdict verdict = spec::Verdict::inconclusive;
   std::string reason{};
@@ -54,7 +54,10 @@ struct PredictionVerdict {
   /// Two-sided, of Student's t for one more value; below alpha exactly where it lies outside.
   std::optional<double> p{};
 };
-PredictionVerdict judge_prediction(double value, const Moments& reference, double alpha = 0.01);
+PredictionVerdict judge_prediction(double value,
+                                   const Moments& reference,
+                                   double alpha = 0.01,
+                                   const std::string& digits = {});
 
 /// "; among 20 metrics p is 0.12 (0.006 alone)": why a FAIL is none.
 std::string among_many_text(std::size_t metrics, double p, double adjusted);

@@ -28,6 +28,9 @@ std::vector<std::string> group_titles(const spec::CheckReport& report);
 /// "3 failed, 1 not comparable, 7 passed, 1 failed as expected"
 std::string counts_text(const spec::CheckReport& report);
 
+/// "0.25"; of whole numbers that no double holds all digits if they are one, else a rounded number.
+std::string mean_text(const spec::BaselineMetric& metric);
+
 /// Its entries that count, or are proposed; with `drift` how the mean of each metric moved from one
 /// acceptance to the next.
 std::string baseline_text(const spec::Baseline& baseline, bool drift);

@@ -67,7 +67,7 @@ std::string study_text(const StudyTable& table);
 
 /// 17 significant digits are for files; people get as many as tell values apart: "0.0123457",
 /// "1.2e-09".
-/// Whole numbers below 2^64 have all their digits.
+/// Whole numbers below 10^21 have all their digits.
 std::string number_text(double value);
 
 /// A distance in ULP; "-" where it has none, since a value is not finite.

@@ -76,6 +76,15 @@ struct BaselineMetric {
   bool operator==(const BaselineMetric&) const = default;
 };
 
+/// All digits of the least and largest value where doubles do not have them; else empty.
+struct BaselineDigits {
+  std::string min{};
+  std::string max{};
+
+  bool is_one() const { return !min.empty() && min == max; }
+};
+BaselineDigits digits_of(const BaselineMetric& metric);
+
 struct Acceptance {
   std::string by{};
   std::string at{};  ///< RFC 3339
@@ -122,6 +131,8 @@ struct Baseline {
   bool operator==(const Baseline&) const = default;
 };
 
+/// Of a metric with `whole` numbers the values, the least and the largest are JSON integers with
+/// all digits.
 nlohmann::ordered_json to_json(const Baseline& baseline);
 /// Throws Error{usage} with all problems.
 Baseline parse_baseline(std::string_view text, const std::string& origin);

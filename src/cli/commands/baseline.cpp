@@ -44,10 +44,8 @@ struct ShowOptions {
 std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
   if (!metric) return "-";
   if (metric->n == 0) return "no finite value";
-  return fmt::format("{} +- {} (n {})",
-                     report::number_text(metric->mean),
-                     report::number_text(metric->sd),
-                     metric->n);
+  return fmt::format(
+      "{} +- {} (n {})", report::mean_text(*metric), report::number_text(metric->sd), metric->n);
 }
 
 /// The parameters in which the proposed entries are not all the same; of one entry none.

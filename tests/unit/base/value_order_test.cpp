@@ -41,3 +41,10 @@ TEST_CASE("value order: of several values the first that differs decides") {
   CHECK(before({"0", "8"}, {"0", "32"}));
   CHECK_FALSE(before({"0", "8"}, {"0", "8"}));
 }
+
+TEST_CASE("value order: whole numbers that one double is nearest to are in order") {
+  CHECK(base::value_before("9007199254740992.0", "9007199254740993"));
+  CHECK_FALSE(base::value_before("9007199254740993", "9007199254740992.0"));
+  CHECK(base::value_before("-9007199254740993", "-9007199254740992"));
+  CHECK_FALSE(base::value_before("-9007199254740992", "-9007199254740993"));
+}

@@ -238,6 +238,35 @@ TEST_CASE("selection: terms must all hold") {
   CHECK(runs.ids(term + ",recipe=tiny").empty());
 }
 
+TEST_CASE("selection: whole numbers are compared with all digits") {
+  Selections runs;
+  const auto put = [&](int n, const spec::ParameterValue& value) {
+    spec::RunRecord record = test::numbered_record(n);
+    record.parameters["v"] = value;
+    test::put(runs.catalog, record);
+  };
+  put(11, std::int64_t{9007199254740992});
+  put(12, std::int64_t{9007199254740993});
+  put(13, std::int64_t{-9007199254740993});
+  put(14, std::string("18446744073709551616"));
+  put(15, std::string("18446744073709551617"));
+  put(16, std::int64_t{10000000000000000});
+  put(17, 1e16);
+  put(18, std::int64_t{0});
+  CHECK(runs.ids("v=9007199254740992") == Ids{id(11)});
+  CHECK(runs.ids("v=9007199254740993") == Ids{id(12)});
+  CHECK(runs.ids("v=9007199254740993.0") == Ids{id(12)});
+  CHECK(runs.ids("v=-9007199254740993") == Ids{id(13)});
+  CHECK(runs.ids("v=-9007199254740992").empty());
+  CHECK(runs.ids("v=18446744073709551616") == Ids{id(14)});
+  CHECK(runs.ids("v=18446744073709551617") == Ids{id(15)});
+  CHECK(runs.ids("v=18446744073709551618").empty());
+  CHECK(runs.ids("v=10000000000000000") == Ids{id(16), id(17)});
+  CHECK(runs.ids("v=1e16") == Ids{id(16), id(17)});
+  CHECK(runs.ids("v=-0.0") == Ids{id(18)});
+  CHECK(runs.ids("v=123456789012345678901234567890123456789012345678901").empty());
+}
+
 TEST_CASE("selection: in a term only * is a pattern") {
   Selections runs;
   spec::RunRecord odd = test::numbered_record(5);

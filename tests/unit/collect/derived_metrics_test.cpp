@@ -163,6 +163,44 @@ TEST_CASE("derived: a clock that goes back gives no negative times") {
   CHECK(derived.values(spec::steps_per_second).empty());
 }
 
+TEST_CASE("derived: a clock that is set back leaves no time to a target, and is told") {
+  spec::MetricSpec loss = with_target(0.2, spec::Better::lower);
+  loss.name = "loss";
+  Derived derived({loss});
+  for (int i = 0; i < 30; ++i)
+    derived.add("loss", at(i, i / 5, 1.0 / (i + 1), 1000 + i - (i < 15 ? 0 : 3600)));
+  const std::vector<std::string> notes = derived.finish();
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].starts_with("times go back at step 15: "));
+  CHECK(derived.values(spec::seconds_to_target("loss")).empty());
+  CHECK(derived.values(spec::seconds_per_step).empty());
+  CHECK(derived.values(spec::steps_per_second).empty());
+  CHECK(derived.values(spec::seconds_per_epoch) == Values{5, 5, 5, 5});
+}
+
+TEST_CASE("derived: a stretch in which the clock was set back by little has no steps") {
+  Derived derived;
+  for (int i = 0; i < 20; ++i)
+    derived.add("loss", at(i, base::no_step, 1, 2 * i - (i < 15 ? 0 : 10)));
+  CHECK(derived.finish().size() == 1);
+  CHECK(derived.values(spec::seconds_per_step).empty());
+  // The steps before it count where they begin anew there.
+  Derived anew;
+  for (int i = 0; i < 20; ++i)
+    anew.add("loss", at(i % 10, base::no_step, 1, 2 * i - (i < 10 ? 0 : 100)));
+  CHECK(anew.finish().size() == 1);
+  CHECK(anew.values(spec::seconds_per_step) == Values{2});
+}
+
+TEST_CASE("derived: points of several processes in one log may be out of order by little") {
+  Derived derived({with_target(0.5, spec::Better::higher)});
+  derived.add("acc", at(0, 1, 0.1, 100)).add("acc", at(1, 1, 0.2, 110));
+  derived.add("acc", at(1, 1, 0.2, 109.9)).add("acc", at(2, 1, 0.6, 120));
+  CHECK(derived.finish().empty());
+  CHECK(derived.values(spec::seconds_to_target("acc")) == Values{20});
+  CHECK(derived.values(spec::seconds_per_step) == Values{10});
+}
+
 TEST_CASE("derived: the time to a target is from the first time of the stage") {
   Derived derived({with_target(0.5, spec::Better::higher)});
   derived.add("loss", at(1, 1, 9, 100));

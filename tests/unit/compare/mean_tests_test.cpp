@@ -30,6 +30,21 @@ TEST_CASE("moments: a large offset costs no digits") {
   CHECK(shifted.max == 1e9 + 4);
 }
 
+TEST_CASE("moments: whole numbers that one double is nearest to have a spread") {
+  constexpr std::int64_t sum = 1'839'201'938'472'018'102;
+  std::vector<sabath::base::ExactNumber> numbers;
+  for (const std::int64_t more : {0, 1, 2})
+    numbers.push_back(sabath::base::exact_number(sum + more));
+  const Moments found = sabath::base::exact_moments(numbers);
+  CHECK(found.n == 3);
+  CHECK(found.sd == 1);
+  CHECK(found.mean == static_cast<double>(sum));
+  CHECK(sabath::base::exact_moments(std::vector<sabath::base::ExactNumber>(3, numbers[1])).sd == 0);
+  const std::vector<sabath::base::ExactNumber> plain{{1}, {2}, {3}};
+  CHECK(sabath::base::exact_moments(plain) == moments(std::vector<double>{1, 2, 3}));
+  CHECK(sabath::base::exact_moments({}) == Moments{});
+}
+
 TEST_CASE("moments: one value, none, and one that is no number") {
   CHECK(moments(std::vector<double>{7}) == Moments{1, 7, 0, 7, 7});
   CHECK(moments({}) == Moments{});

@@ -123,6 +123,50 @@ TEST_CASE("whole numbers: a baseline's digits are held against those of a run") 
                       "5.44e-19"));
 }
 
+TEST_CASE("whole numbers: a group's deviation is that of the digits") {
+  const auto found = compare::compare_groups(of_two_hosts({"1839201938472018102",
+                                                           "1839201938472018103",
+                                                           "1839201938472018104",
+                                                           "1839201938472018103",
+                                                           "1839201938472018103",
+                                                           "1839201938472018103"}));
+  const auto& rows = found.metrics.front().rows;
+  CHECK(rows.front().sd == 1.0);
+  CHECK(rows.back().sd == 0.0);
+}
+
+TEST_CASE("whole numbers: a check says the same of digits alone as groups") {
+  const std::vector<std::string> digits{
+      "1839201938472018101", "1839201938472018102", "1839201938472018101", "1839201938472018102"};
+  spec::BaselineMetric reference;
+  reference.name = "train/sum";
+  reference.values.assign(digits.size(), base::exact_number(sum).value);
+  reference.whole = digits;
+  compare::summarise(reference);
+  CHECK(reference.sd > 0.5);
+  CHECK(compare::inconsistency(reference).empty());
+  compare::BaselineTerms terms;
+  terms.seeds = {1, 2, 3, 4};
+  for (const std::size_t count : {1U, 4U}) {
+    compare::JudgedMetric runs;
+    for (std::size_t i = 0; i < count; ++i) {
+      runs.runs.push_back("run-" + std::to_string(i));
+      runs.values.emplace_back(base::exact_number(sum).value);
+      runs.seeds.emplace_back(5 + i);
+      runs.whole.push_back(digits[i]);
+    }
+    terms.margin.reset();
+    const auto open = compare::judge_result(reference, runs, terms);
+    CHECK(open.verdict == Verdict::inconclusive);
+    CHECK(open.reason ==
+          "2 different whole numbers are nearest to one double, so that no test tells them apart");
+    terms.margin = 1;
+    const auto within = compare::judge_result(reference, runs, terms);
+    CHECK(within.verdict == Verdict::pass);
+    CHECK_THAT(within.reason, Contains("within the margin 1"));
+  }
+}
+
 TEST_CASE("whole numbers: a sentence names the values, not the doubles nearest to them") {
   const std::string one = "1839201938472018101";
   const std::string other = "1839201938472018102";

@@ -167,6 +167,25 @@ TEST_CASE("baseline: a metric without a finite value has no moments") {
   CHECK_THAT(report::baseline_text(baseline, true), !Contains("+"));
 }
 
+TEST_CASE("baseline: whole numbers are shown with all digits") {
+  spec::BaselineMetric metric;
+  metric.name = "train/sum";
+  metric.n = 1;
+  metric.values = {9007199254740992.0};
+  metric.mean = metric.median = metric.min = metric.max = 9007199254740992.0;
+  metric.whole = {"9007199254740993"};
+  metric.bounds = spec::Bounds{9007199254740992.0, 9007199254740992.0, "median"};
+  CHECK(report::mean_text(metric) == "9007199254740993");
+  spec::BaselineEntry entry;
+  entry.runs = {{"tiny-1", "n", "", 1}};
+  entry.metrics = {metric};
+  spec::Baseline baseline;
+  baseline.entries = {entry};
+  const std::string shown = report::baseline_text(baseline, false);
+  CHECK(count(shown, "9007199254740993") == 6);
+  CHECK_THAT(shown, !Contains("9007199254740992"));
+}
+
 TEST_CASE("baseline: drift tells when many steps came to more than the margin") {
   spec::Baseline baseline;
   baseline.recipe = "tiny";

@@ -117,6 +117,24 @@ TEST_CASE("report: groups show the digits of whole numbers that no double holds"
   CHECK_THAT(text, Contains("9007199254740993") && Contains("9.0072e+15"));
 }
 
+TEST_CASE("report: whole numbers that one double is nearest to have a spread and colours") {
+  Report report = test::full_report(4, "plain");
+  const std::vector<std::string> digits{
+      "1839201938472018102", "1839201938472018103", "1839201938472018104", "1839201938472018103"};
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    report.runs[i].levels = {"one"};
+    report.runs[i].values[0] = 1839201938472018176.0;
+    report.runs[i].whole.resize(report.metrics.size());
+    report.runs[i].whole[0] = digits[i];
+  }
+  const std::string text = written("a.md", report);
+  CHECK_THAT(text, Contains("| 0.816497 | 1839201938472018102 | 1839201938472018104 |"));
+  CHECK_THAT(text, Contains("\nplain one  0595\n"));
+  // The scale of colours has the digits.
+  CHECK_THAT(written("a.html", report),
+             Contains(">1839201938472018102</text>") && Contains(">1839201938472018104</text>"));
+}
+
 TEST_CASE("report: numbers of CSV and JSON are those that were") {
   const Report report = test::full_report(9, "plain");
   const auto rows = csv_rows(written("a.csv", report));

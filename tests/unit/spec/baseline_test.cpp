@@ -31,6 +31,41 @@ TEST_CASE("baseline: comes back from JSON as it was") {
   CHECK(base::pretty_json(to_json(spec::parse_baseline(text, "b.json"))) == text);
 }
 
+TEST_CASE("baseline: whole numbers are written with all digits, and read again") {
+  spec::Baseline baseline = test::full_baseline();
+  spec::BaselineMetric& metric = baseline.entries[0].metrics[0];
+  metric.values = {9007199254740992.0, 9007199254740992.0};
+  metric.whole = {"9007199254740993", "9007199254740993"};
+  metric.mean = metric.median = metric.min = metric.max = 9007199254740992.0;
+  metric.sd = metric.mad = 0;
+  metric.bounds = spec::Bounds{metric.min, metric.max, "median"};
+  const json written = json::parse(to_json(baseline).dump())["entries"][0]["metrics"][0];
+  for (const char* name : {"mean", "median", "min", "max"})
+    CHECK(written[name].dump() == "9007199254740993");
+  CHECK(written["bounds"]["low"].dump() == "9007199254740993");
+  CHECK(written["bounds"]["high"].dump() == "9007199254740993");
+  CHECK(written["values"].dump() == "[9007199254740993,9007199254740993]");
+  CHECK(spec::parse_baseline(to_json(baseline).dump(), "b.json") == baseline);
+  // One that differs: the mean is rounded.
+  metric.whole = {"-9007199254740993", ""};
+  metric.values = {-9007199254740992.0, 2};
+  metric.min = -9007199254740992.0;
+  metric.max = 2;
+  const json other = json::parse(to_json(baseline).dump())["entries"][0]["metrics"][0];
+  CHECK(other["min"].dump() == "-9007199254740993");
+  CHECK(other["max"].dump() == "2");
+  CHECK(other["mean"].is_number_float());
+  CHECK(other["values"].dump() == "[-9007199254740993,2]");
+  CHECK(spec::digits_of(metric).min == "-9007199254740993");
+  CHECK_FALSE(spec::digits_of(metric).is_one());
+  // Beyond 64 bits `whole` alone has them.
+  metric.whole = {"18446744073709551617", ""};
+  metric.values = {0x1p64, 2};
+  const json large = json::parse(to_json(baseline).dump())["entries"][0]["metrics"][0];
+  CHECK(large["values"][0].is_number_float());
+  CHECK(spec::digits_of(metric).max == "18446744073709551617");
+}
+
 TEST_CASE("baseline: what is wrong in one is told with its place, all at once") {
   json bad = full();
   json& entry = bad["entries"][0];
