@@ -189,7 +189,7 @@ TEST_CASE("study: what cannot be meant is refused with a reason, and nothing is 
       {{"--repeat", "2", "--jobs", "0"}, "'0' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "many"}, "'many' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "all"}, "no stage of the recipe says how many cpus"},
-      {{"--repeat", "2", "--jobs", "1000000"}, "do not fit"},
+      {{"--repeat", "2", "--jobs", "1000000"}, "so many runs do not fit"},
       {{"--retry"}, "goes with --resume alone"},
       {{"--resume", "x"}, "goes on with a study as it was asked for"}};
   for (const Row& row : rows) {
