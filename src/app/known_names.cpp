@@ -1,4 +1,5 @@
 #include <sabath/app/known_names.hpp>
+#include <sabath/app/study_files.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/catalog/selection_terms.hpp>
 #include <sabath/spec/derived_metric.hpp>
@@ -47,6 +48,7 @@ void KnownNames::check_selection(std::string_view selection, base::WallTime now)
   for (const catalog::SelectionTerm& term : catalog::terms_of(selection, now)) {
     check_key(place, term.key);
     if (term.key == "recipe") check_recipe(place, term.value);
+    if (term.key == "study") check_study(place, term.value);
   }
 }
 
@@ -59,6 +61,14 @@ void KnownNames::check_key(const std::string& place, const std::string& key) con
   }
   if (is_in(known, key)) return;
   append(known, runs_.parameters());
+  // As host.cpu.model: a facet, or a part of one.
+  if (base::nearest(key, known).empty() && key.find('.') != std::string::npos) {
+    refuse(
+        Error(ErrorKind::usage,
+              place + "'" + base::printable(key) + "' is not a parameter, and facets are no terms",
+              "'sabath compare' shows facets; 'sabath help selections' lists the terms"));
+    return;
+  }
   refuse(Error(ErrorKind::usage,
                place + "no parameter is called '" + base::printable(key) + "'",
                did_you_mean(key, known, "'sabath help selections' lists the terms")));
@@ -71,9 +81,24 @@ void KnownNames::check_recipe(const std::string& place, const std::string& name)
   for (const spec::Recipe& recipe : recipes())
     known.push_back(recipe.name);
   if (is_in(known, name)) return;
-  refuse(Error(ErrorKind::not_found,
+  refuse(Error(ErrorKind::usage,
                place + "no recipe is called '" + base::printable(name) + "'",
                did_you_mean(name, known, "'sabath list recipes' shows what there is")));
+}
+
+void KnownNames::check_study(const std::string& place, const std::string& id) const {
+  if (id.find('*') != std::string::npos) return;
+  Names known = runs_.studies();
+  if (is_in(known, id)) return;
+  append(known, study_ids(studies_));  // one that has no run yet
+  if (is_in(known, id)) return;
+  const auto begun = std::find_if(
+      known.begin(), known.end(), [&](const std::string& one) { return one.starts_with(id); });
+  refuse(Error(ErrorKind::usage,
+               place + "no study is called '" + base::printable(id) + "'",
+               begun != known.end() && !id.empty()
+                   ? "did you mean '" + *begun + "'?"
+                   : did_you_mean(id, known, "'sabath list studies' shows what there is")));
 }
 
 void KnownNames::check_metric(const std::string& option, const std::string& name) const {

@@ -31,11 +31,16 @@ std::size_t fitting(std::size_t available, int each) {
   return each <= 0 ? available : available / static_cast<std::size_t>(each);
 }
 
+/// " of 2 core(s), 1 GPU(s) each"; empty where a run states no needs.
 std::string wants(const RunNeeds& needs) {
-  std::string text = std::to_string(needs.cores) + " core(s)";
-  if (needs.gpus > 0) text += ", " + std::to_string(needs.gpus) + " GPU(s)";
-  if (needs.memory_bytes > 0) text += ", " + base::format_bytes(needs.memory_bytes);
-  return text;
+  std::vector<std::string> parts;
+  if (needs.cores > 0) parts.push_back(std::to_string(needs.cores) + " core(s)");
+  if (needs.gpus > 0) parts.push_back(std::to_string(needs.gpus) + " GPU(s)");
+  if (needs.memory_bytes > 0) parts.push_back(base::format_bytes(needs.memory_bytes));
+  std::string text;
+  for (const std::string& part : parts)
+    text += (text.empty() ? " of " : ", ") + part;
+  return text.empty() ? text : text + " each";
 }
 
 std::string has(const NodeCapacity& capacity) {
@@ -163,8 +168,8 @@ Division divide(const NodeCapacity& capacity, const RunNeeds& needs, int jobs) {
   if (wanted == 1) return {};
   if (wanted > most) {
     throw Error(ErrorKind::usage,
-                "--jobs " + std::to_string(jobs) + ": so many runs of " + wants(needs) +
-                    " each do not fit: " + has(capacity),
+                "--jobs " + std::to_string(jobs) + ": so many runs" + wants(needs) +
+                    " do not fit: " + has(capacity),
                 "at most " + std::to_string(std::max<std::size_t>(most, 1)) + " do");
   }
   const int even = static_cast<int>(capacity.cores.size() / wanted);

@@ -52,7 +52,7 @@ RunLogs::RunLogs(fs::path run_directory, Choice choice)
   if (choice_.stage.empty()) return;
   if (std::find(stages_.begin(), stages_.end(), choice_.stage) == stages_.end()) {
     const std::string guess = base::nearest(choice_.stage, stages_);
-    throw base::Error(base::ErrorKind::not_found,
+    throw base::Error(base::ErrorKind::usage,
                       "run " + plan.run_id + ": no stage '" + base::printable(choice_.stage) + "'",
                       guess.empty() ? "'sabath show " + plan.run_id + "' lists them"
                                     : "did you mean '" + guess + "'?");

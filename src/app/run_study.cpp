@@ -340,7 +340,7 @@ void PointOutcome::add(RunOutcome one) {
 }
 
 StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders) {
-  StudyOutcome outcome{files.read_plan(), files.directory(), {}};
+  StudyOutcome outcome{files.read_plan(), files.directory(), {}, files.is_in_other_hands()};
   outcome.points.resize(outcome.plan.points.size());
   for (const StudyFiles::Run& run : files.runs()) {
     const fs::path directory = folders.runs() / run.run_id;
@@ -348,6 +348,14 @@ StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders) {
       outcome.points[run.point].add(look_at_run(directory));
   }
   return outcome;
+}
+
+std::size_t points_with_run(const StudyFiles& files, const Folders& folders) {
+  std::set<std::size_t> points;
+  for (const StudyFiles::Run& run : files.runs()) {
+    if (is_planned(folders.runs() / run.run_id)) points.insert(run.point);
+  }
+  return points.size();
 }
 
 std::set<std::string> retried_runs(const StudyFiles& files, const Folders& folders) {

@@ -10,7 +10,15 @@ namespace sabath::app {
 using spec::RunState;
 
 RunWatch::RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& clock)
-    : runs_(std::move(runs)), desk_of_(std::move(desk_of)), clock_(clock) {
+    : desk_of_(std::move(desk_of)), clock_(clock) {
+  renew(std::move(runs));
+}
+
+RunWatch::~RunWatch() = default;
+
+void RunWatch::renew(std::vector<WatchedRun> runs) {
+  batches_.clear();
+  runs_ = std::move(runs);
   std::map<std::filesystem::path, std::vector<WatchedRun*>> by_batch;
   WrittenBatches is_written;
   for (WatchedRun& run : runs_) {
@@ -31,8 +39,6 @@ RunWatch::RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& cl
     }
   }
 }
-
-RunWatch::~RunWatch() = default;
 
 bool RunWatch::look(const std::stop_token& stop) {
   bool changed = false;

@@ -428,9 +428,14 @@ void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
       result.record.message += "; " + *removed;
       return;
     }
-    if (one.number > retry.times || stop.stop_requested()) return;
-    const auto reason = why_again(retry, process, directory(stage.name));
-    if (!reason) return;
+    if (stop.stop_requested()) return;
+    std::optional<std::string> reason;
+    if (one.number <= retry.times) reason = why_again(retry, process, directory(stage.name));
+    if (!reason) {
+      if (!process.ok() && !tries.empty())
+        result.record.message += "; it was tried " + std::to_string(one.number) + " times";
+      return;
+    }
     spec::StageRecord& failed = result.record;
     tools_.observer.warn("stage " + stage.name + ": " + failed.message,
                          *reason + ": it is tried again");

@@ -63,6 +63,23 @@ Error in_other_hands(const std::string& name,
       "where that machine, and what it ran, is gone: sabath run --resume " + id + " --take-over"};
 }
 
+void check_points(const std::vector<spec::StudyPoint>& points, const fs::path& path) {
+  const auto has_names_of_first = [&](const spec::StudyPoint& point) {
+    const auto& first = points.front().set;
+    return std::equal(first.begin(),
+                      first.end(),
+                      point.set.begin(),
+                      point.set.end(),
+                      [](const auto& one, const auto& other) { return one.first == other.first; });
+  };
+  const auto odd = std::find_if_not(points.begin(), points.end(), has_names_of_first);
+  if (odd == points.end()) return;
+  throw Error(ErrorKind::usage,
+              path.string() + ":/points/" + std::to_string(odd - points.begin()) +
+                  "/set: its parameters are not those of point 0",
+              "all points of a study set the same parameters; restore the file");
+}
+
 /// When it was made stands at the end of an id, before its letters.
 std::string time_of(const std::string& id) {
   constexpr std::size_t length = 15 + 1 + study_letters;  // YYYYMMDD-hhmmss-abcdef
@@ -73,7 +90,9 @@ std::string time_of(const std::string& id) {
 
 spec::StudyPlan StudyFiles::read_plan() const {
   const fs::path path = directory_ / "study.json";
-  return spec::parse_study_plan(base::read_file(path), path.string());
+  spec::StudyPlan plan = spec::parse_study_plan(base::read_file(path), path.string());
+  check_points(plan.points, path);
+  return plan;
 }
 
 std::vector<StudyFiles::Run> StudyFiles::runs() const {
@@ -132,6 +151,20 @@ void StudyFiles::take_in_hand(bool take_over) const {
     throw Error(ErrorKind::usage,
                 "study '" + directory_.filename().string() +
                     "': another process has taken it in hand at this moment");
+  }
+}
+
+bool StudyFiles::is_in_other_hands() const {
+  const fs::path file = driver_file(directory_, newest_driver(directory_));
+  const auto driver = base::ProcessIdentity::parse(base::read_file_if_exists(file).value_or(""));
+  const auto self = base::ProcessIdentity::current();
+  if (!driver || driver == self) return false;
+  const auto liveness = base::liveness_of(*driver, self);
+  if (liveness != base::Liveness::unknown) return liveness == base::Liveness::running;
+  try {
+    return silence_of(file) < longest_silence;
+  } catch (const Error&) {
+    return true;  // nobody can tell in a folder that cannot be written to
   }
 }
 

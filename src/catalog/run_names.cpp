@@ -47,6 +47,11 @@ std::vector<std::string> RunNames::recipes() const {
   return texts_of(state_->database, "select distinct recipe from run order by recipe");
 }
 
+std::vector<std::string> RunNames::studies() const {
+  return texts_of(state_->database,
+                  "select distinct study from run where study is not null and study <> ''");
+}
+
 std::vector<std::string> RunNames::parameters() const {
   return texts_of(state_->database, "select distinct name from run_parameter order by name");
 }

@@ -28,7 +28,10 @@ void refuse_word(const std::string& word, const std::string& kinds, const base::
 
 app::KnownNames known_names(Workspace& workspace) {
   workspace.catalog();  // brought up to date
-  return {workspace.folders().catalog(), workspace.documents(), workspace.observer()};
+  return {workspace.folders().catalog(),
+          workspace.folders().studies(),
+          workspace.documents(),
+          workspace.observer()};
 }
 
 std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace& workspace) {

@@ -1,4 +1,5 @@
 #include "answers.hpp"
+#include "commands/watching.hpp"
 
 #include <sabath/app/collect_run.hpp>
 #include <sabath/app/expand_study.hpp>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace sabath::cli {
 namespace {
@@ -96,23 +98,13 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
 }
 
 std::string counts_text(const app::StudyOutcome& outcome) {
-  std::string text = std::to_string(outcome.points.size()) + " run(s)";
-  const auto add = [&](std::size_t count, const std::string& word) {
-    if (count > 0) text += ", " + std::to_string(count) + " " + word;
-  };
-  std::size_t not_run = outcome.points.size();
-  for (const RunState state : {RunState::ok,
-                               RunState::failed,
-                               RunState::running,
-                               RunState::interrupted,
-                               RunState::lost,
-                               RunState::unknown,
-                               RunState::planned}) {
-    add(outcome.count(state), std::string(spec::to_string(state)));
-    not_run -= outcome.count(state);
+  std::map<RunState, std::size_t> counts;
+  std::size_t not_run = 0;
+  for (const app::PointOutcome& point : outcome.points) {
+    if (point.run) ++counts[point.run->state];
+    if (!point.run) ++not_run;
   }
-  add(not_run, "not run");
-  return text;
+  return counts_line(counts, "", not_run);
 }
 
 std::string problems_text(const app::StudyOutcome& outcome) {
@@ -134,8 +126,12 @@ std::string text_of(const app::StudyOutcome& outcome) {
   const spec::RunCount count = spec::count_runs(app::why_not_counted(outcome));
   if (count.all > 0) text += "  " + spec::count_text(count) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";
-  if (outcome.open() > 0) text += "to go on: sabath run --resume " + id + "\n";
-  if (outcome.count(RunState::failed) > 0)
+  if (outcome.is_in_other_hands) {
+    text += "under way: 'sabath wait " + id + "' waits for its end\n";
+  } else if (outcome.open() > 0) {
+    text += "to go on: sabath run --resume " + id + "\n";
+  }
+  if (outcome.count(RunState::failed) > 0 && !outcome.is_in_other_hands)
     text += "to run again what failed: sabath run --resume " + id + " --retry\n";
   return text + "again: " + base::printable(outcome.plan.command) + "\n";
 }

@@ -6,7 +6,7 @@
 
 namespace sabath::cli {
 
-std::string watch_json(const std::vector<app::WatchedRun>& runs) {
+std::string watch_json(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   nlohmann::ordered_json counts = nlohmann::ordered_json::object();
   for (const app::WatchedRun& run : runs) {
@@ -19,7 +19,17 @@ std::string watch_json(const std::vector<app::WatchedRun>& runs) {
                     {"detail", run.detail},
                     {"directory", run.directory.string()}});
   }
-  return base::pretty_json({{"schema", 1}, {"counts", counts}, {"runs", rows}});
+  nlohmann::ordered_json whole = nlohmann::ordered_json::array();
+  std::size_t not_run = 0;
+  for (const WatchedStudy& study : studies) {
+    not_run += study.not_run();
+    whole.push_back({{"id", study.id},
+                     {"points", study.points},
+                     {"not_run", study.not_run()},
+                     {"goes_on", study.is_driven}});
+  }
+  if (not_run > 0) counts["not_run"] = not_run;
+  return base::pretty_json({{"schema", 1}, {"counts", counts}, {"studies", whole}, {"runs", rows}});
 }
 
 }  // namespace sabath::cli

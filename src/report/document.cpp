@@ -58,6 +58,16 @@ std::string names_text(const std::vector<std::string>& names) {
                      names.size() - most_named);
 }
 
+std::string why_no_results(const spec::RunCount& count) {
+  if (count.counted == count.all) return "no run has a metric of results";
+  std::vector<std::string> left_out;
+  for (const spec::LeftOut& out : count.left_out)
+    left_out.push_back(fmt::format("{} {}", out.runs, out.reason));
+  return fmt::format("no run {} ({})",
+                     count.counted == 0 ? "counts" : "that counts has a metric of results",
+                     fmt::join(left_out, ", "));
+}
+
 /// Of runs that nothing tells apart there is no verdict but whether they are the same. Those
 /// without a value were not compared.
 void set_spread(Document& document, const Report& report) {
@@ -81,7 +91,7 @@ void set_spread(Document& document, const Report& report) {
   }
   if (same.empty() && other.empty() && open.empty()) {
     document.verdict = "NO RESULTS";
-    document.reason = "no run has a metric of results";
+    document.reason = why_no_results(report.count);
     document.mood = "open";
     return;
   }

@@ -109,7 +109,8 @@ std::map<std::string, std::string> read_variables(JsonReader reader) {
   for (auto& [name, entry] : reader.members()) {
     check_variable_name(name, entry);
     if (name.starts_with("SABATH_")) {
-      entry.problem("'" + name + "' is sabath's to set", "names with SABATH_ are");
+      entry.problem("'" + name + "' is sabath's to set",
+                    "choose a name that does not begin with SABATH_");
     }
     variables[name] = entry.string();
     check_argument(variables[name], entry);

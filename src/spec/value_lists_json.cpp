@@ -8,6 +8,17 @@ namespace sabath::spec {
 
 using base::JsonReader;
 
+namespace {
+
+std::string list_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "its parameters are " : ", ") + name;
+  return text.empty() ? "the recipe has no parameter" : text;
+}
+
+}  // namespace
+
 const Parameter* known_parameter(const Recipe& recipe,
                                  const std::string& name,
                                  const JsonReader& reader) {
@@ -18,7 +29,7 @@ const Parameter* known_parameter(const Recipe& recipe,
     names.push_back(each.name);
   const std::string guess = base::nearest(name, names);
   reader.problem("no parameter '" + name + "'",
-                 guess.empty() ? "" : "did you mean '" + guess + "'?");
+                 guess.empty() ? list_text(names) : "did you mean '" + guess + "'?");
   return nullptr;
 }
 

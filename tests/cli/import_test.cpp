@@ -129,7 +129,7 @@ TEST_CASE("cli: the same table a second time finds its runs, and completes them"
   CHECK(sabath.count_runs() == 25);
   fs::remove_all(sabath.run_directories()[7]);
   REQUIRE(sabath({"catalog", "reindex"}).status == 0);
-  CHECK_THAT(import_published(sabath).output, Contains("1 runs of imbalanced-mnist imported, 24"));
+  CHECK_THAT(import_published(sabath).output, Contains("1 run of imbalanced-mnist imported, 24"));
   CHECK(sabath.count_runs() == 25);
 }
 

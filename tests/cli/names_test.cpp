@@ -73,9 +73,30 @@ TEST_CASE("cli: seeds that are no numbers, operators and states that do not exis
   runs.refuses({"list", "runs", "lr!=0.001"}, "the operator '!=' is not supported", "lr=VALUE");
   runs.refuses({"compare", "lr>0.001"}, "the operator '>' is not supported", "lr=VALUE");
   runs.refuses({"list", "runs", "status=okay"}, "'okay' is not a state", "did you mean 'ok'?");
-  const Answer recipe = runs.sabath({"list", "runs", "recipe=width"});
-  CHECK(recipe.status == 10);
-  CHECK_THAT(recipe.errors, Contains("did you mean 'widths'?"));
+}
+
+TEST_CASE("cli: recipes, studies, stages and facets that a selection cannot name are errors") {
+  const TwoWidths runs;
+  runs.refuses({"list", "runs", "recipe=width"}, "no recipe is called 'width'", "'widths'?");
+  runs.refuses({"list", "runs", "recipe=m3"}, "no recipe is called 'm3'", "sabath list recipes");
+  runs.refuses({"logs", "@last", "--stage", "go2"}, "no stage 'go2'", "did you mean 'go'?");
+  runs.refuses({"list", "runs", "study=xx"}, "no study is called 'xx'", "sabath list studies");
+  runs.refuses({"list", "runs", "study=widths-stud"},
+               "no study is called 'widths-stud'",
+               "did you mean 'widths-study-");
+  runs.refuses({"list", "runs", "determinism.OPENBLAS_CORETYP=1"},
+               "'determinism.OPENBLAS_CORETYP' is not a parameter, and facets are no terms",
+               "sabath help selections");
+  CHECK(runs.sabath({"list", "runs", "recipe=supercell"}).status == 0);
+  CHECK(runs.sabath({"list", "runs", "study=widths-*"}).status == 0);
+}
+
+TEST_CASE("cli: show names the nearest recipe or asset") {
+  const Sabath sabath;
+  const Answer answer = sabath({"show", "supercel"});
+  CHECK(answer.status == 10);
+  CHECK_THAT(answer.errors, Contains("no recipe, asset, run or study is called that"));
+  CHECK_THAT(answer.errors, Contains("did you mean 'supercell'?"));
 }
 
 TEST_CASE("cli: a wrong key or metric is told before NOT-COMPARABLE") {
@@ -127,5 +148,7 @@ TEST_CASE("cli: in a home without runs an unknown name is a warning") {
   CHECK(answer.status == 0);
   CHECK(answer.output == "no run matches\n");
   CHECK_THAT(answer.errors, Contains("no parameter is called 'hiden'"));
+  CHECK_THAT(sabath({"list", "runs", "study=xx"}).errors, Contains("no study is called 'xx'"));
+  CHECK(sabath({"list", "runs", "study=xx"}).status == 0);
   CHECK(sabath({"list", "runs", "seed=abc"}).status == 2);
 }

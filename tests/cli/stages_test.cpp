@@ -219,6 +219,8 @@ TEST_CASE("cli: no more tries than granted, and none of what is not named") {
   CHECK(sabath({"run", recipe(sabath, stage)}).status == 1);
   const std::string text = text_of(sabath.run_directories().back() / "tries");
   CHECK(std::count(text.begin(), text.end(), 'x') == tries);
+  const std::string message = record_of(sabath)["stages"][0]["message"];
+  CHECK((message.find("; it was tried 2 times") != std::string::npos) == (tries == 2));
   CHECK(record_of(sabath)["stages"][0]["exit_code"] == 75);
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("study: sweeps are crossed, with every seed, and the runs are found by
     CHECK(json::parse(text_of(directory / "record.json"))["study_id"] == id);
   const Answer table = sabath({"show", id});
   CHECK(table.status == 0);
-  CHECK_THAT(table.output, Contains("mode  n  seed  state") && Contains("8 run(s), 8 ok"));
+  CHECK_THAT(table.output, Contains("mode  n  seed  state") && Contains("8 runs: 8 ok"));
   CHECK_THAT(sabath({"list", "studies"}).output, Contains(id));
   CHECK_THAT(sabath({"show", "study=" + id}).errors, Contains("matches 8 runs"));
   CHECK(answer_of(sabath({"--json", "list"}))["runs"].size() == 8);
@@ -189,7 +189,7 @@ TEST_CASE("study: what cannot be meant is refused with a reason, and nothing is 
       {{"--repeat", "2", "--jobs", "0"}, "'0' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "many"}, "'many' is not a number of runs"},
       {{"--repeat", "2", "--jobs", "all"}, "no stage of the recipe says how many cpus"},
-      {{"--repeat", "2", "--jobs", "1000000"}, "do not fit"},
+      {{"--repeat", "2", "--jobs", "1000000"}, "so many runs do not fit"},
       {{"--retry"}, "goes with --resume alone"},
       {{"--resume", "x"}, "goes on with a study as it was asked for"}};
   for (const Row& row : rows) {
@@ -298,7 +298,7 @@ TEST_CASE("study: a failed run does not end it, is kept, and is run again only w
   const std::string id = only_study(sabath);
   CHECK_THAT(
       first.output,
-      Contains("3 run(s), 2 ok, 1 failed") && Contains("sabath run --resume " + id + " --retry"));
+      Contains("3 runs: 2 ok, 1 failed") && Contains("sabath run --resume " + id + " --retry"));
   CHECK(sabath({"run", "--resume", id}).status == 1);
   CHECK(sabath.count_runs() == 3);
   CHECK(sabath({"run", "--resume", id, "--retry"}).status == 1);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sabath::app {
@@ -20,14 +21,15 @@ namespace sabath::app {
 /// which names runs will have.
 class KnownNames {
  public:
-  /// `runs`: the file of the catalog.
+  /// `runs`: the file of the catalog. `studies`: the folder of studies.
   KnownNames(const std::filesystem::path& runs,
+             std::filesystem::path studies,
              const Documents& documents,
              base::Observer& observer)
-      : runs_(runs), documents_(documents), observer_(observer) {}
+      : runs_(runs), studies_(std::move(studies)), documents_(documents), observer_(observer) {}
 
-  /// The keys of a selection's terms, and the recipe that it names. Throws Error{usage} for a key,
-  /// Error{not_found} for a recipe, and as Catalog::select for what cannot be read.
+  /// The keys of a selection's terms, and the recipe and the study that it names. Throws
+  /// Error{usage}, and as Catalog::select for what cannot be read.
   void check_selection(std::string_view selection, base::WallTime now) const;
 
   /// A metric, as NAME or as STAGE/NAME, that `option` names. Throws Error{usage}.
@@ -44,10 +46,12 @@ class KnownNames {
   std::vector<spec::Recipe> recipes() const;
   void check_key(const std::string& place, const std::string& key) const;
   void check_recipe(const std::string& place, const std::string& name) const;
+  void check_study(const std::string& place, const std::string& id) const;
   /// Throws the error, or warns of it where the catalog has no run.
   void refuse(const base::Error& error) const;
 
   catalog::RunNames runs_;
+  std::filesystem::path studies_;
   const Documents& documents_;
   base::Observer& observer_;
 };

@@ -29,6 +29,7 @@ struct StudyOutcome {
   spec::StudyPlan plan{};
   std::filesystem::path directory{};
   std::vector<PointOutcome> points{};  ///< as many as the plan has
+  bool is_in_other_hands = false;      ///< another process starts its runs
 
   std::size_t count(spec::RunState state) const;
   /// Points without a run that ended by itself: a further resume runs them.
@@ -42,6 +43,9 @@ inline bool is_settled(spec::RunState state) {
 
 /// How a study stands, by its files alone.
 StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders);
+
+/// How many of its points have a run. Reads no run.
+std::size_t points_with_run(const StudyFiles& files, const Folders& folders);
 
 /// The ids of PointOutcome::retried of all points. Looks only at runs of points that have several.
 std::set<std::string> retried_runs(const StudyFiles& files, const Folders& folders);

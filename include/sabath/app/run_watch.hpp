@@ -45,6 +45,9 @@ class RunWatch {
   RunWatch(std::vector<WatchedRun> runs, DeskOf desk_of, base::Clock& clock);
   ~RunWatch();
 
+  /// Looks at these runs from now on.
+  void renew(std::vector<WatchedRun> runs);
+
   /// Looks once; true when a run's state changed. A run of which nobody can say any more how it
   /// ended is closed: its status says why, and the inbox has a note.
   bool look(const std::stop_token& stop);

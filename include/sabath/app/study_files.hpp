@@ -21,6 +21,7 @@ class StudyFiles {
   explicit StudyFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   const std::filesystem::path& directory() const noexcept { return directory_; }
+  /// Throws Error{usage} also where its points do not set the same parameters.
   spec::StudyPlan read_plan() const;
 
   struct Run {
@@ -37,6 +38,9 @@ class StudyFiles {
   /// where another one may still be at it; with `take_over` one on another machine that has given
   /// no sign of life for `longest_silence` counts as gone.
   void take_in_hand(bool take_over = false) const;
+  /// Does another process start the study's runs? One on another machine counts until it has given
+  /// no sign of life for `longest_silence`.
+  bool is_in_other_hands() const;
   /// A sign of life for others, every `sign_interval`. Throws Error{usage} where another process
   /// has taken the study over.
   void give_sign() const;

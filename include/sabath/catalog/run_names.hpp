@@ -19,6 +19,7 @@ class RunNames {
   bool has_run() const;
   bool has_parameter(std::string_view name) const;
   std::vector<std::string> recipes() const;
+  std::vector<std::string> studies() const;
   /// With the columns of imported tables.
   std::vector<std::string> parameters() const;
   /// Each as NAME and as STAGE/NAME.

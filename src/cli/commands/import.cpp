@@ -13,10 +13,14 @@
 namespace sabath::cli {
 namespace {
 
+std::string plural(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string import_text(const app::ImportReport& report, const std::string& recipe) {
-  std::string text = fmt::format("{} runs of {} imported", report.imported, recipe);
+  std::string text = fmt::format("{} of {} imported", plural(report.imported, "run"), recipe);
   if (report.present > 0) text += fmt::format(", {} were there", report.present);
-  if (report.missing > 0) text += fmt::format("; {} values are missing", report.missing);
+  if (report.missing > 0) text += fmt::format("; {} missing", plural(report.missing, "value"));
   return text + fmt::format("\nselection  tag=import:{}\n", report.id);
 }
 

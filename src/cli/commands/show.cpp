@@ -323,7 +323,13 @@ bool show_study(const std::string& name, Workspace& workspace) {
   return true;
 }
 
+/// The nearest recipe or asset; empty: the error has no guess.
+std::string guess_of(const base::Error& error) {
+  return error.hint().starts_with("did you mean") ? error.hint() : std::string();
+}
+
 int run_show(const ShowOptions& options, Workspace& workspace) {
+  std::string guess;
   if (names_a_run(options.name)) return show_run(options, workspace);
   if (show_study(options.name, workspace)) return exit_done;
   try {
@@ -332,6 +338,7 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
     return exit_done;
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
+    if (guess.empty()) guess = guess_of(error);
   }
   try {
     const spec::Asset asset = workspace.documents().asset(options.name);
@@ -339,9 +346,15 @@ int run_show(const ShowOptions& options, Workspace& workspace) {
     return exit_done;
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::not_found) throw;
+    if (guess.empty()) guess = guess_of(error);
   }
-  return found_as(
-      options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });
+  try {
+    return found_as(
+        options.name, "recipe, asset, run or study", [&] { return show_run(options, workspace); });
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::not_found || guess.empty()) throw;
+    throw base::Error(error.kind(), error.what(), guess);
+  }
 }
 
 }  // namespace

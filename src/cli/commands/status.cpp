@@ -15,16 +15,17 @@ struct StatusOptions {
 };
 
 int run_status(const StatusOptions& options, Workspace& workspace) {
-  auto runs = runs_to_watch(options.what, workspace);
-  if (options.what.empty()) runs = with_whole_studies(std::move(runs), workspace);
-  const auto seen = watch(std::move(runs), workspace);
+  const auto runs = runs_to_watch(options.what, workspace);
+  const WatchedStudies studies = studies_to_watch(options.what, runs, workspace);
+  const auto seen = watch(with_whole_studies(runs, studies, workspace), workspace);
   seen->look(workspace.stop());
   keep_seen(*seen, workspace);
   if (workspace.options().json) {
-    workspace.answer(watch_json(seen->runs()));
+    workspace.answer(watch_json(seen->runs(), studies));
   } else {
-    workspace.answer(seen->runs().empty() ? "nothing is under way\n"
-                                          : watch_text(seen->runs(), options.all));
+    const bool is_idle = seen->runs().empty() && studies.empty();
+    workspace.answer(is_idle ? "nothing is under way\n"
+                             : watch_text(seen->runs(), options.all, studies));
   }
   return exit_done;
 }

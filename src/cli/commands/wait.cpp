@@ -31,16 +31,18 @@ std::optional<std::chrono::nanoseconds> limit_of(const WaitOptions& options) {
 
 int run_wait(const WaitOptions& options, Workspace& workspace) {
   const auto limit = limit_of(options);
-  const auto seen = watch(runs_to_watch(options.what, workspace), workspace);
-  if (seen->runs().empty()) {
+  const auto runs = runs_to_watch(options.what, workspace);
+  WatchedStudies studies = studies_to_watch(options.what, runs, workspace);
+  const auto seen = watch(with_whole_studies(runs, studies, workspace), workspace);
+  if (seen->runs().empty() && studies.empty()) {
     workspace.answer(workspace.options().json ? watch_json({}) : "nothing is under way\n");
     return options.what.empty() ? exit_done : exit_inconclusive;
   }
-  const WaitEnd end = wait_for(*seen, limit, workspace);
+  const WaitEnd end = wait_for(*seen, limit, workspace, &studies);
   keep_seen(*seen, workspace);
-  workspace.answer(workspace.options().json ? watch_json(seen->runs())
-                                            : watch_text(seen->runs(), false));
-  if (end == WaitEnd::over) return watch_status(seen->runs());
+  workspace.answer(workspace.options().json ? watch_json(seen->runs(), studies)
+                                            : watch_text(seen->runs(), false, studies));
+  if (end == WaitEnd::over) return watch_status(seen->runs(), studies);
   workspace.observer().note(end == WaitEnd::timed_out ? "the time is over; the runs go on"
                                                       : "the runs go on");
   return end == WaitEnd::timed_out ? exit_inconclusive : exit_interrupted;

@@ -5,6 +5,7 @@
 #include "wait_reasons.hpp"
 
 #include <sabath/app/run_accounting.hpp>
+#include <sabath/app/run_study.hpp>
 #include <sabath/app/study_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
@@ -54,6 +55,56 @@ std::vector<catalog::RunRow> rows_of_study(const app::StudyFiles& files, Workspa
   const std::string selection = "study=" + files.directory().filename().string();
   return rows_to_watch(
       selection, workspace.catalog().select(selection, workspace.clock().now()), workspace);
+}
+
+bool has_driver(const std::string& study, Workspace& workspace) {
+  return app::StudyFiles(workspace.folders().studies() / study).is_in_other_hands();
+}
+
+/// In this order: what a process that is gone has begun is counted.
+void look_at(WatchedStudy& study, Workspace& workspace) {
+  study.is_driven = has_driver(study.id, workspace);
+  study.begun = app::points_with_run(app::StudyFiles(workspace.folders().studies() / study.id),
+                                     workspace.folders());
+}
+
+/// Their ids.
+std::set<std::string> named_studies(const std::vector<std::string>& words,
+                                    const std::vector<app::WatchedRun>& runs,
+                                    Workspace& workspace) {
+  const std::filesystem::path folder = workspace.folders().studies();
+  const std::vector<std::string> ids = app::study_ids(folder);
+  std::set<std::string> named;
+  for (const std::string& word : words) {
+    constexpr std::string_view term = "study=";
+    const std::string id = word.starts_with(term) ? word.substr(term.size()) : "";
+    if (std::find(ids.begin(), ids.end(), id) != ids.end()) named.insert(id);
+    if (names_a_study(word, workspace))
+      named.insert(app::find_study(folder, word).directory().filename().string());
+  }
+  if (!words.empty()) return named;
+  for (const std::string& id : ids) {
+    const bool has_run = std::any_of(
+        runs.begin(), runs.end(), [&](const app::WatchedRun& run) { return run.study == id; });
+    if (has_run || has_driver(id, workspace)) named.insert(id);
+  }
+  return named;
+}
+
+/// Takes in the runs that driven studies have begun since. True while one of them is driven.
+bool renew(app::RunWatch& watch, WatchedStudies& studies, Workspace& workspace) {
+  bool has_news = false;
+  bool goes_on = false;
+  for (WatchedStudy& study : studies) {
+    if (!study.is_driven) continue;
+    const std::size_t begun = study.begun;
+    look_at(study, workspace);
+    has_news = has_news || study.begun != begun || !study.is_driven || watch.going_on() == 0;
+    goes_on = goes_on || study.is_driven;
+  }
+  if (!has_news) return goes_on;
+  watch.renew(with_whole_studies(watch.runs(), studies, workspace));
+  return goes_on;
 }
 
 /// Who names the last run may mean one that has not ended.
@@ -123,11 +174,6 @@ std::vector<RunState> in_order() {
           RunState::planned};
 }
 
-std::size_t count(const std::vector<app::WatchedRun>& runs, RunState state) {
-  return static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(), [&](const app::WatchedRun& run) { return run.state == state; }));
-}
-
 std::string detail_of(const app::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
   return run.is_stuck ? text + ", which as a rule does not pass by itself" : text;
@@ -194,21 +240,40 @@ std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words
   return runs;
 }
 
-std::vector<app::WatchedRun> with_whole_studies(std::vector<app::WatchedRun> runs,
-                                                Workspace& workspace) {
-  std::set<std::string> known;
-  std::set<std::string> studies;
-  for (const app::WatchedRun& run : runs) {
-    known.insert(run.run_id);
-    if (!run.study.empty()) studies.insert(run.study);
-  }
-  for (const std::string& study : studies) {
-    const app::StudyFiles files(workspace.folders().studies() / study);
-    for (const catalog::RunRow& row : rows_of_study(files, workspace)) {
-      if (known.insert(row.id).second) runs.push_back(watched(row));
+WatchedStudies studies_to_watch(const std::vector<std::string>& words,
+                                const std::vector<app::WatchedRun>& runs,
+                                Workspace& workspace) {
+  WatchedStudies studies;
+  for (const std::string& id : named_studies(words, runs, workspace)) {
+    try {
+      const app::StudyFiles files(workspace.folders().studies() / id);
+      WatchedStudy study{id, files.read_plan().points.size(), 0, false};
+      look_at(study, workspace);
+      studies.push_back(std::move(study));
+    } catch (const base::Error& error) {
+      workspace.observer().warn(error.what(), error.hint());
     }
   }
-  return runs;
+  return studies;
+}
+
+std::vector<app::WatchedRun> with_whole_studies(const std::vector<app::WatchedRun>& runs,
+                                                const WatchedStudies& studies,
+                                                Workspace& workspace) {
+  if (studies.empty()) return runs;
+  workspace.refresh_catalog();
+  std::set<std::string> ids;
+  std::vector<app::WatchedRun> all;
+  for (const WatchedStudy& study : studies) {
+    ids.insert(study.id);
+    const app::StudyFiles files(workspace.folders().studies() / study.id);
+    for (const catalog::RunRow& row : rows_of_study(files, workspace))
+      all.push_back(watched(row));
+  }
+  for (const app::WatchedRun& run : runs) {
+    if (!ids.contains(run.study)) all.push_back(run);
+  }
+  return all;
 }
 
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace) {
@@ -240,15 +305,16 @@ app::SchedulerOf scheduler_of(Workspace& workspace) {
 
 WaitEnd wait_for(app::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
-                 Workspace& workspace) {
-  const std::size_t all = watch.runs().size();
-  const std::string task = "waiting for " + std::to_string(all) + " run(s)";
+                 Workspace& workspace,
+                 WatchedStudies* studies) {
   const base::SteadyTime begin = workspace.clock().steady();
   std::chrono::nanoseconds pause = app::first_watch;
   WaitReasons reasons(workspace);
   std::set<std::string> told;
   std::size_t counted_at = most_rows + 1;
   const auto tell = [&](bool finished) {
+    const std::size_t all = watch.runs().size();
+    const std::string task = "waiting for " + std::to_string(all) + " run(s)";
     workspace.observer().progress({task, all - watch.going_on(), all, false, finished});
     std::vector<const app::WatchedRun*> news;
     for (const app::WatchedRun& run : watch.runs()) {
@@ -268,13 +334,14 @@ WaitEnd wait_for(app::RunWatch& watch,
   };
   while (true) {
     bool changed = false;
+    const bool is_driven = studies != nullptr && renew(watch, *studies, workspace);
     try {
       changed = watch.look(workspace.stop());
     } catch (const base::Error& error) {
       if (error.kind() != base::ErrorKind::interrupted) throw;
       return WaitEnd::stopped;
     }
-    const bool over = watch.going_on() == 0;
+    const bool over = !is_driven && watch.going_on() == 0;
     if (changed || over) tell(over);
     if (over) return WaitEnd::over;
     reasons.tell(watch.runs());
@@ -333,38 +400,70 @@ std::string cancel_job(const std::string& job, const spec::Site& site, Workspace
   }
 }
 
-std::string counts_line(const std::vector<app::WatchedRun>& runs) {
-  std::string text = std::to_string(runs.size()) + (runs.size() == 1 ? " run:" : " runs:");
+std::string counts_line(const std::map<RunState, std::size_t>& counts,
+                        const std::string& why_planned,
+                        std::size_t not_run) {
+  std::size_t all = not_run;
+  for (const auto& [state, number] : counts)
+    all += number;
+  std::string text = std::to_string(all) + (all == 1 ? " run:" : " runs:");
   std::string separator = " ";
-  for (const RunState state : in_order()) {
-    const std::size_t number = count(runs, state);
-    if (number == 0) continue;
-    text += separator + std::to_string(number) + " " + std::string(spec::to_string(state));
-    const std::string reason = state == RunState::planned ? usual_reason(runs) : "";
-    if (!reason.empty()) text += " (" + reason + ")";
+  const auto add = [&](std::size_t number, const std::string& what) {
+    if (number == 0) return;
+    text += separator + std::to_string(number) + " " + what;
     separator = ", ";
+  };
+  for (const RunState state : in_order()) {
+    const auto found = counts.find(state);
+    const bool has_reason = state == RunState::planned && !why_planned.empty();
+    if (found == counts.end()) continue;
+    add(found->second,
+        std::string(spec::to_string(state)) + (has_reason ? " (" + why_planned + ")" : ""));
   }
+  add(not_run, "not run");
   return text;
 }
 
-std::string watch_text(const std::vector<app::WatchedRun>& runs, bool every) {
+std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t not_run) {
+  std::map<RunState, std::size_t> counts;
+  for (const app::WatchedRun& run : runs)
+    ++counts[run.state];
+  return counts_line(counts, usual_reason(runs), not_run);
+}
+
+std::string watch_text(const std::vector<app::WatchedRun>& runs,
+                       bool every,
+                       const WatchedStudies& whole) {
   std::map<std::string, std::vector<app::WatchedRun>> studies;
   for (const app::WatchedRun& run : runs)
     studies[run.study].push_back(run);
+  for (const WatchedStudy& study : whole)
+    studies[study.id];
   std::string text;
   for (const auto& [study, members] : studies) {
     if (study.empty()) {
       text += rows_text(members, true);
       continue;
     }
-    text += "study " + base::printable(study) + ": " + counts_line(members) + "\n" +
+    const auto found =
+        std::find_if(whole.begin(), whole.end(), [&id = study](const WatchedStudy& one) {
+          return one.id == id;
+        });
+    const std::size_t not_run = found == whole.end() ? 0 : found->not_run();
+    text += "study " + base::printable(study) + ": " + counts_line(members, not_run) + "\n" +
             rows_text(members, every);
+    if (not_run > 0 && !found->is_driven) {
+      text += std::to_string(not_run) + " of " + std::to_string(found->points) +
+              " runs were not run: sabath run --resume " + base::printable(study) + "\n";
+    }
   }
   return text;
 }
 
-int watch_status(const std::vector<app::WatchedRun>& runs) {
-  int status = exit_done;
+int watch_status(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies) {
+  const bool is_short = std::any_of(
+      studies.begin(), studies.end(), [](const auto& study) { return study.not_run() > 0; });
+  int status = is_short ? exit_interrupted : exit_done;
   for (const app::WatchedRun& run : runs)
     status = std::max<int>(status, exit_status(run.state));
   return status;

@@ -7,6 +7,8 @@
 #include <sabath/catalog/catalog.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,8 +21,26 @@ namespace sabath::cli {
 std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
                                            Workspace& workspace);
 
-/// And those too that are over, of each study that one of `runs` is of.
-std::vector<app::WatchedRun> with_whole_studies(std::vector<app::WatchedRun> runs,
+/// A study of which all runs are looked at.
+struct WatchedStudy {
+  std::string id{};
+  std::size_t points = 0;
+  std::size_t begun = 0;   ///< points that have a run
+  bool is_driven = false;  ///< another process starts its runs
+
+  std::size_t not_run() const { return points > begun ? points - begun : 0; }
+};
+using WatchedStudies = std::vector<WatchedStudy>;
+
+/// The studies that words name. No words: those that another process drives, and those of `runs`.
+/// One that cannot be read is a warning.
+WatchedStudies studies_to_watch(const std::vector<std::string>& words,
+                                const std::vector<app::WatchedRun>& runs,
+                                Workspace& workspace);
+
+/// `runs` of no such study, and all runs of these studies.
+std::vector<app::WatchedRun> with_whole_studies(const std::vector<app::WatchedRun>& runs,
+                                                const WatchedStudies& studies,
                                                 Workspace& workspace);
 
 std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace);
@@ -34,10 +54,12 @@ void keep_seen(const app::RunWatch& watch, Workspace& workspace);
 
 enum class WaitEnd { over, timed_out, stopped };
 
-/// Waits until none of the runs goes on, or the time or the user ends it; the runs go on then.
+/// Waits until none of the runs goes on, or the time or the user ends it; the runs go on then. Of
+/// `studies` it waits for the runs, too, that their processes have still to start.
 WaitEnd wait_for(app::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
-                 Workspace& workspace);
+                 Workspace& workspace,
+                 WatchedStudies* studies = nullptr);
 
 /// How a job stood last.
 struct AwaitedJob {
@@ -58,15 +80,22 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
 /// Cancels a job that may still go on, and says what became of that, for the end of a sentence.
 std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace);
 
-/// "20 runs: 3 ok, 4 running, 13 planned (waits: PENDING (Resources))".
-std::string counts_line(const std::vector<app::WatchedRun>& runs);
+/// "20 runs: 3 ok, 4 running, 12 planned (waits: PENDING (Resources)), 1 not run".
+std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t not_run = 0);
+std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
+                        const std::string& why_planned,
+                        std::size_t not_run);
 /// The counts of each study and of the runs without one, and the runs that somebody should look at,
 /// those first that wait for what as a rule does not pass by itself; all runs with `every`.
-std::string watch_text(const std::vector<app::WatchedRun>& runs, bool every);
-std::string watch_json(const std::vector<app::WatchedRun>& runs);
+std::string watch_text(const std::vector<app::WatchedRun>& runs,
+                       bool every,
+                       const WatchedStudies& studies = {});
+std::string watch_json(const std::vector<app::WatchedRun>& runs,
+                       const WatchedStudies& studies = {});
 
-/// The worst of the runs; as docs/commands/exit-status.md says of runs.
-int watch_status(const std::vector<app::WatchedRun>& runs);
+/// The worst of the runs; as docs/commands/exit-status.md says of runs. Interrupted where a study
+/// has points that were not run.
+int watch_status(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies);
 
 /// How runs that go on are come back to.
 std::string come_back(const std::string& what);

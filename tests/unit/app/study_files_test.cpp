@@ -211,6 +211,23 @@ TEST_CASE("study files: who has given no sign of life elsewhere can be taken ove
   CHECK(contains(over.what(), "another process has taken it over"));
 }
 
+TEST_CASE(
+    "study files: another process that lives has the study, this one and one that is gone not") {
+  const Study study;
+  CHECK_FALSE(study.files.is_in_other_hands());
+  Study::write(study.driver(1), dead().text());
+  CHECK_FALSE(study.files.is_in_other_hands());
+  study.files.take_in_hand();
+  CHECK_FALSE(study.files.is_in_other_hands());
+  const int other = test::status_in_child([&] { return study.files.is_in_other_hands() ? 7 : 1; });
+  CHECK(WEXITSTATUS(other) == 7);
+  Study::write(study.driver(3), elsewhere().text());
+  CHECK(study.files.is_in_other_hands());
+  fs::last_write_time(study.driver(3),
+                      fs::file_time_type::clock::now() - std::chrono::seconds(300));
+  CHECK_FALSE(study.files.is_in_other_hands());
+}
+
 TEST_CASE("study files: a driver gives signs of life") {
   const Study study;
   study.files.take_in_hand();

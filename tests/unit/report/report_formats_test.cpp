@@ -213,6 +213,7 @@ TEST_CASE("report: the verdict is that of the pair, of the groups, of equality, 
   report.runs[0].left_out = report.runs[1].left_out = "perturbed";
   test::count(report);
   CHECK(verdict() == "NO RESULTS");
+  CHECK(json::parse(written("a.json", report))["reason"] == "no run counts (2 perturbed)");
   report.groups = spec::GroupComparison{};
   report.groups->groups.resize(2);
   report.groups->result = spec::Verdict::fail;
