@@ -431,11 +431,9 @@ void StageRunner::execute(Try& one, StageResult& result, std::stop_token stop) {
     if (stop.stop_requested()) return;
     std::optional<std::string> reason;
     if (one.number <= retry.times) reason = why_again(retry, process, directory(stage.name));
-    if (!reason) {
-      if (!process.ok() && !tries.empty())
-        result.record.message += "; it was tried " + std::to_string(one.number) + " times";
-      return;
-    }
+    if (!reason && !process.ok() && !tries.empty())
+      result.record.message += "; it was tried " + std::to_string(one.number) + " times";
+    if (!reason) return;
     spec::StageRecord& failed = result.record;
     tools_.observer.warn("stage " + stage.name + ": " + failed.message,
                          *reason + ": it is tried again");

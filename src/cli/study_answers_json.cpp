@@ -99,12 +99,12 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
 
 std::string counts_text(const app::StudyOutcome& outcome) {
   std::map<RunState, std::size_t> counts;
-  std::size_t not_run = 0;
+  std::size_t left = 0;
   for (const app::PointOutcome& point : outcome.points) {
     if (point.run) ++counts[point.run->state];
-    if (!point.run) ++not_run;
+    if (!point.run) ++left;
   }
-  return counts_line(counts, "", not_run);
+  return counts_line(counts, "", left);
 }
 
 std::string problems_text(const app::StudyOutcome& outcome) {

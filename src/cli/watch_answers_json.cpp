@@ -20,15 +20,16 @@ std::string watch_json(const std::vector<app::WatchedRun>& runs, const WatchedSt
                     {"directory", run.directory.string()}});
   }
   nlohmann::ordered_json whole = nlohmann::ordered_json::array();
-  std::size_t not_run = 0;
+  std::size_t all_left = 0;
   for (const WatchedStudy& study : studies) {
-    not_run += study.not_run();
+    const std::size_t left = not_run(study, runs);
+    all_left += left;
     whole.push_back({{"id", study.id},
                      {"points", study.points},
-                     {"not_run", study.not_run()},
+                     {"not_run", left},
                      {"goes_on", study.is_driven}});
   }
-  if (not_run > 0) counts["not_run"] = not_run;
+  if (all_left > 0) counts["not_run"] = all_left;
   return base::pretty_json({{"schema", 1}, {"counts", counts}, {"studies", whole}, {"runs", rows}});
 }
 

@@ -4,6 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/env/environment.hpp>
 
@@ -33,7 +34,8 @@ spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base
     if (fresh != nullptr && fresh->request == request) return *fresh;
   }
   const auto lock = read_lock_file(context.recipe_directory);
-  const std::string hint = "'sabath env lock " + recipe + "' resolves what the recipe asks for";
+  const std::string hint = "'" + base::shown_command({"sabath", "env", "lock", recipe}) +
+                           "' resolves what the recipe asks for";
   if (!lock) {
     throw Error(ErrorKind::environment, place + ": is not locked: no " + path.string(), hint);
   }
@@ -72,7 +74,9 @@ const spec::PlatformPackages& packages_for(const LayerContext& context,
   throw Error(ErrorKind::environment,
               place_of(context.spec.name) + ": the lock has nothing for " +
                   in_words(platform, python) + "; it has: " + base::printable(known),
-              "'sabath env lock " + fs::absolute(context.recipe_directory).string() +
+              "'" +
+                  base::shown_command(
+                      {"sabath", "env", "lock", fs::absolute(context.recipe_directory).string()}) +
                   "' on this machine adds it to the lock");
 }
 

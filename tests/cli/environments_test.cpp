@@ -229,6 +229,18 @@ TEST_CASE("cli: in a job of a scheduler env exec uses what is ready and builds n
   CHECK(sabath(exec).output == "hello\n");
 }
 
+TEST_CASE("cli: a command in a hint names the recipe as it was typed") {
+  const Sabath sabath;
+  const std::string recipe = hello_recipe(sabath);
+  const Answer shown = sabath({"env", "show", recipe});
+  CHECK(shown.status == 13);
+  CHECK_THAT(shown.errors, Contains("hint: sabath env build " + recipe + "\n"));
+  const std::string spaced = (sabath.folder() / "my recipe").string();
+  std::filesystem::copy(recipe, spaced, std::filesystem::copy_options::recursive);
+  CHECK_THAT(sabath({"env", "show", spaced}).errors,
+             Contains("hint: sabath env build '" + spaced + "'\n"));
+}
+
 TEST_CASE("cli: env exec --no-build builds nothing anywhere") {
   const Sabath sabath;
   const std::string recipe = hello_recipe(sabath);

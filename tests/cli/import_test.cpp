@@ -173,6 +173,9 @@ TEST_CASE("cli: what is wrong with a table is told before anything is written") 
 }
 
 TEST_CASE("cli: missing cells and NaN of a table are neither values nor a PASS") {
+  const Sabath small;
+  CHECK_THAT(import_text(small, "host,acc\nn1,1\nn2,\n", {}).output,
+             Contains("2 runs of t imported; 1 value missing"));
   const Sabath sabath;
   REQUIRE(
       import_text(sabath, "host,acc\nn1,1\nn2,1\nn2,1\nn2,\nn1,1\nn1,nan\n", {"--json"}).status ==

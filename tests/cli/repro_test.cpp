@@ -240,3 +240,14 @@ TEST_CASE("cli: a repository cannot make a run start what it names, and a broken
     CHECK(state["kept"] == "code.tar.gz");
   }
 }
+
+TEST_CASE("cli: repro of a run that fails now names what its session had else") {
+  Sabath sabath;
+  const std::string recipe = sabath.shell_recipe("factor", "test -n \"$MYFACTOR\"");
+  sabath.environment()["MYFACTOR"] = "2";
+  done(sabath, {"run", recipe, "--seed", "1"});
+  sabath.environment().erase("MYFACTOR");
+  const Answer answer = sabath({"repro", "@last"});
+  CHECK(answer.status == 1);
+  CHECK_THAT(answer.errors, Contains("the sessions of the two runs differ in MYFACTOR;"));
+}

@@ -81,7 +81,8 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options, const app::R
     key.recipe_definition = asked.recipe.definition_digest();
     key.task = asked.task;
     key.site = options.run.on.empty() ? "local" : options.run.on;
-    const spec::ParameterValues values = app::resolve_parameters(asked.recipe, point.set);
+    const spec::ParameterValues values =
+        app::resolve_parameters(asked.recipe, point.set, asked.named);
     for (const spec::Parameter& parameter : asked.recipe.parameters) {
       if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
     }

@@ -104,11 +104,12 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
   }
   auto found = workspace.environments().find(spec, recipe.directory);
   if (found) return std::move(*found);
-  const std::string variant = options.variant.empty() ? "" : " --variant " + options.variant;
+  std::vector<std::string> build{"sabath", "env", "build", options.name};
+  if (!options.variant.empty()) build.insert(build.end(), {"--variant", options.variant});
   throw base::Error(base::ErrorKind::environment,
                     "environment of '" + recipe.name + "': is not ready, and " +
                         (in_job ? "nothing is built in a job of a scheduler" : "--no-build"),
-                    "'sabath env build " + options.name + variant + "' on a login node" +
+                    "'" + base::shown_command(build) + "' on a login node" +
                         (in_job ? "; --build, and it is built here" : ""));
 }
 
@@ -123,9 +124,10 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
   if ((options.packed || node.packed) && !in_image) {
     const auto images = env::images_of(built);
     if (options.packed && images.empty()) {
-      throw base::Error(base::ErrorKind::environment,
-                        "environment of '" + recipe.name + "': has no image",
-                        "'sabath env pack " + options.name + "' makes it");
+      throw base::Error(
+          base::ErrorKind::environment,
+          "environment of '" + recipe.name + "': has no image",
+          "'" + base::shown_command({"sabath", "env", "pack", options.name}) + "' makes it");
     }
     if (options.packed || env::may_enter()) {
       local = env::unpack_images(images,

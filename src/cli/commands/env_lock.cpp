@@ -5,6 +5,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -113,7 +114,8 @@ int env_fetch(const EnvOptions& options, Workspace& workspace) {
   workspace.answer(workspace.options().json ? json_answer(files)
                    : files.empty()
                        ? "the environment of '" + recipe.name + "' needs no files from outside\n"
-                       : count + " file(s) are in the cache: 'sabath env build " + options.name +
+                       : count + " file(s) are in the cache: '" +
+                             base::shown_command({"sabath", "env", "build", options.name}) +
                              "' needs no network now\n");
   return exit_done;
 }

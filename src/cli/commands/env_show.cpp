@@ -5,6 +5,7 @@
 
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/spec/environment_differences.hpp>
 
@@ -205,17 +206,20 @@ std::vector<std::string> runs_with(const base::Digest& key, Workspace& workspace
   return runs;
 }
 
-/// The layers of a recipe that are there.
+/// The layers of a recipe that are there. `name`: what was typed for it.
 std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe,
+                                              const std::string& name,
                                               const std::string& variant,
                                               Workspace& workspace) {
   const auto built = workspace.environments().find(
       workspace.runner().environment_of(recipe, variant), recipe.directory);
   if (!built) {
+    std::vector<std::string> build{"sabath", "env", "build", name};
+    if (!variant.empty()) build.insert(build.end(), {"--variant", variant});
     throw base::Error(
         base::ErrorKind::environment,
         "environment of '" + recipe.name + "': not built yet, or not checked for this recipe",
-        "sabath env build " + recipe.name);
+        base::shown_command(build));
   }
   std::vector<env::EnvironmentEntry> entries;
   for (const spec::BuiltLayer& layer : built->layers) {
@@ -238,7 +242,7 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
   std::vector<env::EnvironmentEntry> entries;
   const std::optional<spec::Recipe> recipe = recipe_called(name, workspace);
   if (!recipe) entries.push_back(workspace.environments().show(name));
-  if (recipe) entries = entries_of(*recipe, options.variant, workspace);
+  if (recipe) entries = entries_of(*recipe, name, options.variant, workspace);
   std::vector<app::BadDocument> bad;
   const std::vector<app::RecipeDocument> documents = workspace.documents().recipes(bad);
   std::vector<EnvironmentReport> reports;

@@ -9,12 +9,16 @@
 #include <sabath/app/repeat_run.hpp>
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/compare/facet_differences.hpp>
 #include <sabath/report/text.hpp>
+#include <sabath/spec/session_variables.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace sabath::cli {
 namespace {
@@ -60,6 +64,20 @@ std::optional<app::RunOutcome> run_again(const std::filesystem::path& original,
   return outcome;
 }
 
+/// A variable that the code reads may be why the run failed this time.
+void note_sessions(const std::optional<spec::RunRecord>& original,
+                   const spec::RunRecord& again,
+                   Workspace& workspace) {
+  if (!original) return;
+  std::string names;
+  for (const spec::FacetDifference& one : compare::facet_differences(*original, again)) {
+    if (one.facet == spec::session_facet) names += (names.empty() ? "" : ", ") + one.item;
+  }
+  if (names.empty()) return;
+  workspace.observer().note("the sessions of the two runs differ in " + base::printable(names) +
+                            "; of their values only digests are recorded");
+}
+
 int run_repro(const ReproOptions& options, Workspace& workspace) {
   const auto original = workspace.one_run(options.run).directory;
   const std::optional<app::RunOutcome> again = run_again(original, options, workspace);
@@ -68,6 +86,7 @@ int run_repro(const ReproOptions& options, Workspace& workspace) {
   workspace.index_runs();
   if (outcome.state != spec::RunState::ok) {
     const auto record = app::RunFiles(outcome.directory).read_record();
+    if (record) note_sessions(app::RunFiles(original).read_record(), *record, workspace);
     workspace.answer(workspace.options().json ? json_answer({outcome})
                      : record                 ? report::outcome_text(*record)
                                               : outcome.run_id + "  " + outcome.message + "\n");

@@ -257,6 +257,12 @@ WatchedStudies studies_to_watch(const std::vector<std::string>& words,
   return studies;
 }
 
+std::size_t not_run(const WatchedStudy& study, const std::vector<app::WatchedRun>& runs) {
+  const auto begun = static_cast<std::size_t>(std::count_if(
+      runs.begin(), runs.end(), [&](const auto& run) { return run.study == study.id; }));
+  return study.points > begun ? study.points - begun : 0;
+}
+
 std::vector<app::WatchedRun> with_whole_studies(const std::vector<app::WatchedRun>& runs,
                                                 const WatchedStudies& studies,
                                                 Workspace& workspace) {
@@ -402,8 +408,8 @@ std::string cancel_job(const std::string& job, const spec::Site& site, Workspace
 
 std::string counts_line(const std::map<RunState, std::size_t>& counts,
                         const std::string& why_planned,
-                        std::size_t not_run) {
-  std::size_t all = not_run;
+                        std::size_t left) {
+  std::size_t all = left;
   for (const auto& [state, number] : counts)
     all += number;
   std::string text = std::to_string(all) + (all == 1 ? " run:" : " runs:");
@@ -420,15 +426,15 @@ std::string counts_line(const std::map<RunState, std::size_t>& counts,
     add(found->second,
         std::string(spec::to_string(state)) + (has_reason ? " (" + why_planned + ")" : ""));
   }
-  add(not_run, "not run");
+  add(left, "not run");
   return text;
 }
 
-std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t not_run) {
+std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t left) {
   std::map<RunState, std::size_t> counts;
   for (const app::WatchedRun& run : runs)
     ++counts[run.state];
-  return counts_line(counts, usual_reason(runs), not_run);
+  return counts_line(counts, usual_reason(runs), left);
 }
 
 std::string watch_text(const std::vector<app::WatchedRun>& runs,
@@ -449,11 +455,11 @@ std::string watch_text(const std::vector<app::WatchedRun>& runs,
         std::find_if(whole.begin(), whole.end(), [&id = study](const WatchedStudy& one) {
           return one.id == id;
         });
-    const std::size_t not_run = found == whole.end() ? 0 : found->not_run();
-    text += "study " + base::printable(study) + ": " + counts_line(members, not_run) + "\n" +
+    const std::size_t left = found == whole.end() ? 0 : not_run(*found, members);
+    text += "study " + base::printable(study) + ": " + counts_line(members, left) + "\n" +
             rows_text(members, every);
-    if (not_run > 0 && !found->is_driven) {
-      text += std::to_string(not_run) + " of " + std::to_string(found->points) +
+    if (left > 0 && !found->is_driven) {
+      text += std::to_string(left) + " of " + std::to_string(found->points) +
               " runs were not run: sabath run --resume " + base::printable(study) + "\n";
     }
   }
@@ -462,7 +468,7 @@ std::string watch_text(const std::vector<app::WatchedRun>& runs,
 
 int watch_status(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies) {
   const bool is_short = std::any_of(
-      studies.begin(), studies.end(), [](const auto& study) { return study.not_run() > 0; });
+      studies.begin(), studies.end(), [&](const auto& study) { return not_run(study, runs) > 0; });
   int status = is_short ? exit_interrupted : exit_done;
   for (const app::WatchedRun& run : runs)
     status = std::max<int>(status, exit_status(run.state));

@@ -27,8 +27,6 @@ struct WatchedStudy {
   std::size_t points = 0;
   std::size_t begun = 0;   ///< points that have a run
   bool is_driven = false;  ///< another process starts its runs
-
-  std::size_t not_run() const { return points > begun ? points - begun : 0; }
 };
 using WatchedStudies = std::vector<WatchedStudy>;
 
@@ -37,6 +35,9 @@ using WatchedStudies = std::vector<WatchedStudy>;
 WatchedStudies studies_to_watch(const std::vector<std::string>& words,
                                 const std::vector<app::WatchedRun>& runs,
                                 Workspace& workspace);
+
+/// How many points of the study have none of `runs`.
+std::size_t not_run(const WatchedStudy& study, const std::vector<app::WatchedRun>& runs);
 
 /// `runs` of no such study, and all runs of these studies.
 std::vector<app::WatchedRun> with_whole_studies(const std::vector<app::WatchedRun>& runs,
@@ -81,10 +82,10 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
 std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace);
 
 /// "20 runs: 3 ok, 4 running, 12 planned (waits: PENDING (Resources)), 1 not run".
-std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t not_run = 0);
+std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t left = 0);
 std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
                         const std::string& why_planned,
-                        std::size_t not_run);
+                        std::size_t left);
 /// The counts of each study and of the runs without one, and the runs that somebody should look at,
 /// those first that wait for what as a rule does not pass by itself; all runs with `every`.
 std::string watch_text(const std::vector<app::WatchedRun>& runs,

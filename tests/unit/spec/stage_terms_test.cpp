@@ -44,6 +44,7 @@ TEST_CASE("stage: a condition names parameters and values that they can have") {
   const auto unknown = problem_with("when", {{"epoch", 1}});
   CHECK(unknown.text == "recipes/x.json:/stages/1/when/epoch: no parameter 'epoch'");
   CHECK(unknown.hint == "did you mean 'epochs'?");
+  CHECK(problem_with("when", {{"b", 1}}).hint.starts_with("its parameters are "));
   CHECK(problem_with("when", {{"mode", "fst"}}).hint == "allowed: one of ordered, fast");
   CHECK(problem_with("when", {{"epochs", 11}}).says("/stages/1/when/epochs: 11 is above"));
   CHECK(problem_with("when", {{"epochs", Json::array()}}).says("epochs: must not be empty"));
@@ -139,6 +140,8 @@ TEST_CASE("stage: its variables may hold placeholders, and are not sabath's own"
             .says("/stages/1/variables/A: '{stage.train}' is used"));
   CHECK(problem_with("variables", {{"SABATH_SEED", "1"}})
             .says("/stages/1/variables/SABATH_SEED: 'SABATH_SEED' is sabath's to set"));
+  CHECK(problem_with("variables", {{"SABATH_SEED", "1"}}).hint ==
+        "choose a name that does not begin with SABATH_");
   CHECK(problem_with("variables", {{"A-B", "1"}}).says("/stages/1/variables/A-B: "));
   CHECK(problem_with("variables", {{"A", 1}}).says("/stages/1/variables/A: must be a string"));
 }
