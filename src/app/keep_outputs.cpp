@@ -49,8 +49,9 @@ bool has_changed(const struct stat& then, const struct stat& now) {
 }
 
 /// A file that moved out of the run with its folder keeps its stamp.
-bool is_elsewhere(const fs::path& file, const RunFiles& files) {
-  return link_beneath(files.directory(), file.parent_path()).has_value();
+bool is_elsewhere(const spec::OutputRecord& output, const RunFiles& files) {
+  const fs::path folder = files.outputs(output.stage);
+  return way_out(files.directory(), folder, folder / output.path).has_value();
 }
 
 /// Times of files move in steps of some milliseconds: what is written within the step of the last
@@ -188,7 +189,7 @@ void mark_changed(std::vector<spec::OutputRecord>& outputs,
   for (spec::OutputRecord& output : outputs) {
     if (output.kept && !is_in_cache(output)) continue;
     const fs::path file = files.outputs(output.stage) / output.path;
-    if (is_elsewhere(file, files) || is_changed(file, stamps))
+    if (is_elsewhere(output, files) || is_changed(file, stamps))
       output.kept = spec::changed_since_hashed;
   }
 }
@@ -201,7 +202,7 @@ void take_changes(std::vector<spec::OutputRecord>& outputs,
                   const std::stop_token& stop) {
   for (spec::OutputRecord& output : outputs) {
     const fs::path file = files.outputs(output.stage) / output.path;
-    if (is_elsewhere(file, files)) {
+    if (is_elsewhere(output, files)) {
       output.kept = spec::changed_since_hashed;
       continue;
     }

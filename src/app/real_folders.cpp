@@ -33,9 +33,22 @@ void make_real_folders(const fs::path& root, const fs::path& path) {
   base::make_directories(path);
 }
 
-std::string output_problem(const fs::path& root, const fs::path& file) {
-  if (const auto link = link_beneath(root, file.parent_path()))
-    return "is reached through a symbolic link: " + link->string();
+std::optional<fs::path> way_out(const fs::path& run,
+                                const fs::path& outputs,
+                                const fs::path& file) {
+  if (auto link = link_beneath(run, outputs)) return link;
+  const auto link = link_beneath(outputs, file.parent_path());
+  if (!link) return std::nullopt;
+  std::error_code code;
+  const fs::path folder = fs::canonical(outputs, code);
+  const fs::path resolved = code ? fs::path{} : fs::canonical(file.parent_path(), code);
+  const bool is_inside = !code && *resolved.lexically_relative(folder).begin() != "..";
+  return is_inside ? std::nullopt : link;
+}
+
+std::string output_problem(const fs::path& run, const fs::path& outputs, const fs::path& file) {
+  if (const auto link = way_out(run, outputs, file))
+    return "is reached through a symbolic link out of the stage's outputs: " + link->string();
   std::error_code code;
   const fs::file_status status = fs::symlink_status(file, code);
   if (status.type() == fs::file_type::not_found) return "was not made";

@@ -17,7 +17,15 @@ void refuse_links(const std::filesystem::path& root, const std::filesystem::path
 /// Makes the folders that are missing. Throws Error{storage} where one on the way is a link.
 void make_real_folders(const std::filesystem::path& root, const std::filesystem::path& path);
 
-/// Why a declared output, which lies beneath `root`, is not acceptable, or an empty text.
-std::string output_problem(const std::filesystem::path& root, const std::filesystem::path& file);
+/// The link by which a file named beneath a stage's folder of outputs lies elsewhere. A link that
+/// stays within that folder (`latest` of checkpoints) is none.
+std::optional<std::filesystem::path> way_out(const std::filesystem::path& run,
+                                             const std::filesystem::path& outputs,
+                                             const std::filesystem::path& file);
+
+/// Why a declared output, which lies beneath `outputs`, is not acceptable, or an empty text.
+std::string output_problem(const std::filesystem::path& run,
+                           const std::filesystem::path& outputs,
+                           const std::filesystem::path& file);
 
 }  // namespace sabath::app

@@ -456,7 +456,8 @@ void StageRunner::hash_outputs(const spec::PlannedStage& stage,
                                const std::stop_token& stop) const {
   for (const std::string& path : stage.outputs) {
     const fs::path file = files_.outputs(stage.name) / path;
-    const std::string problem = output_problem(files_.directory(), file);
+    const std::string problem =
+        output_problem(files_.directory(), files_.outputs(stage.name), file);
     if (!problem.empty()) {
       result.record.state = "failed";
       result.record.message = "the declared output '" + path + "' " + problem;

@@ -4,10 +4,10 @@
 #include "output_pairs.hpp"
 #include "performance.hpp"
 #include "repetition.hpp"
-#include "session_differences.hpp"
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_runs.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/environment_differences.hpp>
 
 namespace sabath::compare {

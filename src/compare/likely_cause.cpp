@@ -1,9 +1,9 @@
 #include "likely_cause.hpp"
 
 #include "repetition.hpp"
-#include "session_differences.hpp"
 #include "step_clock.hpp"
 
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/record_scope.hpp>
 #include <sabath/spec/session_variables.hpp>
 
@@ -265,9 +265,16 @@ bool is_of_told_code(const spec::FacetDifference& opened,
                      const std::vector<spec::FacetDifference>& differences) {
   if (opened.facet != spec::opened_facet) return false;
   return std::any_of(differences.begin(), differences.end(), [&](const auto& other) {
-    if (other.facet != "code" || !spec::is_code_elsewhere(other.item)) return false;
-    const std::string name = other.item.substr(other.item.find(' ') + 1);
-    return opened.item.find("/" + name + "/") != std::string::npos;
+    const bool is_named = spec::is_code_elsewhere(other.item) || other.item.starts_with("file ");
+    if (other.facet != "code" || !is_named) return false;
+    std::string_view name = std::string_view(other.item).substr(other.item.find(' ') + 1);
+    if (opened.item == name) return true;
+    for (const std::string_view relative : {"{recipe}/", "../"}) {
+      while (name.starts_with(relative))
+        name.remove_prefix(relative.size());
+    }
+    const std::string part = "/" + std::string(name);
+    return opened.item.ends_with(part) || opened.item.find(part + "/") != std::string::npos;
   });
 }
 

@@ -1,7 +1,6 @@
 #include "repetition.hpp"
 
-#include "session_differences.hpp"
-
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/record_scope.hpp>
 
 #include <algorithm>

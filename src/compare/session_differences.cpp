@@ -1,6 +1,5 @@
-#include "session_differences.hpp"
-
 #include <sabath/base/text_table.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>

@@ -10,9 +10,8 @@
 #include <sabath/app/run_files.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
-#include <sabath/compare/facet_differences.hpp>
+#include <sabath/compare/session_differences.hpp>
 #include <sabath/report/text.hpp>
-#include <sabath/spec/session_variables.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -70,8 +69,8 @@ void note_sessions(const std::optional<spec::RunRecord>& original,
                    Workspace& workspace) {
   if (!original) return;
   std::string names;
-  for (const spec::FacetDifference& one : compare::facet_differences(*original, again)) {
-    if (one.facet == spec::session_facet) names += (names.empty() ? "" : ", ") + one.item;
+  for (const spec::FacetDifference& one : compare::session_differences(*original, again)) {
+    names += (names.empty() ? "" : ", ") + one.item;
   }
   if (names.empty()) return;
   workspace.observer().note("the sessions of the two runs differ in " + base::printable(names) +

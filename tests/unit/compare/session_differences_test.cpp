@@ -1,6 +1,6 @@
-#include "compare/session_differences.hpp"
-
 #include "pair_maker.hpp"
+
+#include <sabath/compare/session_differences.hpp>
 
 #include <catch2/catch.hpp>
 
