@@ -47,11 +47,6 @@ std::string newer_text(const std::string& cause) {
 
 }  // namespace
 
-NewerVersion::NewerVersion(base::ErrorKind kind,
-                           const std::string& before,
-                           const std::string& cause)
-    : Error(kind, before + ": it " + newer_text(cause)), what_it_is_(newer_text(cause)) {}
-
 QuietErrors::QuietErrors() noexcept : turn_(library_mutex()) {
   // Everything is closed explicitly. The clean-up that HDF5 would do at exit crashes over a file
   // that could not be written to its end (1.10.8), and with it the command's exit status.
@@ -74,8 +69,12 @@ void throw_hdf5(const std::string& place, const std::string& problem, base::Erro
   // The codes of the entry say no more than that something could not be loaded.
   const bool is_newer =
       cause.text.starts_with("bad ") && cause.text.find("version number") != std::string::npos;
-  if (is_newer) throw NewerVersion(kind, before, cause.text);
-  throw base::Error(kind, before + ": " + without_affairs(cause.text));
+  if (is_newer) {
+    const std::string state = newer_text(cause.text);
+    throw Hdf5Failure(kind, before + ": it " + state, state);
+  }
+  const std::string text = without_affairs(cause.text);
+  throw Hdf5Failure(kind, before + ": " + text, "cannot be read (" + text + ")");
 }
 
 H5Id checked(hid_t id,

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace sabath::arrays {
 
@@ -25,20 +26,22 @@ class QuietErrors {
   void* data_ = nullptr;
 };
 
-/// What a library that is newer than this one wrote, in a version of the format that this one does
-/// not know: no damage.
-class NewerVersion : public base::Error {
+/// A failed call of HDF5. Damage, or what a newer library wrote in a version of the format that
+/// this one does not know.
+class Hdf5Failure : public base::Error {
  public:
-  NewerVersion(base::ErrorKind kind, const std::string& before, const std::string& cause);
-  /// "is of a newer version ..."
-  const std::string& what_it_is() const noexcept { return what_it_is_; }
+  /// `state`: "cannot be read (CAUSE)" or "is of a newer version ...".
+  Hdf5Failure(base::ErrorKind kind, const std::string& message, std::string state)
+      : Error(kind, message), state_(std::move(state)) {}
+  /// What can be said of the object, for ArrayInfo::unreadable.
+  const std::string& state() const noexcept { return state_; }
 
  private:
-  std::string what_it_is_;
+  std::string state_;
 };
 
-/// Throws "place: problem: cause" with the cause from the innermost entry of HDF5's error stack; a
-/// NewerVersion where that is one.
+/// Throws Hdf5Failure "place: problem: cause" with the cause from the innermost entry of HDF5's
+/// error stack.
 [[noreturn]] void throw_hdf5(const std::string& place,
                              const std::string& problem,
                              base::ErrorKind kind = base::ErrorKind::integrity);

@@ -77,7 +77,10 @@ class Walk {
     while (!pending_.empty()) {
       const Group group = std::move(pending_.back());
       pending_.pop_back();
-      visit_group(group);
+      if (group.path.empty())
+        visit_group(group);
+      else
+        unless_unreadable(group.path, false, [&] { visit_group(group); });
     }
     for (Entry& entry : entries_)
       require_plain_sources(entry);
@@ -120,7 +123,7 @@ class Walk {
       if (link.type == H5L_TYPE_HARD) {
         visit_object(group.get(), {child, visited.address, link.name});
       } else {
-        visit_soft_link(group.get(), link, child);
+        unless_unreadable(child, false, [&] { visit_soft_link(group.get(), link, child); });
       }
     }
   }
@@ -128,14 +131,15 @@ class Walk {
   void visit_object(hid_t group, const Object& met) {
     const std::string& path = met.path;
     H5Id object;
-    const bool is_known = unless_newer(path, false, [&] {
+    haddr_t address = HADDR_UNDEF;
+    const bool is_known = unless_unreadable(path, false, [&] {
       object =
           checked(H5Oopen(group, met.name.c_str(), H5P_DEFAULT), H5Oclose, at(path), "cannot read");
       if (H5Iget_type(object.get()) == H5I_DATASET) add_dataset(object.get(), met);
+      if (H5Iget_type(object.get()) == H5I_GROUP) address = address_of(object.get(), path);
     });
     if (!is_known) return;
-    if (H5Iget_type(object.get()) == H5I_GROUP) {
-      const haddr_t address = address_of(object.get(), path);
+    if (address != HADDR_UNDEF) {
       const auto [known, is_new] = groups_.emplace(address, path);
       if (!is_new) {
         add_link(path, "the group /" + known->second);
@@ -146,16 +150,18 @@ class Walk {
     add_attributes(object.get(), met);
   }
 
-  /// Notes as unreadable, instead of what `add` adds, what this library is too old for; then false.
+  /// Calls `add`. Where HDF5 fails, notes `path` as unreadable and returns false: damage, or an
+  /// object that this library is too old for. The rest of the file is still listed.
   template <class Add>
-  bool unless_newer(const std::string& path, bool is_attribute, const Add& add) {
+  bool unless_unreadable(const std::string& path, bool is_attribute, const Add& add) {
     try {
       add();
       return true;
-    } catch (const NewerVersion& newer) {
+    } catch (const Hdf5Failure& failure) {
+      names_.charge(path.size());
       Entry entry;
       entry.info = {path, base::ArrayType::opaque, {}, is_attribute};
-      entry.info.unreadable = base::printable(newer.what_it_is());
+      entry.info.unreadable = base::printable(failure.state());
       entries_.push_back(std::move(entry));
       return false;
     }
@@ -345,7 +351,9 @@ class Walk {
     const herr_t status =
         H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &start, collect_attribute, &names);
     if (names.failure) std::rethrow_exception(names.failure);
-    if (status < 0) throw_hdf5(at(path), "cannot list its attributes");
+    unless_unreadable(path + "@", true, [&] {
+      if (status < 0) throw_hdf5(at(path), "cannot list its attributes");
+    });
     for (const std::string& name : names.items) {
       if (path.empty() && name == netcdf_provenance) continue;
       Entry entry;
@@ -356,7 +364,7 @@ class Walk {
       entry.name = met.name;
       entry.attribute = name;
       const std::string where = at(entry.info.path);
-      unless_newer(entry.info.path, true, [&] {
+      unless_unreadable(entry.info.path, true, [&] {
         const H5Id attribute =
             checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, where, "cannot read");
         add_leaves(

@@ -123,4 +123,9 @@ int StopSignal::received() const noexcept {
   return handler_state().received;
 }
 
+bool stop_was_requested() noexcept {
+  const HandlerState& state = handler_state();
+  return state.in_use && state.received != 0;
+}
+
 }  // namespace sabath::base

@@ -2,9 +2,15 @@
 
 #include "migrations.hpp"
 
+#include <sabath/base/stop_signal.hpp>
+
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <set>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -14,7 +20,30 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-constexpr int busy_timeout_ms = 30'000;
+/// Some 60 s of the waits below.
+constexpr int most_waits = 2400;
+/// Some 2 s. What a stopped process leaves out of the index, the next command adds.
+constexpr int most_waits_stopped = 100;
+constexpr int longest_wait_us = 50'000;
+
+/// The busy handler of SQLite; `waits`: how many came before in this wait. SQLite's own one waits
+/// longer and longer, so among hundreds of processes the one that came last gets the lock first.
+int wait_for_lock(void*, int waits) noexcept {
+  if (waits >= (base::stop_was_requested() ? most_waits_stopped : most_waits)) return 0;
+  std::uint32_t random = 0;
+  sqlite3_randomness(sizeof random, &random);
+  const int longest = std::min(longest_wait_us, 1000 * (1 + 2 * waits));
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(1 + random % static_cast<unsigned>(longest)));
+  return 1;
+}
+
+std::unique_ptr<SQLite::Database> connect(const std::filesystem::path& path, int flags) {
+  auto database = std::make_unique<SQLite::Database>(path.string(), flags);
+  sqlite3_busy_handler(database->getHandle(), wait_for_lock, nullptr);
+  return database;
+}
+
 constexpr const char* rebuild_hint =
     "it is only an index: remove it, and 'sabath catalog reindex' makes it again";
 
@@ -48,15 +77,15 @@ std::set<std::string> schema_of(SQLite::Database& database) {
 
 /// Of what a catalog of its version has. One of a newer version is not known, so it may be one.
 bool has_foreign_schema(const std::filesystem::path& path) {
-  SQLite::Database database(path.string(), SQLite::OPEN_READWRITE, busy_timeout_ms);
-  const SQLite::Transaction unchanging(database);
-  const int version = database.execAndGet("pragma user_version").getInt();
+  const auto database = connect(path, SQLite::OPEN_READWRITE);
+  const SQLite::Transaction unchanging(*database);
+  const int version = database->execAndGet("pragma user_version").getInt();
   if (version < 0) return true;
   if (version > static_cast<int>(migrations().size())) return false;
   SQLite::Database known(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   for (int i = 0; i < version; ++i)
     known.exec(migrations()[static_cast<std::size_t>(i)]);
-  return schema_of(database) != schema_of(known);
+  return schema_of(*database) != schema_of(known);
 }
 
 }  // namespace
@@ -75,8 +104,7 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
 }
 
 void Database::open() {
-  handle_ = std::make_unique<SQLite::Database>(
-      path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms);
+  handle_ = connect(path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   file_ = file_at(path_);
   handle_->exec("pragma foreign_keys = on");
   // An index that can be made again needs no more: a power cut leaves it whole, at worst without

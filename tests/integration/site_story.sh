@@ -29,7 +29,8 @@ says '20 ok'
 status=0
 "$sabath" compare "study=$study" --by node >"$work/out" || status=$?
 cat "$work/out"
-[ $status = 3 ] || [ $status = 0 ] || fail "compare ended with $status:"
+# Chance decides which seeds a node gets. In one study of 20 some node has lower errors than another.
+case $status in 0 | 1 | 3) ;; *) fail "compare ended with $status:" ;; esac
 says '^n[1-4] '
 "$sabath" compare "study=$study" --by host >"$work/out" || status=$?
 says 'identical +within groups'

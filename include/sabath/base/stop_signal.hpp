@@ -34,4 +34,7 @@ class StopSignal {
   std::unique_ptr<Watcher> watcher_;
 };
 
+/// Whether a StopSignal of this process has received a signal. For waits that have no token.
+bool stop_was_requested() noexcept;
+
 }  // namespace sabath::base

@@ -379,3 +379,46 @@ TEST_CASE("hdf5: what a newer library wrote is no damage, and keeps nothing else
       info_of(*source, "new").unreadable,
       Contains("is of a newer version of the format than HDF5 ") && Contains("bad version number"));
 }
+
+TEST_CASE("hdf5: a damaged attribute list or group keeps nothing else from being read") {
+  const TempHome home;
+  const double value = 0.75;
+  {
+    const H5Id file = make_file(home / "a.h5");
+    put(file.get(), "a", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &value);
+    put(file.get(), "b", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &value);
+    const H5Id group(H5Gcreate2(file.get(), "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    put(group.get(), "inner", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &value);
+    const H5Id dataset(H5Dopen2(file.get(), "a", H5P_DEFAULT), H5Dclose);
+    const H5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+    const H5Id attribute(
+        H5Acreate2(
+            dataset.get(), "units", H5T_NATIVE_DOUBLE, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose);
+    REQUIRE(H5Awrite(attribute.get(), H5T_NATIVE_DOUBLE, &value) >= 0);
+  }
+  const std::string whole = base::read_file(home / "a.h5");
+  const auto damaged = [&](std::size_t at, char byte) {
+    std::string bytes = whole;
+    bytes[at] = byte;
+    base::write_file_atomically(home / "a.h5", bytes);
+    return open_hdf5(home / "a.h5");
+  };
+
+  // "HDF5 File Format Specification", IV.A.2.m: version, reserved, the length of the name.
+  const auto name = whole.find(std::string("units\0", 6));
+  REQUIRE(name != std::string::npos);
+  REQUIRE(whole[name - 6] == 6);
+  const auto attributes = damaged(name - 6, 8);
+  CHECK_THAT(info_of(*attributes, "a@").unreadable, Contains("cannot be read ("));
+  CHECK(read_all<double>(*attributes, "a") == std::vector<double>{value});
+  CHECK(read_all<double>(*attributes, "b") == std::vector<double>{value});
+  CHECK(read_all<double>(*attributes, "g/inner") == std::vector<double>{value});
+
+  // III.A.1: the B-tree of the second group of the file.
+  const auto tree = whole.find("TREE", whole.find("TREE") + 1);
+  REQUIRE(tree != std::string::npos);
+  const auto group = damaged(tree, 'X');
+  CHECK_THAT(info_of(*group, "g").unreadable, Contains("cannot be read ("));
+  CHECK(read_all<double>(*group, "a@units") == std::vector<double>{value});
+}

@@ -163,7 +163,7 @@ TEST_CASE("catalog: one with other tables, views or triggers is set aside when a
       "drop table run_tag",
       "create trigger foreign_one after insert on run begin select raise(abort, 'no'); end",
       "alter table run rename to run_before; create view run as select * from run_before",
-      "alter table run add column more",
+      "alter table run add column more text",
       "pragma user_version = -1",
       "pragma user_version = 0");
   CAPTURE(sql);

@@ -1,8 +1,13 @@
 #include "support/child_process.hpp"
 #include "unit/catalog/catalog_home.hpp"
 
+#include <sabath/base/error.hpp>
+#include <sabath/base/stop_signal.hpp>
+
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <csignal>
 #include <thread>
 
 using namespace sabath;
@@ -59,4 +64,26 @@ TEST_CASE("catalog: a reader is not disturbed by a transaction that is still ope
   CHECK(reader.runs().size() == 1);
   transaction.commit();
   CHECK(reader.runs().size() == 2);
+}
+
+TEST_CASE("catalog: a process that is asked to stop does not wait long for another one's lock") {
+  const CatalogHome home;
+  Catalog holder(home.file());
+  const Catalog::Transaction transaction(holder);
+  const auto begun = std::chrono::steady_clock::now();
+  const int writer = test::start_child([&] {
+    const base::StopSignal stop;
+    ::raise(SIGTERM);
+    try {
+      Catalog catalog(home.file());
+      test::put(catalog, test::numbered_record(1));
+    } catch (const base::Error& error) {
+      return error.kind() == base::ErrorKind::catalog ? 7 : 8;
+    }
+    return 0;
+  });
+  int status = -1;
+  REQUIRE(::waitpid(writer, &status, 0) == writer);
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(20));
 }
