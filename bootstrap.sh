@@ -94,7 +94,7 @@ build() {
   install_packages
   use_ccache
   say "building (build/user)"
-  cmake -S . -B build/user -G Ninja -DCMAKE_BUILD_TYPE=Release -DSABATH_TESTS=OFF "${quickly[@]}" >build/user.configure.log 2>&1 ||
+  cmake -S . -B build/user -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSABATH_TESTS=OFF "${quickly[@]}" >build/user.configure.log 2>&1 ||
     { cat build/user.configure.log >&2; exit 13; }
   cmake --build build/user
 }

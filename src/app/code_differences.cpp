@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 
-constexpr std::size_t most_files = 200;
+constexpr std::size_t most_named_files = 200;
 constexpr std::size_t most_lines = 300;         ///< of a file's diff
 constexpr std::size_t most_text = 128U << 10U;  ///< of all of them
 constexpr std::uint64_t longest_file = 1U << 20U;
@@ -71,7 +71,7 @@ class Differences {
   explicit Differences(spec::Comparison& comparison) : comparison_(comparison) {}
 
   void add_file(const std::string& path, const Folder* a, const Folder* b) {
-    if (comparison_.code.size() == most_files) {
+    if (comparison_.code.size() == most_named_files) {
       ++more_;
       return;
     }

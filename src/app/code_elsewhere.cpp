@@ -29,7 +29,7 @@ using base::ErrorKind;
 constexpr const char* python_path = "PYTHONPATH";
 
 constexpr std::uint64_t most_bytes = 4U << 20U;
-constexpr std::size_t most_files = 2000;
+constexpr std::size_t most_outside_files = 2000;
 constexpr std::size_t most_entries = 20'000;
 
 template <class List>
@@ -69,7 +69,7 @@ std::optional<std::vector<base::TreeFile>> sources_in(const fs::path& folder) {
   std::uint64_t bytes = 0;
   for (const base::TreeFile& file : files)
     bytes += file.size_bytes;
-  if (entries > most_entries || files.size() > most_files || bytes > most_bytes)
+  if (entries > most_entries || files.size() > most_outside_files || bytes > most_bytes)
     return std::nullopt;
   return files;
 }

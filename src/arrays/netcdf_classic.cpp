@@ -18,7 +18,7 @@ using base::ArrayType;
 using base::Error;
 using base::ErrorKind;
 
-constexpr std::uint64_t longest_name = 64U << 10U;
+constexpr std::uint64_t longest_netcdf_name = 64U << 10U;
 constexpr std::uint64_t most_items = 1'000'000;
 constexpr std::uint64_t longest_attribute = 16U << 20U;
 constexpr std::uint32_t dimensions_tag = 10;
@@ -32,18 +32,18 @@ struct Type {
 };
 
 // NC_BYTE ... NC_UINT64 from 1; characters are text.
-constexpr std::array<Type, 12> types{{{},
-                                      {ArrayType::int8, 1},
-                                      {ArrayType::text, 1},
-                                      {ArrayType::int16, 2},
-                                      {ArrayType::int32, 4},
-                                      {ArrayType::float32, 4},
-                                      {ArrayType::float64, 8},
-                                      {ArrayType::uint8, 1},
-                                      {ArrayType::uint16, 2},
-                                      {ArrayType::uint32, 4},
-                                      {ArrayType::int64, 8},
-                                      {ArrayType::uint64, 8}}};
+constexpr std::array<Type, 12> netcdf_types{{{},
+                                             {ArrayType::int8, 1},
+                                             {ArrayType::text, 1},
+                                             {ArrayType::int16, 2},
+                                             {ArrayType::int32, 4},
+                                             {ArrayType::float32, 4},
+                                             {ArrayType::float64, 8},
+                                             {ArrayType::uint8, 1},
+                                             {ArrayType::uint16, 2},
+                                             {ArrayType::uint32, 4},
+                                             {ArrayType::int64, 8},
+                                             {ArrayType::uint64, 8}}};
 
 struct Dimension {
   std::string name{};
@@ -64,9 +64,9 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 }
 
 /// The header as "The NetCDF Classic Format Specification" has it; numbers are big-endian.
-class Reader {
+class NetcdfReader {
  public:
-  Reader(const std::filesystem::path& path, const base::ReadLimits& limits)
+  NetcdfReader(const std::filesystem::path& path, const base::ReadLimits& limits)
       : place_(path.string()),
         names_(path.string()),
         bytes_(std::make_unique<FileBytes>(path, limits)) {}
@@ -121,7 +121,7 @@ class Reader {
 
   std::string name() {
     const std::uint64_t length = count();
-    if (length > longest_name) fail("its header is damaged: a name is too long");
+    if (length > longest_netcdf_name) fail("its header is damaged: a name is too long");
     std::string text = take_text(padded(length));
     text.resize(length);
     return text;
@@ -129,8 +129,9 @@ class Reader {
 
   Type type(std::uint64_t& code) {
     code = number(4);
-    if (code == 0 || code >= types.size()) fail("its header is damaged: a type is not known");
-    return types[code];
+    if (code == 0 || code >= netcdf_types.size())
+      fail("its header is damaged: a type is not known");
+    return netcdf_types[code];
   }
 
   void read_dimensions() {
@@ -292,7 +293,7 @@ class Reader {
 
 std::unique_ptr<base::ArraySource> open_netcdf_classic(const std::filesystem::path& path,
                                                        const base::ReadLimits& limits) {
-  return Reader(path, limits).open();
+  return NetcdfReader(path, limits).open();
 }
 
 }  // namespace sabath::arrays

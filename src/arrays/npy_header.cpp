@@ -37,7 +37,7 @@ struct Field {
   bool is_long_double = false;
 };
 
-struct Type {
+struct NpyType {
   std::uint64_t size = 0;
   std::vector<Field> fields{};
 };
@@ -46,7 +46,7 @@ class TypeReader {
  public:
   TypeReader(const std::string& place, NameBudget& names) : place_(place), names_(names) {}
 
-  Type read(const PythonLiteral& descr) {
+  NpyType read(const PythonLiteral& descr) {
     if (descr.is(Kind::text)) return simple(descr.text);
     if (!descr.is(Kind::sequence)) fail();
     // ('<f8', (3,)) is an array of a type; a list has the fields of a structure.
@@ -73,11 +73,11 @@ class TypeReader {
   }
 
  private:
-  Type structure(const PythonLiteral& descr) {
-    Type whole;
+  NpyType structure(const PythonLiteral& descr) {
+    NpyType whole;
     for (const PythonLiteral& item : descr.items) {
       if (!item.is(Kind::sequence) || item.items.size() < 2 || item.items.size() > 3) fail();
-      Type member = read(item.items[1]);
+      NpyType member = read(item.items[1]);
       if (item.items.size() == 3) member = array_of(std::move(member), item.items[2]);
       const std::string name = field_name(item.items[0]);
       for (Field& field : member.fields) {
@@ -101,7 +101,7 @@ class TypeReader {
     return literal.items[1].text;
   }
 
-  Type array_of(Type element, const PythonLiteral& literal) {
+  NpyType array_of(NpyType element, const PythonLiteral& literal) {
     const std::vector<std::uint64_t> extents = shape(literal);
     std::vector<std::uint64_t> strides(extents.size());
     for (std::size_t i = extents.size(); i-- > 0;) {
@@ -117,7 +117,7 @@ class TypeReader {
   }
 
   /// "<f8", "|S12", ">c16", "<M8[ns]"
-  Type simple(const std::string& text) const {
+  NpyType simple(const std::string& text) const {
     if (text.size() < 2) fail();
     const char order = text[0];
     const char kind = text[1];
@@ -151,7 +151,7 @@ class TypeReader {
     return {field.item, {field}};
   }
 
-  Type complex(std::uint64_t size, bool swapped) const {
+  NpyType complex(std::uint64_t size, bool swapped) const {
     if (size % 2 != 0 || size == 0) fail();
     const ArrayType type = number_type('f', size / 2);
     Field real{"/r", 0, {}, {}, type, size / 2, swapped, {}, false};
@@ -295,7 +295,7 @@ Block read_block(ByteSource& bytes,
       extents == nullptr || !order->is(Kind::boolean)) {
     reader.fail();
   }
-  const Type type = reader.read(*descr);
+  const NpyType type = reader.read(*descr);
   StridedArray whole;
   whole.info.shape = reader.shape(*extents);
   pack(whole, type.size, order->number != 0);

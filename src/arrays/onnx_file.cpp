@@ -34,7 +34,7 @@ constexpr std::uint32_t graph_initializer = 5;
 constexpr std::uint32_t graph_doc_string = 10;
 constexpr std::uint32_t tensor_doc_string = 12;
 constexpr std::uint64_t external_location = 1;
-constexpr std::uint64_t longest_name = 1U << 20U;
+constexpr std::uint64_t longest_onnx_name = 1U << 20U;
 constexpr std::uint64_t most_tensors = 1'000'000;
 constexpr std::uint64_t most_texts = 8'000'000;
 constexpr std::uint64_t most_decoded_bytes = 64U << 20U;
@@ -42,7 +42,7 @@ constexpr std::uint64_t most_decoded_bytes = 64U << 20U;
 /// How values stand in a tensor's typed field.
 enum class Typed { none, packed, varint };
 
-struct Known {
+struct KnownType {
   ArrayType type = ArrayType::opaque;
   std::uint64_t bits = 0;  ///< 0: the type is not known
   Typed typed = Typed::none;
@@ -50,31 +50,32 @@ struct Known {
 };
 
 // By TensorProto.DataType; numbers that share a byte are compared by the bytes alone.
-constexpr std::array<Known, 25> types{{{},
-                                       {ArrayType::float32, 32, Typed::packed},
-                                       {ArrayType::uint8, 8, Typed::varint},
-                                       {ArrayType::int8, 8, Typed::varint},
-                                       {ArrayType::uint16, 16, Typed::varint},
-                                       {ArrayType::int16, 16, Typed::varint},
-                                       {ArrayType::int32, 32, Typed::varint},
-                                       {ArrayType::int64, 64, Typed::varint},
-                                       {ArrayType::text, 0, Typed::none},
-                                       {ArrayType::uint8, 8, Typed::varint},
-                                       {ArrayType::float16, 16, Typed::varint},
-                                       {ArrayType::float64, 64, Typed::packed},
-                                       {ArrayType::uint32, 32, Typed::varint},
-                                       {ArrayType::uint64, 64, Typed::varint},
-                                       {ArrayType::float32, 64, Typed::packed},
-                                       {ArrayType::float64, 128, Typed::packed},
-                                       {ArrayType::bfloat16, 16, Typed::varint},
-                                       {ArrayType::float32, 8, Typed::varint, float8_e4m3fn},
-                                       {ArrayType::float32, 8, Typed::varint, float8_e4m3fnuz},
-                                       {ArrayType::float32, 8, Typed::varint, float8_e5m2},
-                                       {ArrayType::float32, 8, Typed::varint, float8_e5m2fnuz},
-                                       {ArrayType::opaque, 4, Typed::varint},
-                                       {ArrayType::opaque, 4, Typed::varint},
-                                       {ArrayType::opaque, 4, Typed::varint},
-                                       {ArrayType::float32, 8, Typed::varint, float8_e8m0}}};
+constexpr std::array<KnownType, 25> onnx_types{
+    {{},
+     {ArrayType::float32, 32, Typed::packed},
+     {ArrayType::uint8, 8, Typed::varint},
+     {ArrayType::int8, 8, Typed::varint},
+     {ArrayType::uint16, 16, Typed::varint},
+     {ArrayType::int16, 16, Typed::varint},
+     {ArrayType::int32, 32, Typed::varint},
+     {ArrayType::int64, 64, Typed::varint},
+     {ArrayType::text, 0, Typed::none},
+     {ArrayType::uint8, 8, Typed::varint},
+     {ArrayType::float16, 16, Typed::varint},
+     {ArrayType::float64, 64, Typed::packed},
+     {ArrayType::uint32, 32, Typed::varint},
+     {ArrayType::uint64, 64, Typed::varint},
+     {ArrayType::float32, 64, Typed::packed},
+     {ArrayType::float64, 128, Typed::packed},
+     {ArrayType::bfloat16, 16, Typed::varint},
+     {ArrayType::float32, 8, Typed::varint, float8_e4m3fn},
+     {ArrayType::float32, 8, Typed::varint, float8_e4m3fnuz},
+     {ArrayType::float32, 8, Typed::varint, float8_e5m2},
+     {ArrayType::float32, 8, Typed::varint, float8_e5m2fnuz},
+     {ArrayType::opaque, 4, Typed::varint},
+     {ArrayType::opaque, 4, Typed::varint},
+     {ArrayType::opaque, 4, Typed::varint},
+     {ArrayType::float32, 8, Typed::varint, float8_e8m0}}};
 constexpr std::uint64_t bool_type = 9;
 constexpr std::uint64_t string_type = 8;
 
@@ -90,9 +91,9 @@ struct Tensor {
   std::map<std::string, std::string> external{};
 };
 
-class Reader {
+class OnnxReader {
  public:
-  Reader(const fs::path& path, const base::ReadLimits& limits)
+  OnnxReader(const fs::path& path, const base::ReadLimits& limits)
       : path_(path), limits_(limits), place_(path.string()), names_(path.string()) {
     sources_.push_back(std::make_unique<FileBytes>(path, limits));
   }
@@ -144,7 +145,7 @@ class Reader {
   }
 
   std::string text(ByteRange range) {
-    if (range.size() > longest_name) fail("a name in it is too long");
+    if (range.size() > longest_onnx_name) fail("a name in it is too long");
     return bytes().text(range.begin, range.size());
   }
 
@@ -241,7 +242,7 @@ class Reader {
   void add(Tensor tensor) {
     names_.charge(tensor.name.size());
     if (tensor.type == string_type) return add_texts(std::move(tensor));
-    const Known known = tensor.type < types.size() ? types[tensor.type] : Known{};
+    const KnownType known = tensor.type < onnx_types.size() ? onnx_types[tensor.type] : KnownType{};
     StridedArray array;
     array.info = {tensor.name, known.type, tensor.dims, false};
     const bool is_said = tensor.type != bool_type && known.floats8 == nullptr && known.bits >= 8;
@@ -282,7 +283,7 @@ class Reader {
   /// Where the values lie: here as they are, in typed fields that must be decoded, or elsewhere.
   void place(StridedArray& array,
              const Tensor& tensor,
-             const Known& known,
+             const KnownType& known,
              std::uint64_t expected) {
     if (tensor.is_external) return place_external(array, tensor, expected);
     ByteRange range;
@@ -325,7 +326,9 @@ class Reader {
     return values;
   }
 
-  std::vector<std::byte> decoded(const Tensor& tensor, const Known& known, std::uint64_t expected) {
+  std::vector<std::byte> decoded(const Tensor& tensor,
+                                 const KnownType& known,
+                                 std::uint64_t expected) {
     const std::uint64_t size = std::max<std::uint64_t>(1, known.bits / 8);
     std::vector<std::byte> values;
     const auto add = [&](std::uint64_t value) {
@@ -411,11 +414,11 @@ class Reader {
 }  // namespace
 
 std::unique_ptr<base::ArraySource> open_onnx(const fs::path& path, const base::ReadLimits& limits) {
-  return Reader(path, limits).open();
+  return OnnxReader(path, limits).open();
 }
 
 std::vector<base::OutsideValues> outside_values_of_onnx(const fs::path& path) {
-  return Reader(path, {}).outside();
+  return OnnxReader(path, {}).outside();
 }
 
 }  // namespace sabath::arrays

@@ -21,7 +21,7 @@ using base::JsonReader;
 constexpr std::uint64_t longest_header = 100'000'000;
 constexpr const char* metadata = "__metadata__";
 
-struct Known {
+struct KnownType {
   std::string_view name;
   ArrayType type;
   std::uint64_t bits;
@@ -29,28 +29,29 @@ struct Known {
 };
 
 // Numbers that share a byte are compared by the bytes alone.
-constexpr std::array<Known, 22> types{{{"F64", ArrayType::float64, 64},
-                                       {"F32", ArrayType::float32, 32},
-                                       {"F16", ArrayType::float16, 16},
-                                       {"BF16", ArrayType::bfloat16, 16},
-                                       {"I64", ArrayType::int64, 64},
-                                       {"I32", ArrayType::int32, 32},
-                                       {"I16", ArrayType::int16, 16},
-                                       {"I8", ArrayType::int8, 8},
-                                       {"U64", ArrayType::uint64, 64},
-                                       {"U32", ArrayType::uint32, 32},
-                                       {"U16", ArrayType::uint16, 16},
-                                       {"U8", ArrayType::uint8, 8},
-                                       {"BOOL", ArrayType::uint8, 8},
-                                       {"F8_E4M3", ArrayType::float32, 8, float8_e4m3fn},
-                                       {"F8_E4M3FNUZ", ArrayType::float32, 8, float8_e4m3fnuz},
-                                       {"F8_E5M2", ArrayType::float32, 8, float8_e5m2},
-                                       {"F8_E5M2FNUZ", ArrayType::float32, 8, float8_e5m2fnuz},
-                                       {"F8_E8M0", ArrayType::float32, 8, float8_e8m0},
-                                       {"F4", ArrayType::opaque, 4},
-                                       {"F6_E2M3", ArrayType::opaque, 6},
-                                       {"F6_E3M2", ArrayType::opaque, 6},
-                                       {"C64", ArrayType::float32, 64}}};
+constexpr std::array<KnownType, 22> safetensors_types{
+    {{"F64", ArrayType::float64, 64},
+     {"F32", ArrayType::float32, 32},
+     {"F16", ArrayType::float16, 16},
+     {"BF16", ArrayType::bfloat16, 16},
+     {"I64", ArrayType::int64, 64},
+     {"I32", ArrayType::int32, 32},
+     {"I16", ArrayType::int16, 16},
+     {"I8", ArrayType::int8, 8},
+     {"U64", ArrayType::uint64, 64},
+     {"U32", ArrayType::uint32, 32},
+     {"U16", ArrayType::uint16, 16},
+     {"U8", ArrayType::uint8, 8},
+     {"BOOL", ArrayType::uint8, 8},
+     {"F8_E4M3", ArrayType::float32, 8, float8_e4m3fn},
+     {"F8_E4M3FNUZ", ArrayType::float32, 8, float8_e4m3fnuz},
+     {"F8_E5M2", ArrayType::float32, 8, float8_e5m2},
+     {"F8_E5M2FNUZ", ArrayType::float32, 8, float8_e5m2fnuz},
+     {"F8_E8M0", ArrayType::float32, 8, float8_e8m0},
+     {"F4", ArrayType::opaque, 4},
+     {"F6_E2M3", ArrayType::opaque, 6},
+     {"F6_E3M2", ArrayType::opaque, 6},
+     {"C64", ArrayType::float32, 64}}};
 
 struct Tensor {
   std::string name{};
@@ -60,9 +61,9 @@ struct Tensor {
   std::uint64_t end = 0;
 };
 
-class Reader {
+class SafetensorsReader {
  public:
-  Reader(const std::filesystem::path& path, const base::ReadLimits& limits)
+  SafetensorsReader(const std::filesystem::path& path, const base::ReadLimits& limits)
       : place_(path.string()), bytes_(std::make_unique<FileBytes>(path, limits)) {}
 
   std::unique_ptr<base::ArraySource> open() {
@@ -142,9 +143,11 @@ class Reader {
     StridedArray array;
     array.info = {tensor.name, ArrayType::opaque, tensor.shape, false};
     array.offset = data_at_ + tensor.begin;
-    const auto* const known = std::find_if(
-        types.begin(), types.end(), [&](const Known& k) { return k.name == tensor.dtype; });
-    if (known == types.end()) {
+    const auto* const known =
+        std::find_if(safetensors_types.begin(), safetensors_types.end(), [&](const KnownType& k) {
+          return k.name == tensor.dtype;
+        });
+    if (known == safetensors_types.end()) {
       array.info.unreadable = "has the type '" + tensor.dtype + "', which is not known";
       arrays_.push_back(std::move(array));
       return;
@@ -193,7 +196,7 @@ class Reader {
 
 std::unique_ptr<base::ArraySource> open_safetensors(const std::filesystem::path& path,
                                                     const base::ReadLimits& limits) {
-  return Reader(path, limits).open();
+  return SafetensorsReader(path, limits).open();
 }
 
 }  // namespace sabath::arrays

@@ -14,9 +14,9 @@
 namespace sabath::arrays {
 namespace {
 
-class Reader {
+class SeriesReader {
  public:
-  Reader(const std::filesystem::path& path, spec::SeriesRests* rests)
+  SeriesReader(const std::filesystem::path& path, spec::SeriesRests* rests)
       : place_(path.string()), rests_(rests), source_(open_hdf5_apart(path)) {
     std::error_code code;
     size_bytes_ = std::filesystem::file_size(path, code);
@@ -109,7 +109,7 @@ class Reader {
 }  // namespace
 
 std::vector<spec::Series> read_series(const std::filesystem::path& path, spec::SeriesRests* rests) {
-  return Reader(path, rests).all();
+  return SeriesReader(path, rests).all();
 }
 
 }  // namespace sabath::arrays

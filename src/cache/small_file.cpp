@@ -26,7 +26,7 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr std::uint64_t most_in_memory = 1U << 20U;
-constexpr std::uint64_t longest_file = std::numeric_limits<off_t>::max();
+constexpr std::uint64_t longest_small_file = std::numeric_limits<off_t>::max();
 
 }  // namespace
 
@@ -48,7 +48,7 @@ SmallFile::~SmallFile() {
 
 void SmallFile::reserve(std::uint64_t size_bytes) {
   lent_.clear();
-  if (size_bytes > longest_file) base::throw_errno(path_.string(), "cannot write", EFBIG);
+  if (size_bytes > longest_small_file) base::throw_errno(path_.string(), "cannot write", EFBIG);
   if ((size_bytes_ && *size_bytes_ != size_bytes) || present_.end() > size_bytes) {
     present_.clear();
     forget_hashes();
@@ -84,7 +84,7 @@ unsigned SmallFile::number_of(const base::ByteSource& source) {
 }
 
 void SmallFile::write_at(std::uint64_t offset_bytes, base::ByteView bytes, unsigned source) {
-  if (bytes.size() > longest_file || offset_bytes > longest_file - bytes.size()) {
+  if (bytes.size() > longest_small_file || offset_bytes > longest_small_file - bytes.size()) {
     base::throw_errno(path_.string(), "cannot write", EFBIG);
   }
   lent_.clear();

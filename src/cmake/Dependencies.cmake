@@ -24,12 +24,10 @@ sabath_note(Boost.Math "${Boost_VERSION}" "${Boost_INCLUDE_DIRS}")
 find_path(RAPIDJSON_INCLUDE_DIR rapidjson/reader.h REQUIRED)
 sabath_note(RapidJSON "header only" "${RAPIDJSON_INCLUDE_DIR}")
 
-set(sabath_pkg_modules "")
 foreach(entry "libcurl>=7.85" "sqlite3>=3.37" "libarchive>=3.5" "zlib>=1.2.11" "hwloc>=2.5" "libxxhash>=0.8" "libpcre2-8>=10.34")
   string(REGEX REPLACE "[>=].*$" "" module ${entry})
   pkg_check_modules(${module} REQUIRED IMPORTED_TARGET GLOBAL "${entry}")
   sabath_note(${module} "${${module}_VERSION}" "${${module}_LIBDIR}")
-  list(APPEND sabath_pkg_modules ${module})  # whoever uses what is installed needs the same: sabathConfig.cmake.in
 endforeach()
 
 find_package(HDF5 1.10 REQUIRED COMPONENTS C)

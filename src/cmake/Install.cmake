@@ -1,16 +1,5 @@
-# cmake --install: the binary, the public headers with a CMake package, the shipped documents, the man page and completions.
-include(CMakePackageConfigHelpers)
-set(sabath_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sabath)
-
+# cmake --install: the binary, the shipped documents, the man page and completions.
 install(TARGETS sabath RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY include/sabath DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS sabath_core EXPORT sabath ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT sabath NAMESPACE sabath:: DESTINATION ${sabath_package_folder})
-configure_package_config_file(src/cmake/sabathConfig.cmake.in ${CMAKE_BINARY_DIR}/sabathConfig.cmake
-  INSTALL_DESTINATION ${sabath_package_folder})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/sabathConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/sabathConfig.cmake ${CMAKE_BINARY_DIR}/sabathConfigVersion.cmake
-  DESTINATION ${sabath_package_folder})
 install(DIRECTORY catalog recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/sabath)
 install(DIRECTORY docs/formats docs/adding DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md LICENSE docs/ci.md docs/secrets.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -133,7 +133,7 @@ const Unit* time_called(std::string_view name) {
   return unit != nullptr && unit->kind == Kind::time ? unit : nullptr;
 }
 
-bool is_digit(char c) {
+bool is_unit_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -159,8 +159,8 @@ Printed printed_of(std::string_view text) {
     printed.number.remove_prefix(1);
   printed.is_attached = at == end || *at != ' ';
   if (!printed.is_attached) ++at;
-  const auto is_further = [](char c) { return is_unit_char(c) || is_digit(c); };
-  const char* stop = at == end || is_digit(*at) ? at : std::find_if_not(at, end, is_further);
+  const auto is_further = [](char c) { return is_unit_char(c) || is_unit_digit(c); };
+  const char* stop = at == end || is_unit_digit(*at) ? at : std::find_if_not(at, end, is_further);
   // "12 h=3" is no time.
   const bool goes_on = stop != end && (*stop == '_' || *stop == '=');
   while (stop != at && stop[-1] == '/')
@@ -185,7 +185,7 @@ bool is_part_of_time(const Printed& printed) {
   const Unit* unit = time_called(printed.unit == "m" ? "min" : printed.unit);
   if (unit == nullptr || !printed.rest.starts_with(' ')) return false;
   const std::size_t word = printed.rest.find_first_not_of(' ');
-  if (word == std::string_view::npos || !is_digit(printed.rest[word])) return false;
+  if (word == std::string_view::npos || !is_unit_digit(printed.rest[word])) return false;
   const Unit* next = time_called(printed_of(printed.rest.substr(word)).unit);
   return next != nullptr && next->factor < unit->factor;
 }
@@ -275,7 +275,7 @@ bool is_raised(std::string_view base) {
 /// Whether two words that differ in nothing but these are one unit with two prefixes: "modes" are
 /// no thousandth of "odes".
 bool is_prefixed(const Prefix& from, const Prefix& to, std::string_view base) {
-  if (base.empty() || is_digit(base.front()) || is_raised(base)) return false;
+  if (base.empty() || is_unit_digit(base.front()) || is_raised(base)) return false;
   if (!is_usual(from, base) || !is_usual(to, base)) return false;
   if (from.tens >= 0 && to.tens >= 0) return true;
   constexpr std::size_t longest_symbol = 2;
@@ -318,7 +318,7 @@ std::optional<Ratio> ratio_of(std::string_view from, std::string_view to) {
   // "12ms/step" is a time, "3 GB/s" is no size and "5 s/100" no 5 s.
   const std::string_view per = has.per.empty() ? wants.per : has.per;
   const bool is_of_one = has.per.empty() || wants.per.empty();
-  if (!is_of_one || time != nullptr || wanted_time != nullptr || is_digit(per.front()))
+  if (!is_of_one || time != nullptr || wanted_time != nullptr || is_unit_digit(per.front()))
     return std::nullopt;
   return ratio;
 }

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint64_t least_elements = 8192;
 constexpr std::uint64_t most_chunks = 4096;
-constexpr std::uint64_t block_bytes = 1U << 20U;
-constexpr std::uint64_t texts_in_block = 256;
+constexpr std::uint64_t tree_block_bytes = 1U << 20U;
+constexpr std::uint64_t tree_texts_in_block = 256;
 
 class Summer {
  public:
@@ -186,7 +186,8 @@ class TreeMaker {
     const std::uint64_t size = base::size_of(array.type);
     for (std::uint64_t first = 0; first < array.elements();) {
       const std::uint64_t left = tree.chunk - first % tree.chunk;
-      const std::uint64_t count = std::min({left, block_bytes / size, array.elements() - first});
+      const std::uint64_t count =
+          std::min({left, tree_block_bytes / size, array.elements() - first});
       buffer_.resize(count * size);
       source_.read(array, first, count, buffer_);
       chunks.add(buffer_);
@@ -201,7 +202,7 @@ class TreeMaker {
     Summer chunk;
     for (std::uint64_t first = 0; first < array.elements();) {
       const std::uint64_t left = tree.chunk - first % tree.chunk;
-      const std::uint64_t count = std::min({left, texts_in_block, array.elements() - first});
+      const std::uint64_t count = std::min({left, tree_texts_in_block, array.elements() - first});
       const std::vector<std::string> texts = source_.read_texts(array, first, count);
       if (texts.empty())
         throw base::Error(base::ErrorKind::internal, array.path + ": has no texts");

@@ -11,7 +11,7 @@ namespace {
 
 /// Most arrays have a number among their first values; those that have none are read faster.
 constexpr std::uint64_t first_block = 512;
-constexpr std::uint64_t block_bytes = 1U << 20U;
+constexpr std::uint64_t nan_block_bytes = 1U << 20U;
 
 bool is_only_nan(base::ArraySource& source, const base::ArrayInfo& info) {
   switch (info.type) {
@@ -28,7 +28,7 @@ bool is_only_nan(base::ArraySource& source, const base::ArrayInfo& info) {
   const spec::Tolerance tolerance = applied_tolerance(info.type, {}, {});
   std::vector<std::byte> block;
   for (std::uint64_t at = 0; at < elements;) {
-    const std::uint64_t most = at == 0 ? first_block : block_bytes / size;
+    const std::uint64_t most = at == 0 ? first_block : nan_block_bytes / size;
     const std::uint64_t alike = elements - at > most ? source.unwritten(info, at) : 0;
     const std::uint64_t count = alike > most ? 1 : std::min(most, elements - at);
     block.resize(count * size);

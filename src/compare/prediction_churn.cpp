@@ -16,7 +16,7 @@ namespace {
 using base::ArrayInfo;
 using base::ArrayType;
 
-constexpr std::uint64_t block_bytes = 1U << 20U;
+constexpr std::uint64_t churn_block_bytes = 1U << 20U;
 
 /// Where the greatest of each row is; rows may come in pieces.
 template <class Format>
@@ -70,7 +70,7 @@ std::uint64_t count_changed(base::ArraySource& a,
   Winners<Format> winners_b(of_a.shape.back());
   constexpr std::size_t size = sizeof(typename Format::Bits);
   const std::uint64_t elements = of_a.elements();
-  std::vector<std::byte> buffer(std::min<std::uint64_t>(elements * size, block_bytes));
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(elements * size, churn_block_bytes));
   std::uint64_t changed = 0;
   for (std::uint64_t first = 0; first < elements;) {
     const std::uint64_t now = std::min<std::uint64_t>(buffer.size() / size, elements - first);

@@ -14,7 +14,7 @@ base::ProcessIdentity read_builder(base::JsonReader reader) {
   return builder.value_or(base::ProcessIdentity{});
 }
 
-AttemptRecord read_record(base::JsonReader reader) {
+AttemptRecord parse_attempt_record(base::JsonReader reader) {
   AttemptRecord record;
   if (reader.required("schema").integer() != 1) reader.problem("of another version");
   record.state = reader.required("state").one_of({"building", "ready", "failed"});
@@ -56,7 +56,7 @@ void write_attempt_record(const std::filesystem::path& path, const AttemptRecord
 }
 
 std::optional<AttemptRecord> read_attempt_record(const std::filesystem::path& path) {
-  return read_own_record(path, read_record);
+  return read_own_record(path, parse_attempt_record);
 }
 
 }  // namespace sabath::env

@@ -8,7 +8,7 @@
 namespace sabath::env {
 namespace {
 
-CheckRecord read_record(base::JsonReader reader) {
+CheckRecord parse_check_record(base::JsonReader reader) {
   CheckRecord record;
   if (reader.required("schema").integer() != 1) reader.problem("of another version");
   record.state = reader.required("state").one_of({"passed", "failed"});
@@ -38,7 +38,7 @@ void write_check_record(const std::filesystem::path& path, const CheckRecord& re
 }
 
 std::optional<CheckRecord> read_check_record(const std::filesystem::path& path) {
-  return read_own_record(path, read_record);
+  return read_own_record(path, parse_check_record);
 }
 
 }  // namespace sabath::env

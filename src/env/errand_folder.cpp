@@ -21,7 +21,7 @@ constexpr std::string_view beginning = ".errand-";
 /// No name of a layer, of which each has a folder beside it.
 constexpr std::string_view owner_file = ".process";
 /// For a process that cannot be seen, and for a folder that does not say whose it is.
-constexpr auto patience = std::chrono::hours(24 * 7);
+constexpr auto abandoned_after = std::chrono::hours(24 * 7);
 constexpr auto patience_with_nameless = std::chrono::hours(24);
 
 bool is_abandoned(const fs::path& folder, base::WallTime now) {
@@ -31,7 +31,7 @@ bool is_abandoned(const fs::path& folder, base::WallTime now) {
   if (!process) return is_older(folder, now - patience_with_nameless);
   const auto liveness = base::liveness_of(*process);
   if (liveness != base::Liveness::unknown) return liveness == base::Liveness::gone;
-  return is_older(file, now - patience);
+  return is_older(file, now - abandoned_after);
 }
 
 /// The folder above, made, and without what is abandoned.

@@ -23,7 +23,7 @@ using base::ErrorKind;
 constexpr const char* protocols = "https:http:ssh:git:file";
 /// Longest a server may say nothing, and longest for a whole command.
 constexpr auto silence = std::chrono::minutes(2);
-constexpr auto patience = std::chrono::hours(2);
+constexpr auto git_deadline = std::chrono::hours(2);
 
 /// How hosts are reached and who the user is there.
 constexpr std::array<const char*, 17> passed_on{"HOME",
@@ -207,7 +207,7 @@ base::ProcessResult Git::run(std::vector<std::string> arguments, const fs::path&
   command.environment = variables_;
   if (!repository.empty()) (*command.environment)["GIT_DIR"] = repository.string();
   command.capture_limit = 64U << 20U;
-  command.deadline = errand_.limits.wall.value_or(patience);
+  command.deadline = errand_.limits.wall.value_or(git_deadline);
   // A server may be silent that long; git itself is where much is to be done.
   const std::string& doing = command.argv[1];
   if (doing == "fetch" || doing == "ls-remote")

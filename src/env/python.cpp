@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto patience = std::chrono::seconds(30);
+constexpr auto python_deadline = std::chrono::seconds(30);
 
 /// One line for each member of Python. A virtual environment's interpreter names the one that it
 /// was made of. musl's wheels are others than those of glibc.
@@ -98,7 +98,7 @@ class Finder {
     command.argv = {program.string(), "-I", "-c", question};
     command.working_directory = "/";
     command.environment = context_.variables;
-    command.deadline = patience;
+    command.deadline = python_deadline;
     command.grace = std::chrono::milliseconds(200);
     const base::ProcessResult result = processes_.run(command);
     return result.ok() ? result.output : std::string();

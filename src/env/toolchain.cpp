@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 /// A first start from a parallel file system under load takes seconds. No answer must not be taken
 /// for another one than usual: the key would change with the load.
-constexpr auto patience = std::chrono::seconds(60);
+constexpr auto question_deadline = std::chrono::seconds(60);
 
 std::string path_of(const base::Environment& environment) {
   const auto found = environment.find("PATH");
@@ -55,7 +55,7 @@ std::optional<std::string> Toolchain::first_line(std::vector<std::string> comman
   question.argv = std::move(command);
   question.working_directory = "/";
   question.environment = environment;
-  question.deadline = patience;
+  question.deadline = question_deadline;
   question.capture_limit = 1U << 16U;
   question.output_limit = 1U << 16U;
   question.grace = std::chrono::milliseconds(200);
@@ -69,7 +69,8 @@ std::optional<std::string> Toolchain::first_line(std::vector<std::string> comman
   if (result.end == base::ProcessEnd::timed_out) {
     throw base::Error(base::ErrorKind::environment,
                       "'" + base::quote_command(question.argv) + "': did not end within " +
-                          std::to_string(patience.count()) + " s, so it is not known what it is",
+                          std::to_string(question_deadline.count()) +
+                          " s, so it is not known what it is",
                       "is its file system slow? If it knows no such option, put a script of its "
                       "name before it on PATH that answers");
   }

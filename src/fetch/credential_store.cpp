@@ -1,3 +1,5 @@
+#include "source_url.hpp"
+
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
@@ -23,12 +25,6 @@ constexpr auto command_deadline = std::chrono::minutes(2);
 constexpr std::size_t longest_token = std::size_t{64} * 1024;
 /// Shorter ones would be found in texts where they mean nothing.
 constexpr std::size_t shortest_masked = 4;
-
-bool is_loopback(std::string_view host) {
-  if (host.starts_with("[::1]")) return true;
-  const std::string_view name = host.substr(0, host.find(':'));
-  return name == "localhost" || name == "127.0.0.1";
-}
 
 /// Schemes whose way is encrypted from end to end, or whose tool encrypts it.
 bool is_encrypted(std::string_view scheme) {

@@ -21,7 +21,7 @@ constexpr std::size_t ignored_limit_bytes = std::size_t{16} * 1024;
 /// Of one answer, with what follows a chunked body, of which libcurl would keep any number.
 constexpr std::size_t header_limit_bytes = std::size_t{512} * 1024;
 /// Who sends fewer within the limit of silence could hold a connection for ever.
-constexpr std::size_t progress_bytes = 4096;
+constexpr std::size_t slowest_progress_bytes = 4096;
 
 void set_number(CURL* handle, CURLoption option, long value) {
   check(curl_easy_setopt(handle, option, value));
@@ -200,7 +200,7 @@ bool Exchange::take(base::ByteView bytes) {
 void Exchange::note_bytes(std::size_t bytes) {
   last_sign_ = clock_.steady();
   new_bytes_ += bytes;
-  if (new_bytes_ < progress_bytes) return;
+  if (new_bytes_ < slowest_progress_bytes) return;
   new_bytes_ = 0;
   last_progress_ = last_sign_;
 }

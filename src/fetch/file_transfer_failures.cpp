@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// An attempt that brought the file nearer by so much did not fail in vain.
-constexpr std::uint64_t progress_bytes = 1U << 20U;
+constexpr std::uint64_t mirror_progress_bytes = 1U << 20U;
 /// So long a connection may be silent when others could do its work.
 constexpr std::chrono::nanoseconds patience = 5s;
 
@@ -49,7 +49,7 @@ void FileTransfer::fail(Worker& worker, const Failure& failure) {
     return;
   }
   if (now < mirror.embargo) return;  // the same trouble, on another connection
-  const bool came_nearer = mirror.bytes >= mirror.bytes_at_failure + progress_bytes;
+  const bool came_nearer = mirror.bytes >= mirror.bytes_at_failure + mirror_progress_bytes;
   mirror.failures = came_nearer ? 1 : mirror.failures + 1;
   mirror.bytes_at_failure = mirror.bytes;
   const bool is_hopeless = tools_.reachability.verdict(failure.unreachable).has_value();

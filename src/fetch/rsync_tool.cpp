@@ -47,7 +47,7 @@ std::string operand(const ToolUrl& url) {
   return at + "::" + url.path.substr(url.path.empty() ? 0 : 1);
 }
 
-std::optional<Failure> refusal(const ToolUrl& url) {
+std::optional<Failure> rsync_problem(const ToolUrl& url) {
   if (url.host.empty()) return Failure{.problem = "malformed URL: it names no host"};
   if (url.path.find_first_of("*?[\\") != std::string::npos) {
     return Failure{.problem = "rsync would take '*', '?', '[' and '\\' for wildcards",
@@ -91,7 +91,7 @@ class RsyncTool final : public TreeTool {
                  base::Observer& observer,
                  const std::stop_token& stop) override;
   std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
-    if (auto failure = refusal(job.url())) return *failure;
+    if (auto failure = rsync_problem(job.url())) return *failure;
     if (job.url().path.ends_with('/')) return Failure{.problem = "is a folder, not a file"};
     ToolCall call = basic_call(job.url(), context());
     // --ignore-times: what an earlier attempt left may look like the whole, by size and date.
@@ -108,7 +108,7 @@ class RsyncTool final : public TreeTool {
                                     const std::string& task,
                                     base::Observer& observer,
                                     const std::stop_token& stop) override {
-    if (auto failure = refusal(job.url)) return failure;
+    if (auto failure = rsync_problem(job.url)) return failure;
     ToolCall call = basic_call(job.url, context());
     for (const char* option : {"--recursive",
                                "--times",
@@ -151,7 +151,7 @@ Listing RsyncTool::listed(const TreeJob& job,
                           base::Observer& observer,
                           const std::stop_token& stop) {
   const ToolUrl& source = job.url;
-  if (auto failure = refusal(source)) return *std::move(failure);
+  if (auto failure = rsync_problem(source)) return *std::move(failure);
   const base::TempDir folder(std::filesystem::temp_directory_path(), "sabath-list-");
   ToolCall call = basic_call(source, context());
   for (const char* option : {"--list-only", "--recursive", "--copy-links", "--8-bit-output", "--"})

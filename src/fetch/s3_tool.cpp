@@ -73,7 +73,7 @@ ToolCall basic_call(const Credentials& credentials,
   return call;
 }
 
-std::optional<Failure> refusal(const ToolUrl& url) {
+std::optional<Failure> bucket_problem(const ToolUrl& url) {
   if (url.host.empty()) return Failure{.problem = "malformed URL: it names no bucket"};
   return std::nullopt;
 }
@@ -95,7 +95,7 @@ class S3Tool final : public TreeTool {
 
  protected:
   std::variant<ToolCall, Failure> call_for(const ToolJob& job) override {
-    if (auto failure = refusal(job.url())) return *failure;
+    if (auto failure = bucket_problem(job.url())) return *failure;
     const std::string key = key_of(job.url());
     if (key.empty() || key.ends_with('/')) return Failure{.problem = "is a prefix, not an object"};
     ToolCall call = basic_call(job.credentials,
@@ -115,7 +115,7 @@ class S3Tool final : public TreeTool {
                  base::Observer& observer,
                  const std::stop_token& stop) override {
     const ToolUrl& source = job.url;
-    if (auto failure = refusal(source)) return *std::move(failure);
+    if (auto failure = bucket_problem(source)) return *std::move(failure);
     std::string prefix = key_of(source);
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
     const base::TempDir folder(fs::temp_directory_path(), "sabath-list-");

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t block_bytes = std::size_t{256} << 10U;
+constexpr std::size_t view_block_bytes = std::size_t{256} << 10U;
 /// A program that maps ever new files (a just-in-time compiler, say) must not take all memory.
 constexpr std::size_t most_files = 20'000;
 constexpr std::size_t most_notes = 20'000;
@@ -240,7 +240,7 @@ void LibraryView::begin_hashing() {
 void LibraryView::hash_some() {
   if (!hashing_) begin_hashing();
   if (!hashing_) return;
-  std::string block(block_bytes, '\0');
+  std::string block(view_block_bytes, '\0');
   const ssize_t got = ::read(hashing_->fd.get(), block.data(), block.size());
   if (got > 0) {
     hashing_->hasher.update(std::string_view(block.data(), static_cast<std::size_t>(got)));

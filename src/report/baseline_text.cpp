@@ -20,8 +20,8 @@ using spec::BaselineEntry;
 using spec::BaselineKey;
 using spec::BaselineMetric;
 
-constexpr std::size_t label_width = 12;
-constexpr std::size_t columns = 100;
+constexpr std::size_t baseline_label_width = 12;
+constexpr std::size_t baseline_columns = 100;
 
 std::string place_text(const BaselineKey& key) {
   const auto shown = [](const std::string& text, const char* any) {
@@ -94,7 +94,7 @@ std::string metrics_table(const BaselineEntry& entry) {
 }
 
 std::string entry_text(const BaselineEntry& entry) {
-  LabelledLines lines(label_width, columns);
+  LabelledLines lines(baseline_label_width, baseline_columns);
   lines.add("holds for", place_text(entry.holds_for));
   lines.add("recipe", entry.holds_for.recipe_definition.text());
   lines.add("task", entry.holds_for.task);
@@ -206,7 +206,7 @@ std::string drift_text(const Baseline& baseline) {
   }
   std::string text;
   for (const auto& place : places) {
-    LabelledLines lines(label_width, columns);
+    LabelledLines lines(baseline_label_width, baseline_columns);
     lines.add("drift", place_text(place.front()->holds_for));
     lines.add("parameters", parameters_text(place.front()->holds_for));
     lines.add("accepted", fmt::format("{} time(s)", place.size()));
@@ -224,7 +224,7 @@ std::string mean_text(const BaselineMetric& metric) {
 }
 
 std::string baseline_text(const Baseline& baseline, bool drift) {
-  LabelledLines lines(label_width, columns);
+  LabelledLines lines(baseline_label_width, baseline_columns);
   lines.add("baseline", "of " + baseline.recipe);
   for (const spec::ExpectedFailure& known : baseline.expected_failures) {
     lines.add("expected",

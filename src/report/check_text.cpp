@@ -16,8 +16,8 @@ using spec::CheckGroup;
 using spec::Expectation;
 using spec::Verdict;
 
-constexpr std::size_t label_width = 16;
-constexpr std::size_t columns = 100;
+constexpr std::size_t check_label_width = 16;
+constexpr std::size_t check_columns = 100;
 
 std::string label_of(const CheckCase& one) {
   if (one.expectation == Expectation::expected_failure) return "FAIL (known)";
@@ -129,7 +129,7 @@ std::string counts_text(const spec::CheckReport& report) {
 }
 
 std::string check_text(const spec::CheckReport& report) {
-  LabelledLines lines(label_width, columns);
+  LabelledLines lines(check_label_width, check_columns);
   lines.add("check", fmt::format("{}: {}", to_string(report.verdict), report.reason));
   if (report.result) lines.add("RESULT", to_string(*report.result));
   if (report.performance) lines.add("PERFORMANCE", to_string(*report.performance));

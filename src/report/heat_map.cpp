@@ -38,13 +38,13 @@ std::string letter_of(const std::vector<double>& classes, double value) {
   return {};
 }
 
-struct Extremes {
+struct ValueRange {
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
 };
 
-Extremes extremes_of(const Groups& groups) {
-  Extremes extremes;
+ValueRange value_range(const Groups& groups) {
+  ValueRange extremes;
   for (const Groups::Row& row : groups.rows) {
     for (const auto& value : row.values) {
       if (!value || !std::isfinite(*value)) continue;
@@ -55,7 +55,7 @@ Extremes extremes_of(const Groups& groups) {
   return extremes;
 }
 
-std::size_t shade_of(const Extremes& extremes, double value) {
+std::size_t shade_of(const ValueRange& extremes, double value) {
   if (!(extremes.high > extremes.low)) return 0;
   const double share = (value / 2 - extremes.low / 2) / (extremes.high / 2 - extremes.low / 2);
   return std::min(static_cast<std::size_t>(share * shades), shades - 1);
@@ -92,7 +92,7 @@ Groups coloured_by(const Groups& groups) {
 /// What the ends of the scale of colours are.
 std::vector<std::string> end_texts(const Groups& groups,
                                    const Groups& coloured,
-                                   const Extremes& extremes) {
+                                   const ValueRange& extremes) {
   if (count_distinct(groups) == classes_of(groups).size())
     return texts_apart({extremes.low, extremes.high});
   std::vector<std::string> texts(2);
@@ -138,7 +138,7 @@ void draw_cell(Svg& svg,
                const std::optional<double>& value,
                const std::string& text,
                const std::string& title,
-               const Extremes& extremes) {
+               const ValueRange& extremes) {
   const double middle = cell.y + cell_height / 2 + 3;
   if (!value) {
     svg.rectangle(cell.x, cell.y, cell.width - 2, cell_height - 4, "missing", "not there");
@@ -176,7 +176,7 @@ std::string one_value_text(const Presence& presence, const std::string& value) {
 
 char letter_of_cell(const std::vector<double>& classes,
                     const std::optional<double>& value,
-                    const Extremes& extremes) {
+                    const ValueRange& extremes) {
   if (!value) return '.';
   if (!std::isfinite(*value)) return '!';
   if (!classes.empty()) return letter_of(classes, *value).front();
@@ -263,7 +263,7 @@ std::string heat_description(const Groups& groups) {
 
 std::string heat_text(const Groups& groups) {
   const Groups coloured = coloured_by(groups);
-  const Extremes extremes = extremes_of(coloured);
+  const ValueRange extremes = value_range(coloured);
   std::vector<double> classes = classes_of(groups);
   if (!has_letters(groups)) classes.clear();
   const std::size_t rows = std::min(groups.rows.size(), most_rows);
@@ -292,7 +292,7 @@ std::string heat_text(const Groups& groups) {
 std::string heat_map(const Groups& groups, const std::string& id) {
   const Layout layout = layout_of(groups);
   const Groups coloured = coloured_by(groups);
-  const Extremes extremes = extremes_of(coloured);
+  const ValueRange extremes = value_range(coloured);
   std::vector<double> classes = classes_of(groups);
   if (!has_letters(groups)) classes.clear();
   const double bottom = cell_height * static_cast<double>(layout.rows) + 6;

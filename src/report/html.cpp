@@ -12,7 +12,8 @@
 namespace sabath::report {
 namespace {
 
-constexpr std::size_t whole = 4000;  ///< of a cell or a command, where the beginning will not do
+constexpr std::size_t html_characters =
+    4000;  ///< of a cell or a command, where the beginning will not do
 
 unsigned digit_of(char c) {
   return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
@@ -61,11 +62,12 @@ std::string cell_of(const Table& table, std::size_t column, const std::string& t
                      : table.columns[column].sentence ? " class=\"sentence\""
                                                       : "";
   // The first cell says what the row is of.
-  return column == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", kind, markup_text(text, whole))
-                     : fmt::format("<td{}>{}</td>", kind, markup_text(text, whole));
+  return column == 0
+             ? fmt::format("<th scope=\"row\"{}>{}</th>", kind, markup_text(text, html_characters))
+             : fmt::format("<td{}>{}</td>", kind, markup_text(text, html_characters));
 }
 
-std::string table_of(const Table& table) {
+std::string html_table(const Table& table) {
   // Not folded away: what is closed on the screen would be missing on paper.
   std::string text = fmt::format(
       "<div class=\"scroll{1}\" role=\"region\" aria-label=\"{0}\" "
@@ -87,23 +89,23 @@ std::string table_of(const Table& table) {
   return text + "</tbody>\n</table>\n</div>\n";
 }
 
-struct BlockWriter {
+struct HtmlBlock {
   std::string operator()(const std::string& paragraph) const {
-    return "<p>" + markup_text(paragraph, whole) + "</p>\n";
+    return "<p>" + markup_text(paragraph, html_characters) + "</p>\n";
   }
-  std::string operator()(const Table& table) const { return table_of(table); }
+  std::string operator()(const Table& table) const { return html_table(table); }
   std::string operator()(const Figure& figure) const {
     return fmt::format(
         "<h3>{}</h3>\n<figure>\n<div "
         "class=\"scroll\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
         markup_text(figure.title),
         figure.svg,
-        markup_text(figure.description, whole));
+        markup_text(figure.description, html_characters));
   }
   std::string operator()(const Listing& listing) const {
     std::string text = "<h3>" + markup_text(listing.caption) + "</h3>\n<pre tabindex=\"0\"><code>";
     for (const std::string& line : listing.lines)
-      text += markup_text(line, whole) + "\n";
+      text += markup_text(line, html_characters) + "\n";
     return text + "</code></pre>\n";
   }
 };
@@ -114,12 +116,15 @@ std::string header_of(const Document& document) {
       "results</a>\n<header>\n<h1>{}</h1>\n{}"
       "<p class=\"verdict {}\"><strong>{}</strong> <span>{}</span></p>\n<dl>\n",
       markup_text(document.title),
-      document.question.empty() ? "" : "<p>" + markup_text(document.question, whole) + "</p>\n",
+      document.question.empty()
+          ? ""
+          : "<p>" + markup_text(document.question, html_characters) + "</p>\n",
       document.mood,
       markup_text(document.verdict),
-      markup_text(document.reason, whole));
+      markup_text(document.reason, html_characters));
   for (const auto& [label, fact] : document.facts)
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", markup_text(label), markup_text(fact, whole));
+    text += fmt::format(
+        "<dt>{}</dt><dd>{}</dd>\n", markup_text(label), markup_text(fact, html_characters));
   text += "</dl>\n</header>\n<nav aria-label=\"Sections\">\n<ul>\n";
   for (const Section& section : document.sections)
     text +=
@@ -138,7 +143,7 @@ std::string write_html(const Report& report) {
                     section.id,
                     markup_text(section.title));
     for (const Block& block : section.blocks)
-      text += std::visit(BlockWriter{}, block);
+      text += std::visit(HtmlBlock{}, block);
     text += "</section>\n";
   }
   return text + "</main>\n<footer>Made by sabath " + markup_text(report.sabath_version) + ", " +

@@ -9,9 +9,9 @@
 namespace sabath::report {
 namespace {
 
-constexpr std::size_t whole = 4000;
+constexpr std::size_t markdown_characters = 4000;
 
-std::string table_of(const Table& table) {
+std::string markdown_table(const Table& table) {
   std::string text = markdown_text(table.caption) + "\n\n|";
   for (const Table::Column& column : table.columns)
     text += " " + markdown_text(column.title) + " |";
@@ -22,7 +22,7 @@ std::string table_of(const Table& table) {
   for (const auto& row : table.rows) {
     text += "|";
     for (const std::string& cell : row)
-      text += " " + markdown_text(cell, whole) + " |";
+      text += " " + markdown_text(cell, markdown_characters) + " |";
     text += "\n";
   }
   return text + "\n";
@@ -43,7 +43,7 @@ std::string fenced(const std::string& lines) {
 std::string plain_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines)
-    text += plain_text(line, whole) + "\n";
+    text += plain_text(line, markdown_characters) + "\n";
   return text;
 }
 
@@ -58,14 +58,14 @@ std::string plain_plot(const std::string& plot) {
   return plain_lines(lines);
 }
 
-struct BlockWriter {
+struct MarkdownBlock {
   std::string operator()(const std::string& paragraph) const {
-    return markdown_text(paragraph, whole) + "\n\n";
+    return markdown_text(paragraph, markdown_characters) + "\n\n";
   }
-  std::string operator()(const Table& table) const { return table_of(table); }
+  std::string operator()(const Table& table) const { return markdown_table(table); }
   std::string operator()(const Figure& figure) const {
     return "### " + markdown_text(figure.title) + "\n\n" +
-           markdown_text(figure.description, whole) + "\n\n" +
+           markdown_text(figure.description, markdown_characters) + "\n\n" +
            (figure.text.empty() ? "" : fenced(plain_plot(figure.text)));
   }
   std::string operator()(const Listing& listing) const {
@@ -79,15 +79,17 @@ std::string write_markdown(const Report& report) {
   const Document document = document_of(report);
   std::string text =
       "# " + markdown_text(document.title) + "\n\n" +
-      (document.question.empty() ? "" : markdown_text(document.question, whole) + "\n\n") + "**" +
-      markdown_text(document.verdict) + "** " + markdown_text(document.reason, whole) + "\n\n";
+      (document.question.empty() ? ""
+                                 : markdown_text(document.question, markdown_characters) + "\n\n") +
+      "**" + markdown_text(document.verdict) + "** " +
+      markdown_text(document.reason, markdown_characters) + "\n\n";
   for (const auto& [label, fact] : document.facts)
-    text += "- " + markdown_text(label) + ": " + markdown_text(fact, whole) + "\n";
+    text += "- " + markdown_text(label) + ": " + markdown_text(fact, markdown_characters) + "\n";
   text += "\n";
   for (const Section& section : document.sections) {
     text += "## " + markdown_text(section.title) + "\n\n";
     for (const Block& block : section.blocks)
-      text += std::visit(BlockWriter{}, block);
+      text += std::visit(MarkdownBlock{}, block);
   }
   return text;
 }

@@ -23,7 +23,7 @@ bool names_utf8(std::string_view locale) {
   return plain.find("utf8") != std::string::npos;
 }
 
-struct Extremes {
+struct PlotRange {
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
 
@@ -78,7 +78,7 @@ std::string sparkline(const Course& course, std::size_t columns, PlotLetters let
   constexpr std::array<std::string_view, 8> ascii{"_", ".", "-", "~", "=", "+", "*", "#"};
   if (course.buckets().size() < 2 || columns == 0) return {};
   const std::vector<double> values = columns_of(course.buckets(), columns);
-  Extremes extremes;
+  PlotRange extremes;
   for (const double value : values) {
     if (std::isfinite(value)) extremes.take(value);
   }
@@ -102,7 +102,7 @@ std::string difference_text(std::span<const DifferenceCourse> courses, PlotLette
                          {"least", base::Align::right},
                          {"greatest", base::Align::right}});
   for (std::size_t i = 0; i < std::min(courses.size(), most); ++i) {
-    Extremes extremes;
+    PlotRange extremes;
     for (const Bucket& bucket : courses[i].course.buckets()) {
       if (bucket.finite == 0) continue;
       extremes.take(bucket.low);
@@ -121,7 +121,7 @@ std::string block_plot(std::span<const Spread> spread,
                        std::size_t columns,
                        std::size_t rows) {
   if (spread.size() < 2 || rows == 0) return {};
-  Extremes extremes;
+  PlotRange extremes;
   for (const Spread& one : spread) {
     extremes.take(one.lowest);
     extremes.take(one.highest);

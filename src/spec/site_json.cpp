@@ -60,7 +60,7 @@ std::map<std::string, std::string> read_request(JsonReader reader) {
   return request;
 }
 
-std::map<std::string, std::string> read_variables(JsonReader reader) {
+std::map<std::string, std::string> read_site_variables(JsonReader reader) {
   std::map<std::string, std::string> variables;
   for (auto& [name, value] : reader.members()) {
     check_variable_name(name, value);
@@ -152,7 +152,7 @@ Site parse_site(std::string_view text, const std::string& origin) {
   site.build_in_job = build.exists() && build.boolean();
   site.implied = read_implied(root.optional("implied"));
   site.setup = read_lines(root.optional("setup"));
-  site.variables = read_variables(root.optional("variables"));
+  site.variables = read_site_variables(root.optional("variables"));
   site.variant = read_name(root.optional("variant"));
   site.cache = read_place(root.optional("cache"), false);
   site.scratch = read_place(root.optional("scratch"), true);

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# install.sh BUILD_FOLDER [COMPILER_FLAGS]: what `cmake --install` puts into an empty prefix works there: the program finds what is
-# shipped with it, the man page and the completions are its own, and another project builds with find_package(sabath).
+# install.sh BUILD_FOLDER: what `cmake --install` puts into an empty prefix works there. The program finds what is shipped
+# with it. The man page and the completions are its own.
 set -euo pipefail
 build=$1
-flags=${2:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +13,7 @@ must() { "$@" >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "'$*' failed"; };
 must cmake --install "$build" --prefix "$prefix"
 sabath=$prefix/bin/sabath
 export SABATH_HOME=$work/home
-version=$("$sabath" --version)
+"$sabath" --version >/dev/null
 "$sabath" list recipes | grep -q '^recipe *supercell' || fail "the installed program does not find the shipped recipe"
 "$sabath" list assets | grep -q supercell-bubbles || fail "the installed program does not find the shipped assets"
 
@@ -34,10 +33,3 @@ for shell in bash zsh fish; do
   esac
   "$sabath" completion "$shell" | cmp -s - "$file" || fail "the completion for $shell is not the program's own"
 done
-
-must cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" "-DCMAKE_CXX_FLAGS=$flags"
-must cmake --build "$work/consumer"
-"$work/consumer/consumer" "$work" >"$work/out" || { cat "$work/out" >&2; fail "the consumer failed"; }
-grep -qx "${version##* }" "$work/out" || fail "the library is of another version than the program: $(cat "$work/out")"
-grep -qx 'sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' "$work/out" || fail "a digest is wrong"
-grep -q "none.h5: " "$work/out" || fail "what the library throws does not arrive"
