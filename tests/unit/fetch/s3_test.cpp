@@ -4,6 +4,9 @@
 #include "support/s3_server.hpp"
 #include "tool_case.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include <sys/stat.h>
 
 using namespace sabath;
@@ -77,6 +80,8 @@ TEST_CASE("tools: s3 lists prefixes page after page, and brings them") {
     return status.st_ino;
   };
   const auto before = inode_of("a/b.txt");
+  // The times of S3 have seconds, and the size stays the same.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   server.put("small/c.txt", "CC");
   server.put("small/d.txt", "d");
   base::write_file_atomically(folder / "c.txt.0a1B2c3D", "C", base::Durability::ordered_only);
