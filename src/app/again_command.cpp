@@ -1,7 +1,7 @@
 #include "again_command.hpp"
 
-#include "determinism.hpp"
 #include "node_slots.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

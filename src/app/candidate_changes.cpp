@@ -1,8 +1,8 @@
 #include "candidate_changes.hpp"
 
 #include "code_elsewhere.hpp"
-#include "determinism.hpp"
 #include "session_digests.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,9 +1,9 @@
 #include "code_elsewhere.hpp"
 
-#include "determinism.hpp"
 #include "file_digests.hpp"
 #include "git_state.hpp"
 #include "named_files.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

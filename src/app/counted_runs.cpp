@@ -2,7 +2,7 @@
 
 #include <sabath/app/counted_runs.hpp>
 #include <sabath/app/perturbation.hpp>
-#include <sabath/app/run_study.hpp>
+#include <sabath/app/study_outcome.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/spec/run_purpose.hpp>

@@ -16,26 +16,6 @@ namespace sabath::app {
 /// name -> stage -> value
 using StageValues = std::map<std::string, std::map<std::string, std::string>>;
 
-/// Does a variable of this name choose among ways to compute, say how many threads do, or give a
-/// library its seed?
-bool is_of_determinism(std::string_view variable);
-
-/// Does a variable of this name lead programs to other code (PYTHONPATH, LD_PRELOAD), or say in
-/// which language and time zone they read and write?
-bool is_of_surroundings(std::string_view variable);
-
-/// Is it one of these that the same command elsewhere has to set? Everybody's session sets its
-/// language: told each time, it would be read no more. `repro` sets it as the record has it.
-bool is_knob(std::string_view variable);
-
-/// Does a run have this variable of the session that it is started in, whatever the run had that it
-/// repeats? sabath itself may want it to start.
-bool stays_of_session(std::string_view variable);
-
-/// The variables of that kind in `environment` (that of `exec`) that reach a stage: neither what
-/// layers and recipes set, nor into containers. Secrets are redacted.
-spec::Facet variables_facet(const spec::RunPlan& plan, const base::Environment& environment);
-
 /// By name what is the same in so many stages at least, else as "NAME in stage STAGE" for each of
 /// them. Secrets are redacted.
 std::map<std::string, std::string> told_by_stage(const StageValues& values, std::size_t stages);

@@ -1,6 +1,6 @@
 #include "redact.hpp"
 
-#include "determinism.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/redact.hpp>

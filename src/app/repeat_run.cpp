@@ -1,9 +1,9 @@
 #include "code_elsewhere.hpp"
 #include "code_folder.hpp"
-#include "determinism.hpp"
 #include "git_checkout.hpp"
 #include "named_files.hpp"
 #include "node_slots.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/app/repeat_run.hpp>
 #include <sabath/app/run_files.hpp>

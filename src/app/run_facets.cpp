@@ -1,8 +1,8 @@
 #include "run_facets.hpp"
 
 #include "code_watch.hpp"
-#include "determinism.hpp"
 #include "named_files.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/spec/environment_differences.hpp>

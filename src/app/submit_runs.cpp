@@ -1,5 +1,5 @@
 #include "batch_turns.hpp"
-#include "determinism.hpp"
+#include "tuning_variables.hpp"
 
 #include <sabath/app/batch_steps.hpp>
 #include <sabath/app/cancel_runs.hpp>
@@ -159,7 +159,7 @@ std::vector<spec::BatchStep> jobs_for(const RunRequest& request,
   std::vector<spec::PlannedStage> stages;
   for (const auto& set : settings) {
     one.set = set;
-    const std::vector<spec::PlannedStage> its = RecipeRunner::dry_run(one).stages;
+    const std::vector<spec::PlannedStage> its = RecipePreparer::dry_run(one).stages;
     if (stages.empty()) stages = its;
     join_due(stages, its);
   }
@@ -187,7 +187,7 @@ std::string submit_run(const PreparedRecipe& prepared,
   jobs_for(prepared.request, {}, 1, tools.site, tools.scheduler.description());
   RunRequest request = at_site(prepared.request, tools.site);
   request.batch = "jobs/1";
-  const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
+  const spec::RunPlan planned = tools.preparer.plan(prepared, request, stop);
   const BatchFiles files = make_batch(tools.folders.runs() / planned.run_id);
   spec::BatchPlan plan = batch_of(planned.run_id, tools);
   for (const auto& [name, value] : request.knobs.value_or(std::map<std::string, std::string>{}))
@@ -230,7 +230,7 @@ std::vector<std::string> submit_points(const StudyFiles& files,
       request.set = study.points[points[i]].set;
       request.seed = study.points[points[i]].seed;
       request.study_point = points[i];
-      const spec::RunPlan planned = tools.runner.plan(prepared, request, stop);
+      const spec::RunPlan planned = tools.preparer.plan(prepared, request, stop);
       if (stages.empty()) {
         stages = planned.stages;
         request.sibling = OriginalCode{planned.code_state.value_or(spec::CodeState{}),

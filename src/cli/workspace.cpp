@@ -192,8 +192,10 @@ env::BringFiles Workspace::package_files() {
       how.refresh = std::any_of(
           wanted.begin(), wanted.end(), [](const auto& file) { return file.digests.empty(); });
       std::vector<cache::Object> objects;
-      for (app::FetchedFile& file :
-           runner().fetcher(observer, stop).fetch_files("environment", wanted, how, observer, stop))
+      for (app::FetchedFile& file : runner()
+                                        .preparer()
+                                        .fetcher(observer, stop)
+                                        .fetch_files("environment", wanted, how, observer, stop))
         objects.push_back(std::move(file.object));
       return objects;
     };
@@ -332,17 +334,17 @@ app::SchedulerDesk& Workspace::desk(const spec::Site& site) {
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launchers_ = launch::builtin_launchers();
-    const app::RecipeRunner::Tools tools{
+    const app::RecipePreparer::Tools tools{
         documents(),
         environments(),
         cache(),
         fetchers(),
-        *launchers_.front(),
         processes_,
         clock_,
         login_lookup(),
         variant_.empty() ? configuration().environments.variant : variant_};
-    runner_ = std::make_unique<app::RecipeRunner>(tools, folders(), program_path());
+    runner_ =
+        std::make_unique<app::RecipeRunner>(tools, *launchers_.front(), folders(), program_path());
   }
   return *runner_;
 }

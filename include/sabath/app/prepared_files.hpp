@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/app/run_recipe.hpp>
+#include <sabath/app/recipe_preparer.hpp>
 #include <sabath/base/error.hpp>
 
 #include <filesystem>

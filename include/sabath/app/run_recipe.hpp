@@ -1,18 +1,12 @@
 #pragma once
 
-#include <sabath/app/documents.hpp>
-#include <sabath/app/fetch_assets.hpp>
-#include <sabath/app/folders.hpp>
-#include <sabath/app/plan_run.hpp>
+#include <sabath/app/recipe_preparer.hpp>
 #include <sabath/app/run_in_flight.hpp>
-#include <sabath/base/clock.hpp>
-#include <sabath/base/observer.hpp>
-#include <sabath/env/environment.hpp>
 #include <sabath/launch/launcher.hpp>
-#include <sabath/spec/run_record.hpp>
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -20,42 +14,19 @@
 
 namespace sabath::app {
 
-/// What all runs of one request share, ready on this machine.
-struct PreparedRecipe {
-  RunRequest request{};
-  RunEnvironments environments{};
-  std::vector<spec::PlannedInput> inputs{};
-};
-
 /// From a recipe to finished runs: environment, inputs, plan, launch, wait.
 class RecipeRunner {
  public:
   /// `program` is what executes a plan on a node: this sabath.
-  struct Tools {
-    const Documents& documents;
-    env::EnvironmentStore& environments;
-    cache::Cache& cache;
-    const std::vector<std::unique_ptr<fetch::Fetcher>>& fetchers;
-    launch::Launcher& launcher;
-    base::ProcessRunner& processes;
-    base::Clock& clock;
-    /// As in FetchOptions.
-    std::function<bool(std::string_view scheme, std::string_view host)> has_login{};
-    std::string variant{};  ///< the site's, for recipes that have it
-  };
-  RecipeRunner(Tools tools, Folders folders, std::filesystem::path program);
+  RecipeRunner(const RecipePreparer::Tools& tools,
+               launch::Launcher& launcher,
+               Folders folders,
+               std::filesystem::path program);
+  RecipeRunner(const RecipeRunner&) = delete;
+  RecipeRunner& operator=(const RecipeRunner&) = delete;
 
-  /// Fetches and builds; parameters and conditions are checked before. `settings` are what the runs
-  /// of a study set; empty: there is one run, of `request` as it is.
-  PreparedRecipe prepare(const RunRequest& request,
-                         base::Observer& observer,
-                         std::stop_token stop,
-                         const std::set<std::map<std::string, std::string>>& settings = {});
-  /// Plans one run of what was prepared; `request` may differ from the prepared one in parameters,
-  /// seed and place alone.
-  spec::RunPlan plan(const PreparedRecipe& prepared,
-                     const RunRequest& request,
-                     const std::stop_token& stop);
+  RecipePreparer& preparer() { return preparer_; }
+
   /// As RunRequest::knobs.
   using Knobs = std::optional<std::map<std::string, std::string>>;
   /// Starts what was planned; `left_out` as in RunRequest.
@@ -64,38 +35,24 @@ class RecipeRunner {
                      const std::set<std::string>& left_out = {});
   /// Follows a run that another process started, as process `job` of this node.
   RunInFlight follow(const std::filesystem::path& run_directory, const launch::JobId& job) {
-    return {tools_.launcher, job, run_directory};
+    return {launcher_, job, run_directory};
   }
-  /// All of that for one run, until it is over.
+  /// Prepares, plans and launches one run, and waits until it is over.
   RunOutcome run(const RunRequest& request, base::Observer& observer, std::stop_token stop);
-  /// The plan without running it: nothing is fetched, built or written.
-  static spec::RunPlan dry_run(const RunRequest& request);
-  /// An asset fetcher that can make generated assets too.
-  AssetFetcher fetcher(base::Observer& observer, std::stop_token stop);
-
-  /// What a recipe asks for in all variants: its own environment, else its model's.
-  spec::EnvironmentSpec environments_of(const spec::Recipe& recipe) const;
-  /// The environment of one variant; empty: the site's choice, else the first. Throws Error{usage}.
-  spec::EnvironmentSpec environment_of(const spec::Recipe& recipe,
-                                       const std::string& variant = {}) const;
 
  private:
-  spec::BuiltEnvironment ready(const spec::EnvironmentSpec& wanted,
-                               const RunRequest& request,
-                               base::Observer& observer,
-                               const std::stop_token& stop);
-  std::string chosen_variant(const spec::EnvironmentSpec& all, const std::string& asked) const;
-  std::vector<spec::PlannedInput> fetch_inputs(const RunRequest& request,
-                                               base::Observer& observer,
-                                               std::stop_token stop);
   Generated generate(const spec::Asset& asset,
                      bool offline,
                      base::Observer& observer,
-                     std::stop_token stop);
+                     const std::stop_token& stop);
 
-  Tools tools_;
+  const Documents& documents_;
+  cache::Cache& cache_;
+  base::Clock& clock_;
+  launch::Launcher& launcher_;
   Folders folders_;
   std::filesystem::path program_;
+  RecipePreparer preparer_;
   std::vector<std::string>
       generating_{};  ///< assets being made, outermost first: a repetition is a cycle
 };

@@ -2,6 +2,7 @@
 
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/study_files.hpp>
+#include <sabath/app/study_outcome.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
@@ -14,44 +15,6 @@
 #include <vector>
 
 namespace sabath::app {
-
-/// What became of one point.
-struct PointOutcome {
-  std::optional<RunOutcome> run{};    ///< the first that is ok, else the newest, if it had any
-  int runs = 0;                       ///< how many it had
-  std::vector<RunOutcome> retried{};  ///< those that are not ok, and in whose place `run` is
-
-  /// In the order in which they were started.
-  void add(RunOutcome one);
-};
-
-struct StudyOutcome {
-  spec::StudyPlan plan{};
-  std::filesystem::path directory{};
-  std::vector<PointOutcome> points{};  ///< as many as the plan has
-  bool is_in_other_hands = false;      ///< another process starts its runs
-
-  std::size_t count(spec::RunState state) const;
-  /// Points without a run that ended by itself: a further resume runs them.
-  std::size_t open() const;
-};
-
-/// Is a point with such a newest run done, unless failed ones are retried?
-inline bool is_settled(spec::RunState state) {
-  return state == spec::RunState::ok || state == spec::RunState::failed;
-}
-
-/// How a study stands, by its files alone.
-StudyOutcome look_at_study(const StudyFiles& files, const Folders& folders);
-
-/// How many of its points have a run. Reads no run.
-std::size_t points_with_run(const StudyFiles& files, const Folders& folders);
-
-/// The ids of PointOutcome::retried of all points. Looks only at runs of points that have several.
-std::set<std::string> retried_runs(const StudyFiles& files, const Folders& folders);
-
-/// Why each run of the points does not count (app/counted_runs.hpp).
-std::vector<std::string> why_not_counted(const StudyOutcome& study);
 
 struct StudyTools {
   RecipeRunner& runner;

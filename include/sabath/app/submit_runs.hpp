@@ -2,7 +2,7 @@
 
 #include <sabath/app/batch_files.hpp>
 #include <sabath/app/folders.hpp>
-#include <sabath/app/run_recipe.hpp>
+#include <sabath/app/recipe_preparer.hpp>
 #include <sabath/app/study_files.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
@@ -21,7 +21,7 @@ namespace sabath::app {
 
 /// What handing runs to a scheduler takes.
 struct SubmitTools {
-  RecipeRunner& runner;
+  RecipePreparer& preparer;
   const Folders& folders;
   const spec::Site& site;
   launch::Scheduler& scheduler;

@@ -36,7 +36,7 @@ int env_build(const EnvOptions& options, Workspace& workspace) {
   if (options.offline) workspace.stay_offline();
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
   const auto built = workspace.environments().build(
-      workspace.runner().environment_of(recipe, options.variant),
+      workspace.runner().preparer().environment_of(recipe, options.variant),
       recipe.directory,
       workspace.observer(),
       workspace.stop(),
@@ -96,7 +96,8 @@ bool is_in_job(const base::Environment& environment) {
 spec::BuiltEnvironment ready_for(const EnvOptions& options,
                                  const spec::Recipe& recipe,
                                  Workspace& workspace) {
-  const spec::EnvironmentSpec spec = workspace.runner().environment_of(recipe, options.variant);
+  const spec::EnvironmentSpec spec =
+      workspace.runner().preparer().environment_of(recipe, options.variant);
   const bool in_job = !options.may_build && is_in_job(base::current_environment());
   if (!in_job && !options.no_build) {
     return workspace.environments().build(

@@ -78,7 +78,7 @@ std::string platform_called(const std::string& name) {
 
 int env_lock(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const spec::EnvironmentSpec wanted = workspace.runner().environments_of(recipe);
+  const spec::EnvironmentSpec wanted = workspace.runner().preparer().environments_of(recipe);
   const auto path = env::lock_file_of(recipe.directory);
   const auto before = known_lock(path, workspace);
   const auto lock =
@@ -90,7 +90,7 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
                                              workspace.stop());
   if (!lock) {
     workspace.answer(json_answer(workspace.environments().lock(
-        workspace.runner().environment_of(recipe), recipe.directory)));
+        workspace.runner().preparer().environment_of(recipe), recipe.directory)));
     return exit_done;
   }
   if (known_lock(path, workspace) != before) {
@@ -105,11 +105,11 @@ int env_lock(const EnvOptions& options, Workspace& workspace) {
 
 int env_fetch(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto files =
-      workspace.environments().fetch(workspace.runner().environment_of(recipe, options.variant),
-                                     recipe.directory,
-                                     workspace.observer(),
-                                     workspace.stop());
+  const auto files = workspace.environments().fetch(
+      workspace.runner().preparer().environment_of(recipe, options.variant),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop());
   const std::string count = std::to_string(files.size());
   workspace.answer(workspace.options().json ? json_answer(files)
                    : files.empty()

@@ -30,11 +30,11 @@ std::string pack_text(const std::vector<env::PrefixImage>& images) {
 
 int env_pack(const EnvOptions& options, Workspace& workspace) {
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
-  const auto built =
-      workspace.environments().build(workspace.runner().environment_of(recipe, options.variant),
-                                     recipe.directory,
-                                     workspace.observer(),
-                                     workspace.stop());
+  const auto built = workspace.environments().build(
+      workspace.runner().preparer().environment_of(recipe, options.variant),
+      recipe.directory,
+      workspace.observer(),
+      workspace.stop());
   const env::EnvironmentLease lease(built);
   workspace.environments().check_trusted(built);
   const auto images =

@@ -38,7 +38,7 @@ spec::EnvironmentLock lock_of_run(const std::string& name, Workspace& workspace)
 spec::EnvironmentLock lock_of_recipe(const spec::Recipe& recipe,
                                      const std::string& variant,
                                      Workspace& workspace) {
-  const spec::EnvironmentSpec asked = workspace.runner().environment_of(recipe, variant);
+  const spec::EnvironmentSpec asked = workspace.runner().preparer().environment_of(recipe, variant);
   if (const auto built = workspace.environments().find(asked, recipe.directory))
     return lock_of(*built);
   return workspace.environments().lock(asked, recipe.directory);
@@ -179,7 +179,7 @@ std::vector<std::string> recipes_with(const spec::LayerLock& layer,
   std::vector<std::string> names;
   for (const app::RecipeDocument& document : documents) {
     const spec::Recipe& recipe = document.recipe;
-    const spec::EnvironmentSpec all = workspace.runner().environments_of(recipe);
+    const spec::EnvironmentSpec all = workspace.runner().preparer().environments_of(recipe);
     std::vector<std::string> variants = all.variants;
     if (variants.empty()) variants.emplace_back();
     const auto has_it = [&](const std::string& variant) {
@@ -212,7 +212,7 @@ std::vector<env::EnvironmentEntry> entries_of(const spec::Recipe& recipe,
                                               const std::string& variant,
                                               Workspace& workspace) {
   const auto built = workspace.environments().find(
-      workspace.runner().environment_of(recipe, variant), recipe.directory);
+      workspace.runner().preparer().environment_of(recipe, variant), recipe.directory);
   if (!built) {
     std::vector<std::string> build{"sabath", "env", "build", name};
     if (!variant.empty()) build.insert(build.end(), {"--variant", variant});

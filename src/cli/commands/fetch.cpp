@@ -111,7 +111,7 @@ app::FetchedAsset fetch_one(const std::string& name,
   std::optional<spec::Asset> asset;
   if (!app::is_url(name)) asset = workspace.documents().asset(name);
   if (asset && !options.apply.empty()) app::check_call(*asset, call_of(options));
-  app::AssetFetcher fetcher = workspace.runner().fetcher(observer, workspace.stop());
+  app::AssetFetcher fetcher = workspace.runner().preparer().fetcher(observer, workspace.stop());
   if (asset) return fetcher.fetch(*asset, how, observer, workspace.stop());
   return fetcher.fetch_url(name, wanted_digests(options), how, observer, workspace.stop());
 }

@@ -183,7 +183,7 @@ int show_dry_run(const RunOptions& options,
     one.set = set;
     app::check_due(one);
   }
-  const spec::RunPlan plan = app::RecipeRunner::dry_run(first);
+  const spec::RunPlan plan = app::RecipePreparer::dry_run(first);
   std::optional<app::StudyPower> power;
   if (asks_for_study(options)) power = power_of(request, points, workspace);
   if (workspace.options().json) {

@@ -16,7 +16,7 @@ namespace {
 using spec::RunState;
 
 app::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
-  return {workspace.runner(),
+  return {workspace.runner().preparer(),
           workspace.folders(),
           site,
           workspace.desk(site).scheduler(),
@@ -136,7 +136,7 @@ std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
   const spec::Site site = site_for(name, 1, workspace);
   app::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
   const app::PreparedRecipe prepared =
-      workspace.runner().prepare(request, workspace.observer(), workspace.stop());
+      workspace.runner().preparer().prepare(request, workspace.observer(), workspace.stop());
   const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
   workspace.refresh_catalog();  // which was opened to find what is done again
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");

@@ -35,7 +35,7 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   job.argv.insert(job.argv.end(), arguments.begin(), arguments.end());
   job.argv.insert(job.argv.end(), {"--prepare", file.string()});
   const bool resumes = arguments.size() > 1 && arguments[1] == "--resume";
-  const auto variants = workspace.runner().environments_of(request.recipe).variants;
+  const auto variants = workspace.runner().preparer().environments_of(request.recipe).variants;
   const bool has_variant =
       std::find(variants.begin(), variants.end(), site.variant) != variants.end();
   if (!resumes && request.variant.empty() && has_variant)
@@ -70,7 +70,7 @@ app::PreparedRecipe make_ready(const app::RunRequest& request,
     const spec::Site chosen = workspace.site(site);
     if (chosen.build_in_job) return make_ready_in_job(request, chosen, arguments, workspace);
   }
-  return workspace.runner().prepare(
+  return workspace.runner().preparer().prepare(
       request, workspace.observer(), workspace.stop(), app::settings_of(points));
 }
 
