@@ -1,8 +1,8 @@
 #include <sabath/app/apply_script.hpp>
-#include <sabath/app/documents.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/documents.hpp>
 #include <sabath/spec/script_recipe.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using base::ErrorKind;
 constexpr std::uint64_t script_seed = 1;
 
 /// All that is wrong is told at once, with the first hint.
-class Problems {
+class ScriptProblems {
  public:
   void add(const std::string& text, const std::string& hint) {
     text_ += (text_.empty() ? "" : "\n") + text;
@@ -37,7 +37,7 @@ void check_given(const std::vector<spec::ScriptArgument>& known,
                  const std::string& name,
                  const std::string& value,
                  const std::string& place,
-                 Problems& problems) {
+                 ScriptProblems& problems) {
   std::vector<std::string> names;
   for (const spec::ScriptArgument& argument : known) {
     names.push_back(argument.parameter.name);
@@ -64,7 +64,7 @@ void check_given(const std::vector<spec::ScriptArgument>& known,
 void check_call(const spec::Asset& asset, const ScriptCall& call) {
   const std::vector<spec::ScriptArgument> known = spec::arguments_of(asset, call.script);
   const std::string place = "script '" + call.script + "' of '" + asset.name + "': ";
-  Problems problems;
+  ScriptProblems problems;
   for (const auto& [name, value] : call.arguments)
     check_given(known, name, value, place, problems);
   for (const spec::ScriptArgument& argument : known) {
@@ -77,10 +77,10 @@ void check_call(const spec::Asset& asset, const ScriptCall& call) {
     asset.environment.value_or(spec::EnvironmentSpec{}).select(call.variant);
 }
 
-RunRequest script_request(const spec::Asset& asset,
-                          const FetchedAsset& fetched,
-                          const ScriptCall& call,
-                          const Folders& folders) {
+planning::RunRequest script_request(const spec::Asset& asset,
+                                    const assets::FetchedAsset& fetched,
+                                    const ScriptCall& call,
+                                    const home::Folders& folders) {
   check_call(asset, call);
   const spec::Recipe recipe = spec::script_recipe(asset, call.script);
   const fs::path folder = folders.state() / "scripts" / recipe.name;
@@ -89,8 +89,8 @@ RunRequest script_request(const spec::Asset& asset,
   // Left alone where it is right: somebody may keep it with a run in this moment.
   if (base::read_file_if_exists(file) != recipe.text)
     base::write_file_atomically(file, recipe.text);
-  RunRequest request;
-  request.recipe = load_recipe(file);
+  planning::RunRequest request;
+  request.recipe = home::load_recipe(file);
   request.set = call.arguments;
   request.seed = script_seed;
   request.fresh = call.fresh;

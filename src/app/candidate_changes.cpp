@@ -1,11 +1,10 @@
 #include "candidate_changes.hpp"
 
-#include "code_elsewhere.hpp"
-#include "session_digests.hpp"
-#include "tuning_variables.hpp"
-
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/execution/session_digests.hpp>
+#include <sabath/home/tuning_variables.hpp>
+#include <sabath/provenance/code_elsewhere.hpp>
 #include <sabath/spec/record_scope.hpp>
 #include <sabath/spec/session_variables.hpp>
 
@@ -18,13 +17,15 @@
 namespace sabath::app {
 namespace {
 
-bool has_input(const RunRequest& request, const std::string& role) {
+bool has_input(const planning::RunRequest& request, const std::string& role) {
   return std::any_of(request.inputs.begin(), request.inputs.end(), [&](const auto& input) {
     return input.role == role;
   });
 }
 
-void take_input(RunRequest& request, const RunRequest& from, const std::string& role) {
+void take_input(planning::RunRequest& request,
+                const planning::RunRequest& from,
+                const std::string& role) {
   const auto same = [&](const spec::PlannedInput& input) { return input.role == role; };
   const auto source = std::find_if(from.inputs.begin(), from.inputs.end(), same);
   const auto target = std::find_if(request.inputs.begin(), request.inputs.end(), same);
@@ -35,8 +36,8 @@ void take_input(RunRequest& request, const RunRequest& from, const std::string& 
 
 /// The recipe's document and folder. Data and values of parameters stay A's, defaults too; what
 /// only B's recipe has a parameter for comes with it.
-void take_code(RunRequest& request, const RunPair& pair) {
-  const RunRequest& from = pair.request_b;
+void take_code(planning::RunRequest& request, const RunPair& pair) {
+  const planning::RunRequest& from = pair.request_b;
   const spec::EnvironmentSpec environment = request.recipe.environment;
   const bool same_environment = environment == from.recipe.environment;
   const auto datasets = request.recipe.datasets;
@@ -57,13 +58,15 @@ void take_code(RunRequest& request, const RunPair& pair) {
   }
 }
 
-void take_environment(RunRequest& request, const RunRequest& from) {
+void take_environment(planning::RunRequest& request, const planning::RunRequest& from) {
   request.variant = from.variant;
   request.recipe.environment = from.recipe.environment;
 }
 
 /// A variable that chooses among ways to compute.
-void take_variable(RunRequest& request, const RunRequest& from, const std::string& name) {
+void take_variable(planning::RunRequest& request,
+                   const planning::RunRequest& from,
+                   const std::string& name) {
   if (!request.knobs || !from.knobs) return;
   const auto value = from.knobs->find(name);
   request.knobs->erase(name);
@@ -109,7 +112,7 @@ class Builder {
  private:
   void add_change(const std::string& name,
                   const spec::FacetDifference& difference,
-                  std::function<void(RunRequest&)> apply) {
+                  std::function<void(planning::RunRequest&)> apply) {
     const bool is_known = std::any_of(changes_.begin(), changes_.end(), [&](const auto& known) {
       return known.change.name == name;
     });
@@ -123,13 +126,13 @@ class Builder {
     constexpr std::string_view seed = "seed.";
     const std::string& item = difference.item;
     const std::string name = item.starts_with(seed) ? item.substr(seed.size()) : item;
-    return is_of_determinism(name) ? name : std::string();
+    return home::is_of_determinism(name) ? name : std::string();
   }
 
   /// B had none, and each run that is made here has this session's.
   bool cannot_be_left_out(const std::string& name) const {
     const auto& knobs = pair_.request_b.knobs;
-    return stays_of_session(name) && knobs && !knobs->contains(name) &&
+    return home::stays_of_session(name) && knobs && !knobs->contains(name) &&
            base::current_environment().contains(name);
   }
 
@@ -142,8 +145,8 @@ class Builder {
           name));
       return true;
     }
-    const RunRequest& from = pair_.request_b;
-    add_change("variable " + name, difference, [&from, name](RunRequest& request) {
+    const planning::RunRequest& from = pair_.request_b;
+    add_change("variable " + name, difference, [&from, name](planning::RunRequest& request) {
       take_variable(request, from, name);
     });
     return true;
@@ -158,7 +161,7 @@ class Builder {
       return true;
     }
     const std::string text = spec::to_string(value->second);
-    add_change("parameter " + name, difference, [name, text](RunRequest& request) {
+    add_change("parameter " + name, difference, [name, text](planning::RunRequest& request) {
       request.set[name] = text;
     });
     return true;
@@ -170,27 +173,28 @@ class Builder {
         (difference.facet == "determinism" &&
          (difference.item == "sample_order" || difference.item.starts_with("seed.")));
     if (!is_seed) return false;
-    const RunRequest& from = pair_.request_b;
-    add_change("seed", difference, [&from](RunRequest& request) { request.seed = from.seed; });
+    const planning::RunRequest& from = pair_.request_b;
+    add_change(
+        "seed", difference, [&from](planning::RunRequest& request) { request.seed = from.seed; });
     return true;
   }
 
   bool add_data(const spec::FacetDifference& difference) {
     if (difference.facet != "data") return false;
-    const RunRequest& from = pair_.request_b;
+    const planning::RunRequest& from = pair_.request_b;
     const std::string role = difference.item;
     if (!has_input(pair_.request_a, role) || !has_input(from, role)) {
       add_whole_code(difference);  // data of one recipe only
       return true;
     }
-    add_change("data " + role, difference, [&from, role](RunRequest& request) {
+    add_change("data " + role, difference, [&from, role](planning::RunRequest& request) {
       take_input(request, from, role);
     });
     return true;
   }
 
   void add_whole_code(const spec::FacetDifference& difference) {
-    add_change("code", difference, [this_pair = &pair_](RunRequest& request) {
+    add_change("code", difference, [this_pair = &pair_](planning::RunRequest& request) {
       take_code(request, *this_pair);
     });
   }
@@ -207,11 +211,11 @@ class Builder {
 
   bool add_environment(const spec::FacetDifference& difference) {
     if (difference.facet != "environment") return false;
-    const RunRequest& from = pair_.request_b;
+    const planning::RunRequest& from = pair_.request_b;
     const bool is_requested = pair_.request_a.variant != from.variant ||
                               !(pair_.request_a.recipe.environment == from.recipe.environment);
     if (is_requested) {
-      add_change("environment", difference, [&from](RunRequest& request) {
+      add_change("environment", difference, [&from](planning::RunRequest& request) {
         take_environment(request, from);
       });
     } else if (!environment_) {
@@ -223,8 +227,10 @@ class Builder {
   bool add_cores(const spec::FacetDifference& difference) {
     if (difference.facet != "launch" || (difference.item != "cpus" && difference.item != "gpus"))
       return false;
-    const RunRequest& from = pair_.request_b;
-    add_change("cores", difference, [&from](RunRequest& request) { request.place = from.place; });
+    const planning::RunRequest& from = pair_.request_b;
+    add_change("cores", difference, [&from](planning::RunRequest& request) {
+      request.place = from.place;
+    });
     return true;
   }
 
@@ -241,7 +247,7 @@ class Builder {
     if (is_as_in_a && is_as_in_b) {
       add_change("variable " + difference.item,
                  difference,
-                 [name = variable.name, is_set = of_b.has_value()](RunRequest& request) {
+                 [name = variable.name, is_set = of_b.has_value()](planning::RunRequest& request) {
                    if (is_set) {
                      request.left_out.erase(name);
                    } else {
@@ -293,7 +299,7 @@ class Builder {
   SessionVariable session_variable(const std::string& item) const {
     for (const auto& [name, value] : base::current_environment()) {
       if (base::printable(name) == item)
-        return {name, session_digest(pair_.state_directory, name, value)};
+        return {name, execution::session_digest(pair_.state_directory, name, value)};
     }
     return {item, {}};
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/app/plan_run.hpp>
+#include <sabath/planning/plan_run.hpp>
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/run_record.hpp>
@@ -18,15 +18,15 @@ namespace sabath::app {
 struct RunPair {
   spec::RunRecord a{};
   spec::RunRecord b{};
-  RunRequest request_a{};
-  RunRequest request_b{};
+  planning::RunRequest request_a{};
+  planning::RunRequest request_b{};
   std::filesystem::path state_directory{};  ///< with the key of the home's digests
 };
 
 /// A difference, and how a request for A gets it from B.
 struct CandidateChange {
   spec::Change change{};
-  std::function<void(RunRequest& request)> apply{};
+  std::function<void(planning::RunRequest& request)> apply{};
 };
 
 struct CandidateChanges {

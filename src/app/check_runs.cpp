@@ -1,10 +1,9 @@
-#include "check_cases.hpp"
-#include "judged_runs.hpp"
-
-#include <sabath/app/baseline_files.hpp>
+#include <sabath/analysis/check_cases.hpp>
+#include <sabath/analysis/judged_runs.hpp>
 #include <sabath/app/check_runs.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/speed.hpp>
+#include <sabath/home/baseline_files.hpp>
 
 #include <fmt/format.h>
 
@@ -26,10 +25,11 @@ CheckCase no_entry(const spec::Baseline& baseline,
                    const spec::BaselineKey& key) {
   CheckCase one;
   one.name = "baseline";
-  const NearestEntry nearest = nearest_entry(baseline, key);
+  const home::NearestEntry nearest = home::nearest_entry(baseline, key);
   const bool is_proposed =
       std::any_of(baseline.entries.begin(), baseline.entries.end(), [&](const auto& entry) {
-        return !entry.accepted && key_differences(completed(key, entry), entry.holds_for).empty();
+        return !entry.accepted &&
+               home::key_differences(home::completed(key, entry), entry.holds_for).empty();
       });
   if (is_proposed) {
     one.reason =
@@ -45,7 +45,7 @@ CheckCase no_entry(const spec::Baseline& baseline,
         baseline.recipe != recipe
             ? fmt::format("the recipe is '{}', of the baseline '{}'", recipe, baseline.recipe)
             : fmt::format("from its nearest {}, they differ: {}",
-                          entry_text(*nearest.entry),
+                          home::entry_text(*nearest.entry),
                           fmt::join(nearest.differences, "; "));
     one.reason = fmt::format(
         "the baseline is not of such runs: {}; 'sabath baseline propose SELECTION -o FILE' adds an "
@@ -65,16 +65,19 @@ std::string against_text(const BaselineEntry& entry) {
 }
 
 /// What may explain a difference.
-void note_facets(const BaselineEntry& entry, const JudgedGroup& group, CheckGroup& checked) {
-  const auto differs = [&](const char* facet, std::string JudgedRun::*digest) {
+void note_facets(const BaselineEntry& entry,
+                 const analysis::JudgedGroup& group,
+                 CheckGroup& checked) {
+  const auto differs = [&](const char* facet, std::string analysis::JudgedRun::*digest) {
     const auto known = entry.facets.find(facet);
     if (known == entry.facets.end() || known->second == "several") return false;
-    return std::any_of(group.runs.begin(), group.runs.end(), [&](const JudgedRun& run) {
+    return std::any_of(group.runs.begin(), group.runs.end(), [&](const analysis::JudgedRun& run) {
       return run.*digest != known->second;
     });
   };
   for (const auto& [facet, digest] :
-       {std::pair{"code", &JudgedRun::code}, std::pair{"environment", &JudgedRun::environment}}) {
+       {std::pair{"code", &analysis::JudgedRun::code},
+        std::pair{"environment", &analysis::JudgedRun::environment}}) {
     if (differs(facet, digest)) {
       checked.notes.push_back(fmt::format("the {} is not that of the baseline's runs, such as {}",
                                           facet,
@@ -83,17 +86,17 @@ void note_facets(const BaselineEntry& entry, const JudgedGroup& group, CheckGrou
   }
 }
 
-double speed_margin_of(const BaselineEntry& entry, const JudgedGroup& group) {
+double speed_margin_of(const BaselineEntry& entry, const analysis::JudgedGroup& group) {
   std::set<std::string> nodes;
   for (const spec::BaselineRun& run : entry.runs)
     nodes.insert(run.node);
-  for (const JudgedRun& run : group.runs)
+  for (const analysis::JudgedRun& run : group.runs)
     nodes.insert(run.run.node);
   return compare::speed_margin(nodes.size() == 1, entry.holds_for.device != spec::any_of_all);
 }
 
 compare::BaselineTerms terms_of(const BaselineEntry& entry,
-                                const JudgedGroup& group,
+                                const analysis::JudgedGroup& group,
                                 const CheckRequest& request) {
   compare::BaselineTerms terms;
   for (const spec::BaselineRun& run : entry.runs)
@@ -106,16 +109,17 @@ compare::BaselineTerms terms_of(const BaselineEntry& entry,
 }
 
 compare::JudgedMetric values_of(const spec::BaselineMetric& metric,
-                                const std::vector<GroupMetric>& found,
-                                const JudgedGroup& group) {
+                                const std::vector<analysis::GroupMetric>& found,
+                                const analysis::JudgedGroup& group) {
   compare::JudgedMetric judged;
-  for (const JudgedRun& run : group.runs) {
+  for (const analysis::JudgedRun& run : group.runs) {
     judged.runs.push_back(run.run.run_id);
     judged.seeds.push_back(run.run.seed);
     judged.disturbed_runs += run.disturbed ? 1 : 0;
   }
-  const auto same = std::find_if(
-      found.begin(), found.end(), [&](const GroupMetric& one) { return one.name == metric.name; });
+  const auto same = std::find_if(found.begin(), found.end(), [&](const analysis::GroupMetric& one) {
+    return one.name == metric.name;
+  });
   judged.values =
       same == found.end() ? std::vector<std::optional<double>>(group.runs.size()) : same->values;
   if (same != found.end()) judged.whole = same->whole;
@@ -147,13 +151,13 @@ void expect(const CheckRequest& request, const spec::BaselineKey& key, CheckCase
 
 /// Declared metrics that the entry lacks, although nobody accepted that.
 void add_unknown_metrics(const BaselineEntry& entry,
-                         const JudgedGroup& group,
+                         const analysis::JudgedGroup& group,
                          const CheckRequest& request,
                          CheckGroup& checked) {
   const auto is_known = [&](const std::string& name) {
     const bool has =
         std::any_of(entry.metrics.begin(), entry.metrics.end(), [&](const auto& metric) {
-          return bare_name(metric.name) == name;
+          return analysis::bare_name(metric.name) == name;
         });
     return has ||
            std::find(entry.without.begin(), entry.without.end(), name) != entry.without.end();
@@ -178,7 +182,7 @@ struct Judged {
 
 /// The pair of the first result that fails, where the baseline's run may be at hand.
 void note_explain(const BaselineEntry& entry,
-                  const JudgedGroup& group,
+                  const analysis::JudgedGroup& group,
                   const std::vector<Judged>& judged,
                   CheckGroup& checked) {
   const compare::BaselineVerdict* failed = nullptr;
@@ -188,9 +192,10 @@ void note_explain(const BaselineEntry& entry,
       failed = &judged[i].verdict;
   }
   if (failed == nullptr || entry.runs.empty()) return;
-  const auto run = std::find_if(group.runs.begin(), group.runs.end(), [&](const JudgedRun& one) {
-    return one.run.run_id == failed->failed_run;
-  });
+  const auto run =
+      std::find_if(group.runs.begin(), group.runs.end(), [&](const analysis::JudgedRun& one) {
+        return one.run.run_id == failed->failed_run;
+      });
   if (run == group.runs.end()) return;
   // Without a value that it was held against: a run of the same seed, else the newest.
   const spec::BaselineRun* reference = &entry.runs.back();
@@ -205,12 +210,15 @@ void note_explain(const BaselineEntry& entry,
 }
 
 /// Runs that are held against themselves agree, which says nothing.
-void note_own_runs(const BaselineEntry& entry, const JudgedGroup& group, CheckGroup& checked) {
-  const auto own = std::count_if(group.runs.begin(), group.runs.end(), [&](const JudgedRun& run) {
-    return std::any_of(entry.runs.begin(), entry.runs.end(), [&](const auto& known) {
-      return known.run_id == run.run.run_id;
-    });
-  });
+void note_own_runs(const BaselineEntry& entry,
+                   const analysis::JudgedGroup& group,
+                   CheckGroup& checked) {
+  const auto own =
+      std::count_if(group.runs.begin(), group.runs.end(), [&](const analysis::JudgedRun& run) {
+        return std::any_of(entry.runs.begin(), entry.runs.end(), [&](const auto& known) {
+          return known.run_id == run.run.run_id;
+        });
+      });
   if (own == 0) return;
   checked.notes.push_back(
       fmt::format("{} of {} run{}: the baseline was made of {}, so that agreement proves nothing",
@@ -222,10 +230,10 @@ void note_own_runs(const BaselineEntry& entry, const JudgedGroup& group, CheckGr
 
 /// Of the metrics that are asked for; each for itself.
 std::vector<Judged> judge_each(const BaselineEntry& entry,
-                               const JudgedGroup& group,
+                               const analysis::JudgedGroup& group,
                                const CheckRequest& request,
                                CheckGroup& checked) {
-  const std::vector<GroupMetric> found = metrics_of(group);
+  const std::vector<analysis::GroupMetric> found = analysis::metrics_of(group);
   compare::BaselineTerms terms = terms_of(entry, group, request);
   std::vector<Judged> judged;
   for (const spec::BaselineMetric& metric : entry.metrics) {
@@ -236,7 +244,7 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
     }
     const auto declared =
         std::find_if(group.declared.begin(), group.declared.end(), [&](const auto& spec) {
-          return spec.name == bare_name(metric.name);
+          return spec.name == analysis::bare_name(metric.name);
         });
     terms.tolerance = declared == group.declared.end() ? spec::Tolerance{} : declared->tolerance;
     terms.margin = declared == group.declared.end() ? std::nullopt : declared->margin;
@@ -249,7 +257,7 @@ std::vector<Judged> judge_each(const BaselineEntry& entry,
 }
 
 void judge_against(const BaselineEntry& entry,
-                   const JudgedGroup& group,
+                   const analysis::JudgedGroup& group,
                    const CheckRequest& request,
                    CheckGroup& checked) {
   checked.against = against_text(entry);
@@ -275,24 +283,24 @@ void judge_against(const BaselineEntry& entry,
   add_unknown_metrics(entry, group, request, checked);
 }
 
-CheckGroup check_group(const JudgedGroup& group, const CheckRequest& request) {
+CheckGroup check_group(const analysis::JudgedGroup& group, const CheckRequest& request) {
   CheckGroup checked;
   checked.recipe = group.recipe;
   checked.of = group.key;
-  for (const JudgedRun& run : group.runs)
+  for (const analysis::JudgedRun& run : group.runs)
     checked.runs.push_back(run.run.run_id);
   if (!request.baseline) {
     checked.against = "one another";
-    if (request.results) add_agreement(group, request.require, checked);
+    if (request.results) analysis::add_agreement(group, request.require, checked);
     if (request.performance)
       checked.notes.emplace_back("times are not judged: there is no baseline");
-  } else if (const BaselineEntry* entry = accepted_for(*request.baseline, group.key)) {
+  } else if (const BaselineEntry* entry = home::accepted_for(*request.baseline, group.key)) {
     judge_against(*entry, group, request, checked);
   } else {
     checked.against = "nothing: the baseline has no entry for them";
     checked.cases.push_back(no_entry(*request.baseline, group.recipe, group.key));
   }
-  for (const JudgedRun& run : group.runs)
+  for (const analysis::JudgedRun& run : group.runs)
     checked.cases.push_back({CaseKind::run, run.run.run_id, Verdict::pass, "", "", {}, run.wall_s});
   return checked;
 }
@@ -313,7 +321,9 @@ CheckCase incomplete(const catalog::RunRow& row) {
 }
 
 /// Runs that were not judged, by recipe.
-void add_others(const JudgedRuns& runs, const CheckRequest& request, spec::CheckReport& report) {
+void add_others(const analysis::JudgedRuns& runs,
+                const CheckRequest& request,
+                spec::CheckReport& report) {
   const auto group_of = [&](const std::string& recipe) -> CheckGroup& {
     for (CheckGroup& group : report.groups) {
       if (group.recipe == recipe && group.runs.empty()) return group;
@@ -347,7 +357,8 @@ std::optional<spec::CheckReport> refuse_before_runs(const std::string& recipe,
   report.notes.emplace_back("nothing was run");
   for (const spec::BaselineKey& key : asked) {
     for (const BaselineEntry& entry : request.baseline->entries) {
-      if (entry.accepted && holds_for(entry.holds_for, completed(key, entry))) return std::nullopt;
+      if (entry.accepted && home::holds_for(entry.holds_for, home::completed(key, entry)))
+        return std::nullopt;
     }
     CheckGroup& group = report.groups.emplace_back();
     group.recipe = recipe;
@@ -355,7 +366,7 @@ std::optional<spec::CheckReport> refuse_before_runs(const std::string& recipe,
     group.against = "nothing: the baseline has no entry for them";
     group.cases = {no_entry(*request.baseline, recipe, key)};
   }
-  conclude(report);
+  analysis::conclude(report);
   return report;
 }
 
@@ -365,13 +376,13 @@ spec::CheckReport check_runs(const std::vector<catalog::RunRow>& rows,
   spec::CheckReport report;
   report.what = request.what;
   report.baseline = request.file;
-  const JudgedRuns runs = judged_runs(rows, request.named, catalog);
+  const analysis::JudgedRuns runs = analysis::judged_runs(rows, request.named, catalog);
   report.runs = runs.count;
   report.notes = runs.notes;
-  for (const JudgedGroup& group : runs.groups)
+  for (const analysis::JudgedGroup& group : runs.groups)
     report.groups.push_back(check_group(group, request));
   add_others(runs, request, report);
-  conclude(report);
+  analysis::conclude(report);
   return report;
 }
 

@@ -2,12 +2,12 @@
 #include "candidate_changes.hpp"
 #include "sufficient_sets.hpp"
 
-#include <sabath/app/compare_pair.hpp>
+#include <sabath/analysis/compare_pair.hpp>
 #include <sabath/app/explain_pair.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/spec/session_variables.hpp>
 
 #include <fmt/format.h>
@@ -129,7 +129,7 @@ class Hybrids {
     }
     ++made_;
     observer_.note(fmt::format("run {} of at most {}: {}", made_, request_.budget, words(changes)));
-    RunRequest request = pair_.request_a;
+    planning::RunRequest request = pair_.request_a;
     request.left_out = candidates_.left_out;
     for (auto i = changes.find_first(); i != ChangeSet::npos; i = changes.find_next(i))
       changes_[i].apply(request);
@@ -162,7 +162,7 @@ class Hybrids {
                  [&](const auto& named) { return base::printable(named.first) == one.item; });
     });
     const auto record =
-        run.directory.empty() ? std::nullopt : RunFiles(run.directory).read_record();
+        run.directory.empty() ? std::nullopt : home::RunFiles(run.directory).read_record();
     apart_ = again_differences(pair_.a, record.value_or(spec::RunRecord()), differences);
   }
 
@@ -172,11 +172,11 @@ class Hybrids {
     hybrid.reason = run.problem;
     if (!run.problem.empty()) return {};
     const compare::Options options = across_everything(request_.options);
-    const spec::Comparison comparison = compare_pair(request_.a, run.directory, options);
+    const spec::Comparison comparison = analysis::compare_pair(request_.a, run.directory, options);
     hybrid.verdict = comparison.result;
     hybrid.reason = comparison.reason;
-    hybrid.against_b = compare_pair(request_.b, run.directory, options).result;
-    if (const auto record = RunFiles(run.directory).read_record())
+    hybrid.against_b = analysis::compare_pair(request_.b, run.directory, options).result;
+    if (const auto record = home::RunFiles(run.directory).read_record())
       seconds_.push_back(record->wall_s);
     return comparison.differences;
   }
@@ -199,8 +199,8 @@ RunPair read_pair(const ExplainRequest& request, const ExplainTools& tools) {
   const auto read = [&](const fs::path& run, const char* name, spec::RunRecord& record) {
     const fs::path folder = tools.work / name;
     base::make_directories(folder);
-    RunRequest again = tools.again(run, folder);  // refuses what cannot be done again
-    record = *RunFiles(run).read_record();
+    planning::RunRequest again = tools.again(run, folder);  // refuses what cannot be done again
+    record = *home::RunFiles(run).read_record();
     return again;
   };
   pair.request_a = read(request.a, "a", pair.a);
@@ -354,7 +354,7 @@ spec::Explanation explain_pair(const ExplainRequest& request,
   explanation.a = pair.a.run_id;
   explanation.b = pair.b.run_id;
   const spec::Comparison comparison =
-      compare_pair(request.a, request.b, across_everything(request.options));
+      analysis::compare_pair(request.a, request.b, across_everything(request.options));
   explanation.verdict = comparison.result;
   explanation.verdict_reason = comparison.reason;
   const CandidateChanges candidates = candidate_changes(comparison.differences, pair);

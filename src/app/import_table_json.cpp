@@ -1,9 +1,6 @@
-#include "dated_folder.hpp"
 #include "import_rows.hpp"
-#include "redact.hpp"
 
 #include <sabath/app/import_table.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
@@ -11,6 +8,9 @@
 #include <sabath/base/sync_file_system.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/version.hpp>
+#include <sabath/home/dated_folder.hpp>
+#include <sabath/home/redact.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -35,7 +35,7 @@ void check(const ImportRequest& request) {
                 "--recipe '" + base::printable(request.recipe) + "': is not a name",
                 "lower case letters, digits, '.', '_' and '-', such as imbalanced-mnist");
   }
-  refuse_secrets(request.tags);
+  home::refuse_secrets(request.tags);
   if (request.metrics.empty()) throw Error(ErrorKind::usage, "no metrics are asked for");
   std::set<std::string> seen;
   for (const auto* names : {&request.facets, &request.metrics}) {
@@ -109,7 +109,7 @@ void write_run(spec::RunRecord record,
                const fs::path& runs,
                base::Clock& clock) {
   const fs::path directory =
-      make_dated_folder(runs, record.recipe_name, 8, clock, letters_of(row.number));
+      home::make_dated_folder(runs, record.recipe_name, 8, clock, letters_of(row.number));
   record.run_id = directory.filename().string();
   record.created = base::format_rfc3339(clock.now());
   record.message = "row " + std::to_string(row.number) + " of a table";
@@ -120,10 +120,10 @@ void write_run(spec::RunRecord record,
   record.facets = {facet};
   for (const auto& [name, value] : row.metrics)
     record.metrics.push_back(summary_of(name, value));
-  base::write_file_atomically(RunFiles(directory).record(),
+  base::write_file_atomically(home::RunFiles(directory).record(),
                               base::pretty_json(spec::to_json(record)),
                               base::Durability::ordered_only);
-  announce(runs, record.run_id, RunEvent::finished);
+  home::announce(runs, record.run_id, home::RunEvent::finished);
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
-#include "lost_record.hpp"
-#include "run_leftovers.hpp"
-
-#include <sabath/app/batch_files.hpp>
-#include <sabath/app/collect_run.hpp>
 #include <sabath/app/index_runs.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/parallel.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/execution/collect_run.hpp>
+#include <sabath/execution/lost_record.hpp>
+#include <sabath/execution/run_leftovers.hpp>
+#include <sabath/home/batch_files.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -44,7 +43,7 @@ std::string batch_of(const fs::path& directory, const spec::RunRecord& record) {
       (!record.study_id.empty() && fs::exists(studies / record.study_id / "jobs", code));
   if (!may_have) return {};
   try {
-    const auto batch = RunFiles(directory).read_plan().batch;
+    const auto batch = home::RunFiles(directory).read_plan().batch;
     return batch ? (directory / *batch).lexically_normal().string() : std::string();
   } catch (const Error&) {
     return {};  // the record tells all else
@@ -70,11 +69,11 @@ void check_ids(const fs::path& file, const std::string& run_id, const std::strin
 }
 
 FoundRun read_run(const fs::path& directory) {
-  const RunFiles files(directory);
+  const home::RunFiles files(directory);
   FoundRun run;
   std::error_code code;
   // The record of an attempt is not the run's: its job may come back.
-  if (fs::exists(files.record(), code) && (run.record = read_current_summary(files))) {
+  if (fs::exists(files.record(), code) && (run.record = execution::read_current_summary(files))) {
     check_ids(files.record(), run.record->run_id, run.record->study_id);
     return run;
   }
@@ -100,8 +99,8 @@ void put_run(catalog::Catalog& catalog, const FoundRun& run, const fs::path& dir
 bool is_run(const fs::path& directory) {
   std::error_code code;
   return spec::is_run_id(directory.filename().string()) &&
-         (fs::exists(RunFiles(directory).status(), code) ||
-          fs::exists(RunFiles(directory).record(), code));
+         (fs::exists(home::RunFiles(directory).status(), code) ||
+          fs::exists(home::RunFiles(directory).record(), code));
 }
 
 /// Which file lies there; 0: none.
@@ -132,9 +131,11 @@ std::vector<fs::path> notes_in(const fs::path& inbox) {
 }
 
 /// A run that is lost is a run all the same: what its folder tells becomes its record.
-void keep_record(const RunFiles& files, const spec::RunStatus& status, base::Observer& observer) {
+void keep_record(const home::RunFiles& files,
+                 const spec::RunStatus& status,
+                 base::Observer& observer) {
   try {
-    write_lost_record(files, status);
+    execution::write_lost_record(files, status);
   } catch (const std::exception& error) {
     observer.warn(files.directory().string() + ": lost without a record: " + error.what());
   }
@@ -145,7 +146,7 @@ void keep_record(const RunFiles& files, const spec::RunStatus& status, base::Obs
 std::optional<FoundRun> look_again(const catalog::RunRow& row,
                                    base::Clock& clock,
                                    base::Observer& observer) {
-  const RunFiles files(row.directory);
+  const home::RunFiles files(row.directory);
   std::error_code code;
   if (!fs::exists(files.directory(), code)) return std::nullopt;
   const auto look = [&] {
@@ -157,14 +158,14 @@ std::optional<FoundRun> look_again(const catalog::RunRow& row,
     return !run.record && !spec::is_final(run.status.state);
   };
   FoundRun run = look();
-  if (!is_open(run) || !is_provably_gone(run.status)) return run;
+  if (!is_open(run) || !home::is_provably_gone(run.status)) return run;
   // It may have ended while we looked: now that its process is gone, nobody writes any more.
   run = look();
   if (!is_open(run)) return run;
   run.status.message = run.status.stage.empty() ? "it was ended before its first stage"
                                                 : "it was ended during stage " + run.status.stage;
   run.status.state = spec::RunState::lost;
-  if (const std::size_t left = end_leftovers(row.id); left > 0) {
+  if (const std::size_t left = execution::end_leftovers(row.id); left > 0) {
     observer.warn("run " + row.id + " was lost: " + std::to_string(left) +
                   " process(es) that it had left were ended");
   }
@@ -291,7 +292,7 @@ void index_inbox(catalog::Catalog& catalog,
     for (const fs::path& note : taken)
       ::unlink(note.c_str());
   }
-  WrittenBatches is_written;
+  home::WrittenBatches is_written;
   for (const auto state : {spec::RunState::planned, spec::RunState::running}) {
     for (const catalog::RunRow& row : catalog.in_state(state)) {
       // Their nodes tell when they end; what else there is to know, RunWatch asks the scheduler.
@@ -355,20 +356,20 @@ std::unique_ptr<catalog::Catalog> open_catalog(const fs::path& file,
 }
 
 void index_documents(catalog::Catalog& catalog,
-                     const Documents& documents,
+                     const home::Documents& documents,
                      base::Observer& observer) {
-  std::vector<BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   const auto assets = documents.assets(bad);
   const auto recipes = documents.recipes(bad);
-  for (const BadDocument& document : bad)
+  for (const home::BadDocument& document : bad)
     observer.warn(document.problem);
   catalog::Catalog::Transaction transaction(catalog);
   std::vector<std::string> paths;
-  for (const AssetDocument& document : assets) {
+  for (const home::AssetDocument& document : assets) {
     paths.push_back(document.path.string());
     catalog.put_asset(document.asset, paths.back());
   }
-  for (const RecipeDocument& document : recipes) {
+  for (const home::RecipeDocument& document : recipes) {
     paths.push_back(document.path.string());
     catalog.put_recipe(document.recipe, paths.back());
   }

@@ -1,18 +1,17 @@
-#include "code_elsewhere.hpp"
-#include "code_folder.hpp"
-#include "git_checkout.hpp"
-#include "named_files.hpp"
-#include "node_slots.hpp"
-#include "tuning_variables.hpp"
-
 #include <sabath/app/repeat_run.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/tuning_variables.hpp>
+#include <sabath/planning/node_slots.hpp>
+#include <sabath/provenance/code_elsewhere.hpp>
+#include <sabath/provenance/code_folder.hpp>
+#include <sabath/provenance/git_checkout.hpp>
+#include <sabath/provenance/named_files.hpp>
 #include <sabath/spec/record_scope.hpp>
 
 namespace sabath::app {
@@ -23,7 +22,7 @@ using base::Error;
 using base::ErrorKind;
 
 /// One that can be judged when it is done again.
-spec::RunRecord record_of(const RunFiles& files) {
+spec::RunRecord record_of(const home::RunFiles& files) {
   auto record = files.read_record();
   if (record && record->state == spec::RunState::ok && record->only_stage.empty())
     return std::move(*record);
@@ -66,7 +65,7 @@ void unpack_code(const fs::path& archive,
 /// today.
 class CodeOfThen {
  public:
-  CodeOfThen(const RunFiles& files,
+  CodeOfThen(const home::RunFiles& files,
              const spec::RunRecord& record,
              const spec::Recipe& recipe,
              const fs::path& folder,
@@ -83,7 +82,7 @@ class CodeOfThen {
   /// The recipe's folder.
   fs::path put() {
     const bool is_kept = record_.code_state && !record_.code_state->kept.empty();
-    if (is_kept && !names_surroundings(recipe_)) {
+    if (is_kept && !provenance::names_surroundings(recipe_)) {
       unpack(folder_);
       return checked(fs::canonical(folder_));
     }
@@ -105,7 +104,7 @@ class CodeOfThen {
       std::error_code code;
       if (fs::is_directory(plan.recipe_directory, code)) return plan.recipe_directory;
       if (!plan.repeats) break;
-      const RunFiles before(files_.directory().parent_path() / *plan.repeats);
+      const home::RunFiles before(files_.directory().parent_path() / *plan.repeats);
       if (!fs::exists(before.plan(), code)) break;
       plan = before.read_plan();
     }
@@ -130,12 +129,12 @@ class CodeOfThen {
       return std::nullopt;
     }
     try {
-      check_out(*repository,
-                {code, files_.directory()},
-                folder_,
-                tools_.processes,
-                tools_.observer,
-                tools_.stop);
+      provenance::check_out(*repository,
+                            {code, files_.directory()},
+                            folder_,
+                            tools_.processes,
+                            tools_.observer,
+                            tools_.stop);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
       why_ = error.what();
@@ -157,7 +156,7 @@ class CodeOfThen {
 
   /// Earlier versions had another digest, where there are baselines and links.
   static bool is_tree(const fs::path& place, const base::Digest& tree) {
-    return code_digest(place) == tree || base::tree_digest(place) == tree;
+    return provenance::code_digest(place) == tree || base::tree_digest(place) == tree;
   }
 
   bool is_as_then(const fs::path& place) const {
@@ -203,13 +202,13 @@ class CodeOfThen {
   /// The code around the folder is that of then, too.
   const fs::path& checked(const fs::path& place) {
     recipe_.directory = place;
-    const auto now = outer_files(recipe_);
+    const auto now = provenance::outer_files(recipe_);
     for (const auto& [item, digest] : plan_.code) {
-      if (!item.starts_with(outer_file_prefix)) continue;
+      if (!item.starts_with(provenance::outer_file_prefix)) continue;
       const auto found = now.find(item);
       if (found != now.end() && found->second == digest) continue;
       throw Error(ErrorKind::integrity,
-                  item.substr(outer_file_prefix.size()) +
+                  item.substr(provenance::outer_file_prefix.size()) +
                       (found == now.end() ? ": is gone" : ": is not what it was") +
                       ", and lies outside of the recipe's folder, which alone a run keeps",
                   "bring it back as it was; code in the recipe's folder is kept with each run");
@@ -217,7 +216,7 @@ class CodeOfThen {
     return recipe_.directory;
   }
 
-  const RunFiles& files_;
+  const home::RunFiles& files_;
   const spec::RunRecord& record_;
   spec::Recipe recipe_;
   spec::RunPlan plan_;
@@ -228,10 +227,11 @@ class CodeOfThen {
 
 /// Code that no run keeps, and that is another one by now.
 void tell_other_code(const spec::RunPlan& plan,
-                     const RunRequest& request,
+                     const planning::RunRequest& request,
                      const RepeatTools& tools) {
   const base::Environment session = request.knobs.value_or(base::current_environment());
-  const auto now = code_elsewhere(request.recipe, plan, session, tools.processes, tools.stop);
+  const auto now =
+      provenance::code_elsewhere(request.recipe, plan, session, tools.processes, tools.stop);
   for (const auto& [item, then] : plan.code) {
     if (!spec::is_code_elsewhere(item)) continue;
     const auto found = now.find(item);
@@ -260,7 +260,8 @@ std::optional<spec::Place> place_like(const spec::RunRecord& record, const Repea
   const int cpus = launched_with(record, "cpus");
   const int gpus = launched_with(record, "gpus");
   if (cpus == 0 && gpus == 0) return std::nullopt;
-  if (auto place = part_of(look_at_node(tools.processes), cpus, gpus)) return place;
+  if (auto place = planning::part_of(planning::look_at_node(tools.processes), cpus, gpus))
+    return place;
   tools.observer.warn("the run had " + std::to_string(cpus) + " CPUs and " + std::to_string(gpus) +
                           " GPUs to itself, which are not to be had here",
                       "the repetition is not bound; what differs will be told");
@@ -271,7 +272,7 @@ std::optional<spec::Place> place_like(const spec::RunRecord& record, const Repea
 std::map<std::string, std::string> surroundings_of(const spec::RunRecord& record) {
   if (const spec::Facet* known = record.facet("variables")) return known->items;
   std::map<std::string, std::string> here = base::current_environment();
-  std::erase_if(here, [](const auto& item) { return !is_of_surroundings(item.first); });
+  std::erase_if(here, [](const auto& item) { return !home::is_of_surroundings(item.first); });
   return here;
 }
 
@@ -284,7 +285,7 @@ std::optional<std::map<std::string, std::string>> knobs_of(const spec::RunRecord
   for (const auto& values : {known.switches, known.threads, known.seeds, surroundings_of(record)}) {
     for (const auto& [name, value] : values) {
       // Else a library's word, or of one stage.
-      if (!is_of_determinism(name) && !is_of_surroundings(name)) continue;
+      if (!home::is_of_determinism(name) && !home::is_of_surroundings(name)) continue;
       if (value.find(base::redacted_mark) == std::string::npos) {
         knobs[name] = value;
       } else {
@@ -295,7 +296,8 @@ std::optional<std::map<std::string, std::string>> knobs_of(const spec::RunRecord
   if (record.facet(spec::scope_facet) != nullptr) return knobs;
   // The record says nothing of these: they stay as they are here.
   for (const auto& [name, value] : base::current_environment()) {
-    if (spec::is_later_variable(name) && (is_of_determinism(name) || is_of_surroundings(name)))
+    if (spec::is_later_variable(name) &&
+        (home::is_of_determinism(name) || home::is_of_surroundings(name)))
       knobs.emplace(name, value);
   }
   return knobs;
@@ -303,12 +305,12 @@ std::optional<std::map<std::string, std::string>> knobs_of(const spec::RunRecord
 
 }  // namespace
 
-RunRequest repeat_run(const fs::path& run_directory,
-                      const fs::path& folder,
-                      const RepeatTools& tools) {
-  const RunFiles files(run_directory);
+planning::RunRequest repeat_run(const fs::path& run_directory,
+                                const fs::path& folder,
+                                const RepeatTools& tools) {
+  const home::RunFiles files(run_directory);
   const spec::RunRecord record = record_of(files);
-  RunRequest request;
+  planning::RunRequest request;
   request.recipe = spec::parse_recipe(record.recipe_text, files.record().string() + ":/recipe");
   request.recipe.directory = CodeOfThen(files, record, request.recipe, folder, tools).put();
   for (const spec::Parameter& parameter : request.recipe.parameters) {
@@ -321,7 +323,8 @@ RunRequest repeat_run(const fs::path& run_directory,
   request.task = record.task.value_or("");
   request.inputs = record.inputs;
   request.repeats = record.run_id;
-  if (record.code_state) request.original = OriginalCode{*record.code_state, run_directory};
+  if (record.code_state)
+    request.original = planning::OriginalCode{*record.code_state, run_directory};
   if (record.code_state && record.code_state->changed) {
     tools.observer.warn(
         "the code of " + record.run_id + " was changed " + record.code_state->changed->front().seen,

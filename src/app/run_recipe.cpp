@@ -1,8 +1,7 @@
-#include "tuning_variables.hpp"
-
-#include <sabath/app/run_files.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/tuning_variables.hpp>
 
 #include <algorithm>
 
@@ -16,7 +15,7 @@ using base::ErrorKind;
 /// Tells the stages of a run as they begin, and what takes long after them, from its status.
 class StageTeller {
  public:
-  StageTeller(const RunFiles& files, base::Observer& observer)
+  StageTeller(const home::RunFiles& files, base::Observer& observer)
       : files_(files), observer_(observer) {}
 
   void look() {
@@ -29,7 +28,7 @@ class StageTeller {
   }
 
  private:
-  const RunFiles& files_;
+  const home::RunFiles& files_;
   base::Observer& observer_;
   std::string told_;
   std::string message_;
@@ -52,9 +51,9 @@ class Generating {
 
 }  // namespace
 
-RecipeRunner::RecipeRunner(const RecipePreparer::Tools& tools,
+RecipeRunner::RecipeRunner(const planning::RecipePreparer::Tools& tools,
                            launch::Launcher& launcher,
-                           Folders folders,
+                           home::Folders folders,
                            fs::path program)
     : documents_(tools.documents),
       cache_(tools.cache),
@@ -71,10 +70,10 @@ RecipeRunner::RecipeRunner(const RecipePreparer::Tools& tools,
                   return generate(asset, offline, observer, stop);
                 }) {}
 
-Generated RecipeRunner::generate(const spec::Asset& asset,
-                                 bool offline,
-                                 base::Observer& observer,
-                                 const std::stop_token& stop) {
+assets::Generated RecipeRunner::generate(const spec::Asset& asset,
+                                         bool offline,
+                                         base::Observer& observer,
+                                         const std::stop_token& stop) {
   if (std::find(generating_.begin(), generating_.end(), asset.name) != generating_.end()) {
     std::string circle;
     for (const std::string& name : generating_)
@@ -84,21 +83,21 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
         "asset '" + asset.name + "': it is made from itself: " + circle + "'" + asset.name + "'");
   }
   const Generating generating(generating_, asset.name);
-  RunRequest request;
+  planning::RunRequest request;
   request.recipe = documents_.recipe(asset.generate->recipe);
   request.only_stage = asset.generate->stage;
   request.offline = offline;
   request.tags = {"asset:" + asset.name};  // no tag of a user's, and @last passes it by
   request.seed = 1;  // a generated asset is a thing, not an experiment: everybody gets the same
-  const RunOutcome outcome = run(request, observer, stop);
+  const execution::RunOutcome outcome = run(request, observer, stop);
   if (outcome.state != spec::RunState::ok) {
     const bool stopped = outcome.state == spec::RunState::interrupted;
     throw Error(stopped ? ErrorKind::interrupted : ErrorKind::launch,
                 "asset '" + asset.name + "': run " + outcome.run_id + ": " + outcome.message,
                 "'sabath show " + outcome.run_id + "' shows what happened");
   }
-  const auto record = RunFiles(outcome.directory).read_record();
-  Generated made{{}, outcome.run_id, record->hosts.front().node};
+  const auto record = home::RunFiles(outcome.directory).read_record();
+  assets::Generated made{{}, outcome.run_id, record->hosts.front().node};
   for (const spec::StageRecord& stage : record->stages) {
     if (stage.name != request.only_stage || stage.made_by_run.empty()) continue;
     made.run_id = stage.made_by_run;
@@ -109,24 +108,24 @@ Generated RecipeRunner::generate(const spec::Asset& asset,
     const auto object = cache_.find(output.digest);
     made.files.emplace(
         output.path,
-        object
-            ? *object
-            : cache_.publish_file(RunFiles(outcome.directory).outputs(output.stage) / output.path));
+        object ? *object
+               : cache_.publish_file(home::RunFiles(outcome.directory).outputs(output.stage) /
+                                     output.path));
   }
   return made;
 }
 
-RunInFlight RecipeRunner::launch(const spec::RunPlan& plan,
-                                 const Knobs& knobs,
-                                 const std::set<std::string>& left_out) {
+execution::RunInFlight RecipeRunner::launch(const spec::RunPlan& plan,
+                                            const Knobs& knobs,
+                                            const std::set<std::string>& left_out) {
   const fs::path directory = folders_.runs() / plan.run_id;
   launch::Job job{plan.run_id, {program_.string(), "exec", directory.string()}, directory, {}};
   if (knobs || !left_out.empty()) {
     job.environment = base::current_environment();
     std::erase_if(*job.environment, [&](const auto& item) {
       if (left_out.contains(item.first)) return true;
-      if (!knobs || stays_of_session(item.first)) return false;
-      return is_of_determinism(item.first) || is_of_surroundings(item.first);
+      if (!knobs || home::stays_of_session(item.first)) return false;
+      return home::is_of_determinism(item.first) || home::is_of_surroundings(item.first);
     });
     for (const auto& [name, value] : knobs.value_or(base::Environment{}))
       (*job.environment)[name] = value;
@@ -134,16 +133,17 @@ RunInFlight RecipeRunner::launch(const spec::RunPlan& plan,
   return follow(directory, launcher_.submit(job));
 }
 
-RunOutcome RecipeRunner::run(const RunRequest& request,
-                             base::Observer& observer,
-                             std::stop_token stop) {
-  const PreparedRecipe prepared = preparer_.prepare(request, observer, stop);
+execution::RunOutcome RecipeRunner::run(const planning::RunRequest& request,
+                                        base::Observer& observer,
+                                        std::stop_token stop) {
+  const planning::PreparedRecipe prepared = preparer_.prepare(request, observer, stop);
   const spec::RunPlan planned = preparer_.plan(prepared, prepared.request, stop);
   observer.note("run " + planned.run_id);
-  const RunInFlight flight = launch(planned, prepared.request.knobs, prepared.request.left_out);
-  const RunFiles files(flight.directory());
+  const execution::RunInFlight flight =
+      launch(planned, prepared.request.knobs, prepared.request.left_out);
+  const home::RunFiles files(flight.directory());
   StageTeller teller(files, observer);
-  std::chrono::nanoseconds pause = first_look;
+  std::chrono::nanoseconds pause = execution::first_look;
   bool cancelled = false;
   while (!flight.is_over()) {
     if (stop.stop_requested() && !cancelled) {
@@ -151,7 +151,7 @@ RunOutcome RecipeRunner::run(const RunRequest& request,
       cancelled = true;
     }
     clock_.sleep_for(pause);
-    pause = longer_look(pause);
+    pause = execution::longer_look(pause);
     if (pause > std::chrono::milliseconds(20)) teller.look();
   }
   return flight.outcome(cancelled);

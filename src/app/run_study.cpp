@@ -1,14 +1,13 @@
-#include "machine_turn.hpp"
-#include "node_slots.hpp"
-#include "run_executors.hpp"
-#include "run_leftovers.hpp"
-#include "signs_of_life.hpp"
-
-#include <sabath/app/expand_study.hpp>
-#include <sabath/app/perturbation.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/execution/machine_turn.hpp>
+#include <sabath/execution/run_executors.hpp>
+#include <sabath/execution/run_leftovers.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/signs_of_life.hpp>
+#include <sabath/planning/expand_study.hpp>
+#include <sabath/planning/node_slots.hpp>
+#include <sabath/planning/perturbation.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -28,24 +27,24 @@ using spec::RunState;
 constexpr std::chrono::seconds turn_patience{10};
 
 struct Machine {
-  NodeCapacity capacity{};
-  Division division{};
+  planning::NodeCapacity capacity{};
+  planning::Division division{};
 };
 
 /// One run at a time asks nothing of the machine.
 Machine machine_for(const spec::Recipe& recipe, int jobs, const StudyTools& tools) {
   if (jobs == 1) return {};
-  Machine machine{look_at_node(tools.processes), {}};
-  machine.division = divide(machine.capacity, needs_of(recipe), jobs);
+  Machine machine{planning::look_at_node(tools.processes), {}};
+  machine.division = planning::divide(machine.capacity, planning::needs_of(recipe), jobs);
   return machine;
 }
 
 /// One process that brings a study to its end.
 class StudyDrive {
  public:
-  StudyDrive(const StudyFiles& files,
+  StudyDrive(const home::StudyFiles& files,
              const spec::StudyPlan& plan,
-             const PreparedRecipe& prepared,
+             const planning::PreparedRecipe& prepared,
              const Machine& machine,
              const StudyTools& tools,
              base::Observer& observer)
@@ -57,19 +56,19 @@ class StudyDrive {
         slots_(machine.capacity, machine.division),
         tools_(tools),
         observer_(observer),
-        varied_(varied_parameters(plan.points)) {}
+        varied_(planning::varied_parameters(plan.points)) {}
 
   /// What is under way already is followed, the rest is queued.
   void take_stock(const Resumption& resumption) {
-    const std::vector<StudyFiles::Run> runs = files_.runs();
+    const std::vector<home::StudyFiles::Run> runs = files_.runs();
     std::vector<fs::path> directories;
-    for (const StudyFiles::Run& run : runs)
+    for (const home::StudyFiles::Run& run : runs)
       directories.push_back(tools_.folders.runs() / run.run_id);
     // In this order: what nobody executes now has said already how it ended.
-    const auto executors = executors_of(directories, resumption.take_over);
-    const StudyOutcome before = look_at_study(files_, tools_.folders);
+    const auto executors = execution::executors_of(directories, resumption.take_over);
+    const analysis::StudyOutcome before = analysis::look_at_study(files_, tools_.folders);
     std::vector<bool> busy(plan_.points.size());
-    for (const StudyFiles::Run& run : runs) {
+    for (const home::StudyFiles::Run& run : runs) {
       const auto executor = executors.find(run.run_id);
       if (executor == executors.end() || run.point >= busy.size()) continue;
       busy[run.point] = true;
@@ -78,7 +77,7 @@ class StudyDrive {
     for (std::size_t i = 0; i < plan_.points.size(); ++i) {
       const auto& newest = before.points[i].run;
       if (busy[i]) continue;
-      const bool done = newest && is_settled(newest->state) &&
+      const bool done = newest && analysis::is_settled(newest->state) &&
                         !(resumption.retry && newest->state == RunState::failed);
       if (done) {
         ++done_;
@@ -90,7 +89,7 @@ class StudyDrive {
   }
 
   void run(std::stop_token stop) {
-    std::chrono::nanoseconds pause = first_look;
+    std::chrono::nanoseconds pause = execution::first_look;
     tell();
     while (true) {
       give_sign();
@@ -103,7 +102,7 @@ class StudyDrive {
       const bool moved = collect() + launch_waiting(stop) > 0;
       if (flights_.empty() && waiting_.empty()) break;
       tools_.clock.sleep_for(pause);
-      pause = moved ? first_look : longer_look(pause);
+      pause = moved ? execution::first_look : execution::longer_look(pause);
     }
     observer_.progress({task(), done_, plan_.points.size(), false, true});
     if (!problem_) return;
@@ -115,7 +114,7 @@ class StudyDrive {
  private:
   struct Flight {
     std::size_t point = 0;
-    RunInFlight run;
+    execution::RunInFlight run;
     spec::Place place{};
   };
 
@@ -123,23 +122,23 @@ class StudyDrive {
   void tell() const { observer_.progress({task(), done_, plan_.points.size(), false, false}); }
 
   std::string name_of(std::size_t point) const {
-    const std::string text = point_text(plan_.points[point], varied_);
+    const std::string text = planning::point_text(plan_.points[point], varied_);
     return "run " + std::to_string(point + 1) + " of " + std::to_string(plan_.points.size()) +
            (text.empty() ? "" : " (" + text + ")");
   }
 
-  void follow(const StudyFiles::Run& run, const launch::JobId& job) {
+  void follow(const home::StudyFiles::Run& run, const launch::JobId& job) {
     const fs::path directory = tools_.folders.runs() / run.run_id;
-    const spec::Place place = RunFiles(directory).read_plan().place.value_or(spec::Place{});
+    const spec::Place place = home::RunFiles(directory).read_plan().place.value_or(spec::Place{});
     slots_.occupy(place);
     observer_.note(name_of(run.point) + ": " + run.run_id + " goes on");
     flights_.push_back({run.point, tools_.runner.follow(directory, job), place});
   }
 
   /// A stage that did not end with its executor would run beside its successor, on the same cores.
-  void end_what_is_left(const RunOutcome& newest) {
+  void end_what_is_left(const execution::RunOutcome& newest) {
     if (newest.state == RunState::ok || newest.state == RunState::failed) return;
-    const std::size_t left = end_leftovers(newest.run_id);
+    const std::size_t left = execution::end_leftovers(newest.run_id);
     if (left == 0) return;
     observer_.warn("run " + newest.run_id + ": " + std::to_string(left) +
                    " process(es) that it had left were ended");
@@ -153,7 +152,7 @@ class StudyDrive {
 
   void give_sign() {
     const base::SteadyTime now = tools_.clock.steady();
-    if (last_sign_ && now - *last_sign_ < sign_interval) return;
+    if (last_sign_ && now - *last_sign_ < home::sign_interval) return;
     last_sign_ = now;
     try {
       files_.give_sign();
@@ -172,9 +171,9 @@ class StudyDrive {
   /// Cores and GPUs that no other run of this user has here; where too few are left, any.
   std::optional<spec::Place> take_place() {
     if (!is_bound_) return slots_.take();
-    NodeSlots apart = slots_;
+    planning::NodeSlots apart = slots_;
     std::string others;
-    for (const auto& [id, place] : places_taken_here()) {
+    for (const auto& [id, place] : execution::places_taken_here()) {
       const bool own = std::any_of(flights_.begin(), flights_.end(), [&id = id](const Flight& one) {
         return one.run.run_id() == id;
       });
@@ -200,7 +199,7 @@ class StudyDrive {
     while (!waiting_.empty() && flights_.size() < jobs_) {
       if (is_bound_ && has_unbound_flight()) break;
       // Until the run is in the table of processes, where others see what it has.
-      std::optional<MachineTurn> turn;
+      std::optional<execution::MachineTurn> turn;
       if (is_bound_) turn.emplace("cores", turn_patience, tools_.clock);
       const auto place = take_place();
       if (!place) break;
@@ -220,7 +219,7 @@ class StudyDrive {
 
   void launch(std::size_t index, const spec::Place& place, const std::stop_token& stop) {
     const spec::StudyPoint& point = plan_.points[index];
-    RunRequest request = prepared_.request;
+    planning::RunRequest request = prepared_.request;
     request.set = point.set;
     request.seed = point.seed;
     request.study_id = plan_.study_id;
@@ -241,7 +240,7 @@ class StudyDrive {
   /// A study is meant to be of one code: whoever edits it meanwhile is told, once.
   void tell_changed_code(const spec::RunPlan& planned) {
     if (!code_) {
-      const std::vector<StudyFiles::Run> runs = files_.runs();
+      const std::vector<home::StudyFiles::Run> runs = files_.runs();
       code_ = runs.empty() ? planned.code : first_code(runs.front().run_id).value_or(planned.code);
     }
     if (told_code_ || *code_ == planned.code) return;
@@ -252,14 +251,14 @@ class StudyDrive {
 
   std::optional<std::map<std::string, std::string>> first_code(const std::string& run_id) const {
     try {
-      return RunFiles(tools_.folders.runs() / run_id).read_plan().code;
+      return home::RunFiles(tools_.folders.runs() / run_id).read_plan().code;
     } catch (const Error&) {
       return std::nullopt;  // removed meanwhile
     }
   }
 
   /// One that cannot be looked at ends the study, once the others are over.
-  RunOutcome outcome_of_flight(const Flight& flight) {
+  execution::RunOutcome outcome_of_flight(const Flight& flight) {
     try {
       return flight.run.outcome(cancelled_);
     } catch (const Error& error) {
@@ -277,8 +276,8 @@ class StudyDrive {
     const auto ended = static_cast<std::size_t>(flights_.end() - over);
     for (auto flight = over; flight != flights_.end(); ++flight) {
       slots_.give_back(flight->place);
-      const RunOutcome outcome = outcome_of_flight(*flight);
-      if (is_settled(outcome.state)) ++done_;
+      const execution::RunOutcome outcome = outcome_of_flight(*flight);
+      if (analysis::is_settled(outcome.state)) ++done_;
       if (outcome.state != RunState::ok) {
         observer_.note(name_of(flight->point) + ": " + std::string(to_string(outcome.state)) +
                        ": " + outcome.message);
@@ -289,12 +288,12 @@ class StudyDrive {
     return ended;
   }
 
-  const StudyFiles& files_;
+  const home::StudyFiles& files_;
   const spec::StudyPlan& plan_;
-  const PreparedRecipe& prepared_;
+  const planning::PreparedRecipe& prepared_;
   std::size_t jobs_;
   bool is_bound_;
-  NodeSlots slots_;
+  planning::NodeSlots slots_;
   StudyTools tools_;
   base::Observer& observer_;
   std::vector<std::string> varied_;
@@ -315,23 +314,23 @@ std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTool
   return machine_for(recipe, jobs, tools).division.jobs;
 }
 
-StudyOutcome run_study(const StudyFiles& files,
-                       const spec::StudyPlan& plan,
-                       const PreparedRecipe& prepared,
-                       const Resumption& resumption,
-                       const StudyTools& tools,
-                       base::Observer& observer,
-                       std::stop_token stop) {
+analysis::StudyOutcome run_study(const home::StudyFiles& files,
+                                 const spec::StudyPlan& plan,
+                                 const planning::PreparedRecipe& prepared,
+                                 const Resumption& resumption,
+                                 const StudyTools& tools,
+                                 base::Observer& observer,
+                                 std::stop_token stop) {
   const Machine machine = machine_for(prepared.request.recipe, plan.jobs, tools);
   files.take_in_hand(resumption.take_over);
   StudyDrive drive(files, plan, prepared, machine, tools, observer);
   drive.take_stock(resumption);
   drive.run(stop);
-  StudyOutcome outcome = look_at_study(files, tools.folders);
-  for (PointOutcome& point : outcome.points) {
+  analysis::StudyOutcome outcome = analysis::look_at_study(files, tools.folders);
+  for (analysis::PointOutcome& point : outcome.points) {
     // Nothing of it is executed any more, whatever a status says.
     if (point.run && !spec::is_final(point.run->state))
-      point.run = outcome_of(point.run->directory);
+      point.run = execution::outcome_of(point.run->directory);
   }
   return outcome;
 }

@@ -198,7 +198,7 @@ void add_term(Condition& condition,
   } else {
     std::string wanted(value);
     if (key == "environment") wanted += "*";       // of its key the beginning is enough
-    if (key == "task") wanted.insert(0, "task:");  // as app::plan_run tags them
+    if (key == "task") wanted.insert(0, "task:");  // as planning::plan_run tags them
     add_comparison(condition, *column, wanted);
   }
 }

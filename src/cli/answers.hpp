@@ -1,10 +1,10 @@
 #pragma once
 
-#include <sabath/app/fetch_assets.hpp>
+#include <sabath/analysis/study_power.hpp>
 #include <sabath/app/import_table.hpp>
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/study_power.hpp>
+#include <sabath/assets/fetch_assets.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
@@ -64,11 +64,11 @@ std::string json_answer(const std::vector<catalog::DocumentRow>& rows);
 std::string json_answer(const std::vector<env::EnvironmentEntry>& entries);
 std::string json_answer(const std::vector<EnvironmentReport>& reports);
 std::string json_differences(const std::vector<std::string>& differences);
-std::string json_answer(const std::vector<app::RunOutcome>& outcomes);
+std::string json_answer(const std::vector<execution::RunOutcome>& outcomes);
 /// Without their runs.
-std::string json_answer(const std::vector<app::StudyOutcome>& studies);
+std::string json_answer(const std::vector<analysis::StudyOutcome>& studies);
 /// How a study stands: the table of its runs, and how it goes on; or JSON.
-std::string study_answer(const app::StudyOutcome& outcome, bool json);
+std::string study_answer(const analysis::StudyOutcome& outcome, bool json);
 std::string json_answer(const std::vector<Check>& checks);
 /// What that wrote on another node. Throws Error{launch}.
 std::vector<Check> parse_checks(const std::string& text, const std::string& origin);
@@ -89,12 +89,12 @@ std::string json_answer(const std::vector<env::PrefixImage>& images);
 /// With `whole` in the metrics that have whole numbers which no double holds.
 std::string json_answer(const spec::RunRecord& record, const spec::WholeSummaries& whole);
 /// One line with "type": "result", which ends the events of `fetch`.
-std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
+std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,
-                             const std::optional<app::RunOutcome>& applied = {});
+                             const std::optional<execution::RunOutcome>& applied = {});
 std::string json_dry_run(const spec::RunPlan& plan,
                          const std::vector<spec::StudyPoint>& points,
-                         const std::optional<app::StudyPower>& power);
+                         const std::optional<analysis::StudyPower>& power);
 /// {"error": {"kind": ..., "message": ..., "hint": ...}}, for stderr.
 std::string json_error(const base::Error& error);
 

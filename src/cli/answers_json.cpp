@@ -31,7 +31,7 @@ ordered_json row_json(const catalog::RunRow& row) {
           {"directory", row.directory}};
 }
 
-ordered_json file_json(const app::FetchedFile& file) {
+ordered_json file_json(const assets::FetchedFile& file) {
   return {{"path", file.path},
           {"digest", file.object.digest.text()},
           {"size", file.object.size_bytes},
@@ -42,7 +42,7 @@ ordered_json file_json(const app::FetchedFile& file) {
           {"linked", file.linked}};
 }
 
-ordered_json outcome_json(const app::RunOutcome& outcome) {
+ordered_json outcome_json(const execution::RunOutcome& outcome) {
   return {{"id", outcome.run_id},
           {"state", spec::to_string(outcome.state)},
           {"message", outcome.message},
@@ -148,13 +148,13 @@ std::string json_differences(const std::vector<std::string>& differences) {
   return base::pretty_json({{"schema", 1}, {"differences", differences}});
 }
 
-std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
+std::string json_result_line(const std::vector<assets::FetchedAsset>& assets,
                              const std::vector<FailedFetch>& failed,
-                             const std::optional<app::RunOutcome>& applied) {
+                             const std::optional<execution::RunOutcome>& applied) {
   ordered_json fetched = ordered_json::array();
-  for (const app::FetchedAsset& asset : assets) {
+  for (const assets::FetchedAsset& asset : assets) {
     ordered_json files = ordered_json::array();
-    for (const app::FetchedFile& file : asset.files)
+    for (const assets::FetchedFile& file : asset.files)
       files.push_back(file_json(file));
     fetched.push_back({{"name", asset.name},
                        {"version", asset.version},
@@ -174,7 +174,7 @@ std::string json_result_line(const std::vector<app::FetchedAsset>& assets,
   return result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string json_answer(const std::vector<app::RunOutcome>& outcomes) {
+std::string json_answer(const std::vector<execution::RunOutcome>& outcomes) {
   return list_answer("runs", outcomes, outcome_json);
 }
 

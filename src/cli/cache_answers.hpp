@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/app/repair_cache.hpp>
+#include <sabath/assets/repair_cache.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/cache/keeping.hpp>
 
@@ -35,6 +35,6 @@ std::string json_answer(const std::vector<UsageRow>& rows,
                         const std::map<std::string, std::uint64_t>& totals);
 std::string json_answer(const std::vector<cache::Pin>& pins);
 std::string json_answer(const cache::GarbageReport& report, bool dry_run);
-std::string json_answer(const std::vector<app::Repaired>& repaired);
+std::string json_answer(const std::vector<assets::Repaired>& repaired);
 
 }  // namespace sabath::cli

@@ -92,9 +92,9 @@ std::string json_answer(const cache::GarbageReport& report, bool dry_run) {
                             {"kept", kept}});
 }
 
-std::string json_answer(const std::vector<app::Repaired>& repaired) {
+std::string json_answer(const std::vector<assets::Repaired>& repaired) {
   ordered_json items = ordered_json::array();
-  for (const app::Repaired& one : repaired) {
+  for (const assets::Repaired& one : repaired) {
     items.push_back({{"kind", to_string(one.kind)},
                      {"digest", one.digest.text()},
                      {"ok", one.ok},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/app/propose_baseline.hpp>
+#include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/check_report.hpp>
 
@@ -9,7 +9,7 @@
 namespace sabath::cli {
 
 /// The answers of `baseline` and `check` as JSON documents, for --json.
-std::string json_answer(const app::Proposal& proposal);
+std::string json_answer(const analysis::Proposal& proposal);
 std::string json_answer(const spec::Baseline& baseline);
 std::string json_answer(const spec::CheckReport& report);
 

@@ -8,9 +8,9 @@ namespace sabath::cli {
 
 using nlohmann::ordered_json;
 
-std::string json_answer(const app::Proposal& proposal) {
+std::string json_answer(const analysis::Proposal& proposal) {
   ordered_json changes = ordered_json::array();
-  for (const app::ProposedChange& change : proposal.changes) {
+  for (const analysis::ProposedChange& change : proposal.changes) {
     ordered_json entry{{"entry", change.entry}, {"metric", change.metric}};
     const auto moments = [](const spec::BaselineMetric& metric) {
       return ordered_json{{"n", metric.n},

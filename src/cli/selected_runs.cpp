@@ -26,7 +26,7 @@ void refuse_word(const std::string& word, const std::string& kinds, const base::
                     error.hint());
 }
 
-app::KnownNames known_names(Workspace& workspace) {
+analysis::KnownNames known_names(Workspace& workspace) {
   workspace.catalog();  // brought up to date
   return {workspace.folders().catalog(),
           workspace.folders().studies(),

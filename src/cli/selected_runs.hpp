@@ -2,8 +2,8 @@
 
 #include "workspace.hpp"
 
-#include <sabath/app/counted_runs.hpp>
-#include <sabath/app/known_names.hpp>
+#include <sabath/analysis/counted_runs.hpp>
+#include <sabath/analysis/known_names.hpp>
 #include <sabath/base/error.hpp>
 
 #include <string>
@@ -16,9 +16,9 @@ namespace sabath::cli {
                               const std::string& kinds,
                               const base::Error& error);
 
-app::KnownNames known_names(Workspace& workspace);
+analysis::KnownNames known_names(Workspace& workspace);
 
-/// The runs of a selection that a user typed, oldest first. Throws as app::KnownNames and
+/// The runs of a selection that a user typed, oldest first. Throws as analysis::KnownNames and
 /// catalog::Catalog::select.
 std::vector<catalog::RunRow> runs_if_any(const std::string& selection, Workspace& workspace);
 
@@ -39,7 +39,7 @@ auto found_as(const std::string& word, const std::string& kinds, const Find& fin
 /// Runs of several selections, each once, and what the selections name.
 struct SelectedRuns {
   std::vector<catalog::RunRow> runs{};
-  app::NamedRuns named{};
+  analysis::NamedRuns named{};
 };
 /// Throws Error{not_found} where no run matches any of them.
 SelectedRuns selected_together(const std::vector<std::string>& selections, Workspace& workspace);

@@ -139,10 +139,10 @@ fs::path shipped_folder(const fs::path& program) {
   return program.parent_path().parent_path() / "share" / "sabath";
 }
 
-app::Folders read_folders(const base::Environment& environment,
-                          const std::vector<std::string>& catalogs,
-                          const fs::path& program) {
-  app::Folders folders;
+home::Folders read_folders(const base::Environment& environment,
+                           const std::vector<std::string>& catalogs,
+                           const fs::path& program) {
+  home::Folders folders;
   const auto home = folder_from(environment, "SABATH_HOME", "XDG_DATA_HOME", ".local/share");
   if (!home) {
     throw base::Error(base::ErrorKind::usage,

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <sabath/app/folders.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/cache/cache.hpp>
+#include <sabath/home/folders.hpp>
 #include <sabath/spec/configuration.hpp>
 
 #include <filesystem>
@@ -26,9 +26,9 @@ struct GlobalOptions {
 /// (docs/commands/environment.md). The shipped catalog and recipes lie at ../share/sabath beside
 /// the program. Without a place for it the configuration's is empty. Throws Error{usage} when there
 /// is no home, and for places that are not UTF-8.
-app::Folders read_folders(const base::Environment& environment,
-                          const std::vector<std::string>& catalogs,
-                          const std::filesystem::path& program);
+home::Folders read_folders(const base::Environment& environment,
+                           const std::vector<std::string>& catalogs,
+                           const std::filesystem::path& program);
 
 /// config.json in the configuration folder; what stands there by itself where there is none. Throws
 /// Error{usage}, also when others can write it and it defines fetchers, which are executed, or says

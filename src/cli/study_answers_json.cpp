@@ -1,11 +1,11 @@
 #include "answers.hpp"
 #include "commands/watching.hpp"
 
-#include <sabath/app/collect_run.hpp>
-#include <sabath/app/expand_study.hpp>
-#include <sabath/app/whole_values.hpp>
+#include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/execution/collect_run.hpp>
+#include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
 
@@ -24,7 +24,7 @@ constexpr std::size_t most_metrics = 4;
 constexpr std::size_t most_problems = 10;
 
 /// Where a point's newest run stands, in one word.
-std::string state_of(const app::PointOutcome& point) {
+std::string state_of(const analysis::PointOutcome& point) {
   return point.run ? std::string(spec::to_string(point.run->state)) : std::string();
 }
 
@@ -66,13 +66,13 @@ std::string value_text(const spec::RunRecord& record,
   return value ? report::number_text(*value) : "";
 }
 
-report::StudyTable table_of(const app::StudyOutcome& outcome) {
+report::StudyTable table_of(const analysis::StudyOutcome& outcome) {
   report::StudyTable table;
-  table.parameters = app::varied_parameters(outcome.plan.points);
+  table.parameters = planning::varied_parameters(outcome.plan.points);
   std::vector<Shown> metrics;
   for (std::size_t i = 0; i < outcome.points.size(); ++i) {
     const spec::StudyPoint& asked = outcome.plan.points[i];
-    const app::PointOutcome& point = outcome.points[i];
+    const analysis::PointOutcome& point = outcome.points[i];
     report::StudyTable::Row& row = table.rows.emplace_back();
     for (const std::string& name : table.parameters)
       row.values.push_back(asked.set.at(name));
@@ -80,10 +80,10 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
     row.state = state_of(point);
     if (!point.run) continue;
     row.run_id = point.run->run_id;
-    const auto current = app::read_current(app::RunFiles(point.run->directory));
+    const auto current = execution::read_current(home::RunFiles(point.run->directory));
     if (!current) continue;
     const spec::RunRecord* const record = &current->record;
-    const spec::WholeSummaries whole = app::whole_values_of(*current);
+    const spec::WholeSummaries whole = analysis::whole_values_of(*current);
     row.wall_s = record->wall_s;
     if (record->seed.value) row.seed = std::to_string(*record->seed.value);
     if (metrics.empty()) metrics = shown_metrics(*record);
@@ -97,20 +97,20 @@ report::StudyTable table_of(const app::StudyOutcome& outcome) {
   return table;
 }
 
-std::string counts_text(const app::StudyOutcome& outcome) {
+std::string counts_text(const analysis::StudyOutcome& outcome) {
   std::map<RunState, std::size_t> counts;
   std::size_t left = 0;
-  for (const app::PointOutcome& point : outcome.points) {
+  for (const analysis::PointOutcome& point : outcome.points) {
     if (point.run) ++counts[point.run->state];
     if (!point.run) ++left;
   }
   return counts_line(counts, "", left);
 }
 
-std::string problems_text(const app::StudyOutcome& outcome) {
+std::string problems_text(const analysis::StudyOutcome& outcome) {
   std::string text;
   std::size_t told = 0;
-  for (const app::PointOutcome& point : outcome.points) {
+  for (const analysis::PointOutcome& point : outcome.points) {
     if (!point.run || point.run->message.empty() || point.run->state == RunState::ok) continue;
     if (told == most_problems) return text + "  ... and others\n";
     ++told;
@@ -119,11 +119,11 @@ std::string problems_text(const app::StudyOutcome& outcome) {
   return text;
 }
 
-std::string text_of(const app::StudyOutcome& outcome) {
+std::string text_of(const analysis::StudyOutcome& outcome) {
   const std::string& id = outcome.plan.study_id;
   std::string text = report::study_text(table_of(outcome));
   text += "study " + id + ": " + counts_text(outcome) + "\n" + problems_text(outcome);
-  const spec::RunCount count = spec::count_runs(app::why_not_counted(outcome));
+  const spec::RunCount count = spec::count_runs(analysis::why_not_counted(outcome));
   if (count.all > 0) text += "  " + spec::count_text(count) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";
   if (outcome.is_in_other_hands) {
@@ -142,7 +142,7 @@ ordered_json point_json(const spec::StudyPoint& point) {
   return json;
 }
 
-ordered_json head_json(const app::StudyOutcome& outcome) {
+ordered_json head_json(const analysis::StudyOutcome& outcome) {
   return {{"study", outcome.plan.study_id},
           {"recipe", outcome.plan.recipe_name},
           {"created", outcome.plan.created},
@@ -151,13 +151,13 @@ ordered_json head_json(const app::StudyOutcome& outcome) {
           {"ok", outcome.count(RunState::ok)},
           {"failed", outcome.count(RunState::failed)},
           {"open", outcome.open()},
-          {"count", spec::to_json(spec::count_runs(app::why_not_counted(outcome)))},
+          {"count", spec::to_json(spec::count_runs(analysis::why_not_counted(outcome)))},
           {"command", outcome.plan.command}};
 }
 
-ordered_json power_json(const app::StudyPower& power) {
+ordered_json power_json(const analysis::StudyPower& power) {
   ordered_json metrics = ordered_json::array();
-  for (const app::MetricPower& one : power.metrics) {
+  for (const analysis::MetricPower& one : power.metrics) {
     ordered_json metric = {{"metric", one.metric}, {"unit", one.unit}, {"margin", one.margin}};
     if (!one.stage.empty()) metric["stage"] = one.stage;
     if (one.deviation) {
@@ -177,7 +177,7 @@ ordered_json power_json(const app::StudyPower& power) {
 
 std::string json_dry_run(const spec::RunPlan& plan,
                          const std::vector<spec::StudyPoint>& points,
-                         const std::optional<app::StudyPower>& power) {
+                         const std::optional<analysis::StudyPower>& power) {
   ordered_json parameters = ordered_json::object();
   for (const auto& [name, value] : plan.parameters)
     parameters[name] = spec::to_json(value);
@@ -201,7 +201,7 @@ std::string json_dry_run(const spec::RunPlan& plan,
   return base::pretty_json(answer);
 }
 
-std::string study_answer(const app::StudyOutcome& outcome, bool json) {
+std::string study_answer(const analysis::StudyOutcome& outcome, bool json) {
   if (!json) return text_of(outcome);
   ordered_json runs = ordered_json::array();
   for (std::size_t i = 0; i < outcome.points.size(); ++i) {
@@ -223,9 +223,9 @@ std::string study_answer(const app::StudyOutcome& outcome, bool json) {
   return base::pretty_json(answer);
 }
 
-std::string json_answer(const std::vector<app::StudyOutcome>& studies) {
+std::string json_answer(const std::vector<analysis::StudyOutcome>& studies) {
   ordered_json all = ordered_json::array();
-  for (const app::StudyOutcome& outcome : studies)
+  for (const analysis::StudyOutcome& outcome : studies)
     all.push_back(head_json(outcome));
   return base::pretty_json({{"schema", 1}, {"studies", all}});
 }

@@ -6,10 +6,10 @@
 
 namespace sabath::cli {
 
-std::string watch_json(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies) {
+std::string watch_json(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   nlohmann::ordered_json counts = nlohmann::ordered_json::object();
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     const std::string state(spec::to_string(run.state));
     counts[state] = counts.value(state, 0) + 1;
     rows.push_back({{"id", run.run_id},

@@ -4,7 +4,7 @@
 #include "selected_runs.hpp"
 
 #include <sabath/app/index_runs.hpp>
-#include <sabath/app/package_files.hpp>
+#include <sabath/assets/package_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/printable_json.hpp>
@@ -67,7 +67,7 @@ void Workspace::refuse_json(const std::string& hint) const {
   throw Error(ErrorKind::usage, "--json: '" + options_.command + "' has only text to answer", hint);
 }
 
-const app::Folders& Workspace::folders() {
+const home::Folders& Workspace::folders() {
   if (!folders_) {
     folders_ = read_folders(base::current_environment(), options_.catalogs, program_path());
     open_log(folders_->state());
@@ -98,7 +98,7 @@ fetch::CredentialStore& Workspace::credentials() {
   return *credentials_;
 }
 
-app::Documents& Workspace::documents() {
+home::Documents& Workspace::documents() {
   if (!documents_) documents_.emplace(folders().assets, folders().recipes);
   return *documents_;
 }
@@ -143,15 +143,15 @@ std::vector<std::string> Workspace::known_secrets() {
   return values;
 }
 
-app::NodeSettings Workspace::node_settings() {
+execution::NodeSettings Workspace::node_settings() {
   const spec::EnvironmentSettings& settings = configuration().environments;
-  app::NodeSettings node{cache_options(),
-                         settings.packed,
-                         settings.local,
-                         program_path(),
-                         known_secrets(),
-                         configuration().cache.largest_output,
-                         configuration().runs.largest_log};
+  execution::NodeSettings node{cache_options(),
+                               settings.packed,
+                               settings.local,
+                               program_path(),
+                               known_secrets(),
+                               configuration().cache.largest_output,
+                               configuration().runs.largest_log};
   node.trust = trust();
   return node;
 }
@@ -169,7 +169,7 @@ env::EnvironmentStore& Workspace::environments() {
     options.state_directory = folders().state();
     options.trust = trust();
     for (const auto& cache : cache_options().lower)
-      options.lower.push_back(app::Folders{.cache = cache}.environments());
+      options.lower.push_back(home::Folders{.cache = cache}.environments());
     const spec::EnvironmentLimits& limits = configuration().environments.limits;
     options.limits = {limits.wall, limits.silence, limits.jobs};
     options.bring = package_files();
@@ -184,22 +184,22 @@ env::BringFiles Workspace::package_files() {
                 const env::Download& download,
                 base::Observer& observer,
                 const std::stop_token& stop) {
-    if (offline_) return app::find_package_files(files, cache());
-    const app::FetchFiles fetch = [&](const std::vector<spec::AssetFile>& wanted) {
-      app::FetchOptions how;
+    if (offline_) return assets::find_package_files(files, cache());
+    const assets::FetchFiles fetch = [&](const std::vector<spec::AssetFile>& wanted) {
+      assets::FetchOptions how;
       how.has_login = login_lookup();
       // What is to be locked is asked for anew.
       how.refresh = std::any_of(
           wanted.begin(), wanted.end(), [](const auto& file) { return file.digests.empty(); });
       std::vector<cache::Object> objects;
-      for (app::FetchedFile& file : runner()
-                                        .preparer()
-                                        .fetcher(observer, stop)
-                                        .fetch_files("environment", wanted, how, observer, stop))
+      for (assets::FetchedFile& file : runner()
+                                           .preparer()
+                                           .fetcher(observer, stop)
+                                           .fetch_files("environment", wanted, how, observer, stop))
         objects.push_back(std::move(file.object));
       return objects;
     };
-    return app::bring_package_files(files, download, fetch, cache(), observer, stop);
+    return assets::bring_package_files(files, download, fetch, cache(), observer, stop);
   };
 }
 
@@ -270,7 +270,7 @@ void Workspace::refresh_catalog() {
   app::index_inbox(catalog(), folders().runs(), clock_, observer_);
 }
 
-const app::Sites& Workspace::sites() {
+const home::Sites& Workspace::sites() {
   if (!sites_) sites_.emplace(configuration_folder(), shipped_folder(program_path()) / "catalog");
   return *sites_;
 }
@@ -321,7 +321,7 @@ Workspace::SchedulerAndDesk::SchedulerAndDesk(const spec::Site& site, Workspace&
            workspace.clock(),
            workspace.observer()) {}
 
-app::SchedulerDesk& Workspace::desk(const spec::Site& site) {
+batch::SchedulerDesk& Workspace::desk(const spec::Site& site) {
   // Runs were handed in as the site was then: it may request another cluster by now.
   std::string key = site.name + "/" + std::to_string(site.at_once);
   for (const auto& [name, value] : site.request)
@@ -334,7 +334,7 @@ app::SchedulerDesk& Workspace::desk(const spec::Site& site) {
 app::RecipeRunner& Workspace::runner() {
   if (!runner_) {
     launchers_ = launch::builtin_launchers();
-    const app::RecipePreparer::Tools tools{
+    const planning::RecipePreparer::Tools tools{
         documents(),
         environments(),
         cache(),

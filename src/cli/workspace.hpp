@@ -3,23 +3,23 @@
 #include "settings.hpp"
 #include "terminal_observer.hpp"
 
-#include <sabath/app/documents.hpp>
-#include <sabath/app/execute_plan.hpp>
-#include <sabath/app/folders.hpp>
 #include <sabath/app/run_recipe.hpp>
-#include <sabath/app/scheduler_desk.hpp>
-#include <sabath/app/sites.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/stop_signal.hpp>
+#include <sabath/batch/scheduler_desk.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/cache/keeping.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/env/environment.hpp>
+#include <sabath/execution/execute_plan.hpp>
 #include <sabath/fetch/credential_store.hpp>
 #include <sabath/fetch/fetcher.hpp>
 #include <sabath/fetch/tools.hpp>
+#include <sabath/home/documents.hpp>
+#include <sabath/home/folders.hpp>
+#include <sabath/home/sites.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <map>
@@ -37,7 +37,7 @@ class Workspace {
   explicit Workspace(const GlobalOptions& options);
 
   const GlobalOptions& options() const { return options_; }
-  const app::Folders& folders();
+  const home::Folders& folders();
   base::Observer& observer() { return observer_; }
   base::Clock& clock() { return clock_; }
   base::ProcessRunner& processes() { return processes_; }
@@ -57,7 +57,7 @@ class Workspace {
   const spec::Configuration& configuration();
   /// credentials.json. Throws Error{usage|access}.
   fetch::CredentialStore& credentials();
-  app::Documents& documents();
+  home::Documents& documents();
   cache::Cache& cache();
   /// Of the same cache.
   cache::Keeping& keeping();
@@ -78,7 +78,7 @@ class Workspace {
   /// The same as it is: for `catalog reindex`.
   catalog::Catalog& catalog_as_it_is();
   app::RecipeRunner& runner();
-  app::NodeSettings node_settings();
+  execution::NodeSettings node_settings();
   /// Whose environments are used, by the configuration.
   const base::Trust& trust();
   /// Those of credentials.json; none, with a warning, where it cannot be read.
@@ -87,13 +87,13 @@ class Workspace {
   void stay_offline() { offline_ = true; }
   /// What was put into the inbox since.
   void refresh_catalog();
-  const app::Sites& sites();
+  const home::Sites& sites();
   /// `sites/<name>.json`. Throws Error{not_found|usage}.
   spec::Site site(const std::string& name);
   /// What is fetched, built and planned from now on is for this site: its cache, its variant.
   void use_site(const std::string& name);
   /// Where its scheduler is asked.
-  app::SchedulerDesk& desk(const spec::Site& site);
+  batch::SchedulerDesk& desk(const spec::Site& site);
   /// The one run that a selection names. Throws Error{usage} when it names several.
   catalog::RunRow one_run(const std::string& selection);
 
@@ -113,10 +113,10 @@ class Workspace {
   base::SystemProcessRunner processes_;
   base::StopSignal stop_;
   TerminalObserver observer_;
-  std::optional<app::Folders> folders_;
+  std::optional<home::Folders> folders_;
   std::optional<spec::Configuration> configuration_;
   std::optional<base::Trust> trust_;
-  std::optional<app::Documents> documents_;
+  std::optional<home::Documents> documents_;
   std::unique_ptr<cache::Cache> cache_;
   std::unique_ptr<cache::Keeping> keeping_;
   std::unique_ptr<env::EnvironmentStore> environments_;
@@ -130,10 +130,10 @@ class Workspace {
   struct SchedulerAndDesk {
     SchedulerAndDesk(const spec::Site& site, Workspace& workspace);
     launch::Scheduler scheduler;
-    app::SchedulerDesk desk;
+    batch::SchedulerDesk desk;
   };
   std::map<std::string, std::unique_ptr<SchedulerAndDesk>> desks_;  ///< by site and its `at_once`
-  std::optional<app::Sites> sites_;
+  std::optional<home::Sites> sites_;
   std::string variant_{};  ///< of the site in use; empty: the configured one
 };
 

@@ -1,8 +1,8 @@
 // What jobs of a scheduler execute. The scheduler is this test, by its variables alone.
 #include "support/planned_batch.hpp"
 
-#include <sabath/app/close_run.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/home/close_run.hpp>
 #include <sabath/spec/run_record.hpp>
 
 #include <catch2/catch.hpp>
@@ -278,8 +278,8 @@ TEST_CASE("requeue: a run that a signal interrupted goes on with its own job, un
     CHECK_THAT(sabath({"list", "runs"}).output, !Contains("interrupted"));
   }
   SECTION("somebody who knows better closes it") {
-    CHECK(app::close_interrupted(batch.run()));
-    CHECK_FALSE(app::close_interrupted(batch.run()));
+    CHECK(home::close_interrupted(batch.run()));
+    CHECK_FALSE(home::close_interrupted(batch.run()));
     CHECK(batch.record()["state"] == "interrupted");
     batch.be_job("7", 1);
     CHECK(batch.exec().status == 130);
@@ -337,7 +337,7 @@ TEST_CASE("job: a signal when the job's time is nearly over ends the run, others
     CHECK_THAT(batch.run().read_record()->message, Contains("the job's time was nearly over"));
     CHECK_FALSE(fs::exists(batch.run().record()));
     CHECK_THAT(batch.exec().errors, Contains("finished already"));
-    REQUIRE(app::close_interrupted(batch.run()));
+    REQUIRE(home::close_interrupted(batch.run()));
     CHECK(batch.record()["state"] == "failed");
   }
   SECTION("it is nearly over, and the job is put back into the queue") {

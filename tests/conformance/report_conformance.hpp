@@ -32,7 +32,7 @@ inline report::Curve curve_through(const std::string& name, std::vector<report::
   return curve;
 }
 
-/// Counts the runs of a report, as app::report_runs does.
+/// Counts the runs of a report, as analysis::report_runs does.
 inline void count(report::Report& report) {
   std::vector<std::string> reasons;
   for (const report::ReportRun& run : report.runs)

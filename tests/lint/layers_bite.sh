@@ -29,12 +29,14 @@ bites() {
 bites "modules of the middle do not meet" src/cache/cache.cpp '#include <sabath/fetch/fetcher.hpp>'
 bites "base sees nothing above" src/base/file.cpp '#include <sabath/spec/asset.hpp>'
 bites "spec does not see the middle" src/spec/recipe.cpp '#include <sabath/cache/cache.hpp>'
-bites "nobody sees cli" src/app/documents.cpp '#include <sabath/cli/program.hpp>'
-bites "the middle does not see app" src/env/prefix.cpp '#include <sabath/app/folders.hpp>'
+bites "nobody sees cli" src/app/run_recipe.cpp '#include <sabath/cli/program.hpp>'
+bites "the middle does not see what is above" src/env/prefix.cpp '#include <sabath/home/folders.hpp>'
+bites "home does not see execution" src/home/documents.cpp '#include <sabath/execution/execute_plan.hpp>'
+bites "batch does not see analysis" src/batch/submit_runs.cpp '#include <sabath/analysis/compare_pair.hpp>'
 bites "a private header of another module" src/fetch/builtin.cpp '#include "memo.hpp"'
 bites "no way up" src/cache/cache.cpp '#include "../fetch/builtin.hpp"'
 bites "third parties stay out of public headers" include/sabath/base/file.hpp '#include <curl/curl.h>'
-bites "private headers stay out of public ones" include/sabath/app/folders.hpp '#include "redact.hpp"'
+bites "private headers stay out of public ones" include/sabath/home/folders.hpp '#include "dated_folder.hpp"'
 bites "an unknown module" src/util/string.cpp '#include <string>'
-[ $failed = 0 ] && echo "layers: ten seeded violations were found"
+[ $failed = 0 ] && echo "layers: twelve seeded violations were found"
 exit $failed

@@ -25,8 +25,9 @@ forbid "exit only in main" '(^|[^.>_[:alnum:]])exit\(' "${all[@]}"
 forbid "no lock is taken" '\b(flock|lockf)\(|F_(OFD_)?SETLKW?\b' "${all[@]}"
 forbid "nothing is left for later" '\b(TODO|FIXME|XXX)\b' "${all[@]}"
 # Where others may write, base::Beneath and base::Directory make, rename and remove. These files of the cache and of
-# environments go by path, in folders where nobody else can exchange anything. src/app goes by path in runs, studies and
-# state: make_dated_folder refuses a home in which others can exchange folders, as ScratchFolder and StagedCopy do.
+# environments go by path, in folders where nobody else can exchange anything. home, planning, execution and batch go by
+# path in runs, studies and state: make_dated_folder refuses a home in which others can exchange folders, as ScratchFolder
+# and StagedCopy do.
 by_path=(
   # The user's own state (0700), and what the user names: the folder of `fetch -o`, the root of the cache.
   src/cache/memo.cpp src/cache/stale_places.cpp src/env/memo_json.cpp src/cache/placement.cpp src/cache/layout.cpp

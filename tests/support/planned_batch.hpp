@@ -2,10 +2,10 @@
 
 #include "support/program.hpp"
 
-#include <sabath/app/batch_files.hpp>
-#include <sabath/app/folders.hpp>
-#include <sabath/app/plan_run.hpp>
-#include <sabath/app/run_files.hpp>
+#include <sabath/home/batch_files.hpp>
+#include <sabath/home/folders.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/planning/plan_run.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -28,11 +28,11 @@ class PlannedBatch {
                spec::Site site = {})
       : sabath_(sabath) {
     const auto file = std::filesystem::path(recipe_folder) / "recipe.json";
-    app::RunRequest request;
+    planning::RunRequest request;
     request.recipe = spec::parse_recipe(text_of(file), file.string());
     request.recipe.directory = recipe_folder;
     request.seed = 1;
-    app::Folders folders;
+    home::Folders folders;
     folders.home = sabath.home();
     folders.cache = sabath.cache();
     spec::BatchPlan plan;
@@ -45,10 +45,10 @@ class PlannedBatch {
     base::SystemProcessRunner processes;
     base::SystemClock clock;
     for (std::size_t i = 0; i < runs; ++i) {
-      const auto planned = app::plan_run(request, {}, {}, folders, processes, clock, {});
+      const auto planned = planning::plan_run(request, {}, {}, folders, processes, clock, {});
       plan.runs.push_back(planned.run_id);
       // Whoever planned it is gone by the time that a job begins.
-      const app::RunFiles files(sabath.runs() / planned.run_id);
+      const home::RunFiles files(sabath.runs() / planned.run_id);
       spec::RunStatus status = files.read_status();
       status.process.clear();
       files.write_status(status);
@@ -58,15 +58,15 @@ class PlannedBatch {
           plan.steps.back().stages.push_back(stage.name);
       }
     }
-    files_.emplace(app::make_batch(sabath.runs() / plan.runs.front()));
+    files_.emplace(home::make_batch(sabath.runs() / plan.runs.front()));
     files_->write_plan(plan);
     plan_ = plan;
   }
 
-  const app::BatchFiles& files() const { return *files_; }
+  const home::BatchFiles& files() const { return *files_; }
   const spec::BatchPlan& plan() const { return plan_; }
-  app::RunFiles run(std::size_t index = 0) const {
-    return app::RunFiles(sabath_.runs() / plan_.runs.at(index));
+  home::RunFiles run(std::size_t index = 0) const {
+    return home::RunFiles(sabath_.runs() / plan_.runs.at(index));
   }
 
   /// The variables of a job of Slurm's.
@@ -96,7 +96,7 @@ class PlannedBatch {
  private:
   Sabath& sabath_;
   spec::BatchPlan plan_{};
-  std::optional<app::BatchFiles> files_{};
+  std::optional<home::BatchFiles> files_{};
 };
 
 }  // namespace sabath::test

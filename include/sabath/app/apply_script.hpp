@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sabath/app/fetch_assets.hpp>
-#include <sabath/app/folders.hpp>
-#include <sabath/app/plan_run.hpp>
+#include <sabath/assets/fetch_assets.hpp>
+#include <sabath/home/folders.hpp>
+#include <sabath/planning/plan_run.hpp>
 #include <sabath/spec/asset.hpp>
 
 #include <map>
@@ -26,9 +26,9 @@ void check_call(const spec::Asset& asset, const ScriptCall& call);
 /// The run that applies the script to just what was fetched: the script's recipe, written into a
 /// folder of the state, so that it is a recipe like others. Throws as `check_call`, and
 /// Error{storage}.
-RunRequest script_request(const spec::Asset& asset,
-                          const FetchedAsset& fetched,
-                          const ScriptCall& call,
-                          const Folders& folders);
+planning::RunRequest script_request(const spec::Asset& asset,
+                                    const assets::FetchedAsset& fetched,
+                                    const ScriptCall& call,
+                                    const home::Folders& folders);
 
 }  // namespace sabath::app

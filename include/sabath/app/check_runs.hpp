@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/app/counted_runs.hpp>
+#include <sabath/analysis/counted_runs.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/catalog/catalog.hpp>
 #include <sabath/spec/baseline.hpp>
@@ -21,7 +21,7 @@ struct CheckRequest {
   bool performance = true;
   std::vector<std::string> not_run{};  ///< what was asked for and has no run, in words
   base::WallTime now{};                ///< for what is expected to fail
-  NamedRuns named{};
+  analysis::NamedRuns named{};
 };
 
 /// The verdict on runs that need not be made, as no accepted entry of the baseline can hold for

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sabath/app/plan_run.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/compare/compare_runs.hpp>
+#include <sabath/planning/plan_run.hpp>
 #include <sabath/spec/explanation.hpp>
 #include <sabath/spec/run_record.hpp>
 
@@ -35,10 +35,11 @@ struct MadeRun {
 /// What `explain_pair` needs of the rest.
 struct ExplainTools {
   /// As repeat_run: what does a run again, with its code in a folder.
-  std::function<RunRequest(const std::filesystem::path& run, const std::filesystem::path& folder)>
+  std::function<planning::RunRequest(const std::filesystem::path& run,
+                                     const std::filesystem::path& folder)>
       again{};
   /// Makes a run, until it is over. What cannot be run, or fails, is a value with its problem.
-  std::function<MadeRun(const RunRequest& request)> run{};
+  std::function<MadeRun(const planning::RunRequest& request)> run{};
   /// The newest complete run with a tag, else the newest that failed; nothing where there is none.
   std::function<std::optional<MadeRun>(const std::string& tag)> find{};
   /// Is there still time for another run?

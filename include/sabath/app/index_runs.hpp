@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sabath/app/documents.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/catalog/catalog.hpp>
+#include <sabath/home/documents.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -42,7 +42,7 @@ std::unique_ptr<catalog::Catalog> open_catalog(const std::filesystem::path& file
 /// Tells the catalog of all documents, so that `search` finds them. Unreadable ones are told to
 /// `observer`.
 void index_documents(catalog::Catalog& catalog,
-                     const Documents& documents,
+                     const home::Documents& documents,
                      base::Observer& observer);
 
 }  // namespace sabath::app

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sabath/app/plan_run.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/planning/plan_run.hpp>
 
 #include <filesystem>
 #include <stop_token>
@@ -22,8 +22,8 @@ struct RepeatTools {
 /// user's repository; else the recipe's folder of today is used, if it is what it was then. Throws
 /// Error{not_found} where the run has no record or its code is gone, Error{integrity} where only
 /// other code is there.
-RunRequest repeat_run(const std::filesystem::path& run_directory,
-                      const std::filesystem::path& folder,
-                      const RepeatTools& tools);
+planning::RunRequest repeat_run(const std::filesystem::path& run_directory,
+                                const std::filesystem::path& folder,
+                                const RepeatTools& tools);
 
 }  // namespace sabath::app

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sabath/app/recipe_preparer.hpp>
-#include <sabath/app/run_in_flight.hpp>
+#include <sabath/execution/run_in_flight.hpp>
 #include <sabath/launch/launcher.hpp>
+#include <sabath/planning/recipe_preparer.hpp>
 
 #include <filesystem>
 #include <map>
@@ -18,41 +18,44 @@ namespace sabath::app {
 class RecipeRunner {
  public:
   /// `program` is what executes a plan on a node: this sabath.
-  RecipeRunner(const RecipePreparer::Tools& tools,
+  RecipeRunner(const planning::RecipePreparer::Tools& tools,
                launch::Launcher& launcher,
-               Folders folders,
+               home::Folders folders,
                std::filesystem::path program);
   RecipeRunner(const RecipeRunner&) = delete;
   RecipeRunner& operator=(const RecipeRunner&) = delete;
 
-  RecipePreparer& preparer() { return preparer_; }
+  planning::RecipePreparer& preparer() { return preparer_; }
 
   /// As RunRequest::knobs.
   using Knobs = std::optional<std::map<std::string, std::string>>;
   /// Starts what was planned; `left_out` as in RunRequest.
-  RunInFlight launch(const spec::RunPlan& plan,
-                     const Knobs& knobs = {},
-                     const std::set<std::string>& left_out = {});
+  execution::RunInFlight launch(const spec::RunPlan& plan,
+                                const Knobs& knobs = {},
+                                const std::set<std::string>& left_out = {});
   /// Follows a run that another process started, as process `job` of this node.
-  RunInFlight follow(const std::filesystem::path& run_directory, const launch::JobId& job) {
+  execution::RunInFlight follow(const std::filesystem::path& run_directory,
+                                const launch::JobId& job) {
     return {launcher_, job, run_directory};
   }
   /// Prepares, plans and launches one run, and waits until it is over.
-  RunOutcome run(const RunRequest& request, base::Observer& observer, std::stop_token stop);
+  execution::RunOutcome run(const planning::RunRequest& request,
+                            base::Observer& observer,
+                            std::stop_token stop);
 
  private:
-  Generated generate(const spec::Asset& asset,
-                     bool offline,
-                     base::Observer& observer,
-                     const std::stop_token& stop);
+  assets::Generated generate(const spec::Asset& asset,
+                             bool offline,
+                             base::Observer& observer,
+                             const std::stop_token& stop);
 
-  const Documents& documents_;
+  const home::Documents& documents_;
   cache::Cache& cache_;
   base::Clock& clock_;
   launch::Launcher& launcher_;
-  Folders folders_;
+  home::Folders folders_;
   std::filesystem::path program_;
-  RecipePreparer preparer_;
+  planning::RecipePreparer preparer_;
   std::vector<std::string>
       generating_{};  ///< assets being made, outermost first: a repetition is a cycle
 };

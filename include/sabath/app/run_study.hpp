@@ -1,11 +1,11 @@
 #pragma once
 
+#include <sabath/analysis/study_outcome.hpp>
 #include <sabath/app/run_recipe.hpp>
-#include <sabath/app/study_files.hpp>
-#include <sabath/app/study_outcome.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
 #include <sabath/base/process.hpp>
+#include <sabath/home/study_files.hpp>
 #include <sabath/spec/study.hpp>
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace sabath::app {
 
 struct StudyTools {
   RecipeRunner& runner;
-  const Folders& folders;
+  const home::Folders& folders;
   base::ProcessRunner& processes;
   base::Clock& clock;
 };
@@ -39,12 +39,12 @@ std::size_t runs_at_a_time(const spec::Recipe& recipe, int jobs, const StudyTool
 /// all. Runs get cores that no other run of this user has on this machine, as far as there are
 /// some. After a stop the runs under way are ended and waited for; what else ends it early (a full
 /// disk) is thrown once they are over.
-StudyOutcome run_study(const StudyFiles& files,
-                       const spec::StudyPlan& plan,
-                       const PreparedRecipe& prepared,
-                       const Resumption& resumption,
-                       const StudyTools& tools,
-                       base::Observer& observer,
-                       std::stop_token stop);
+analysis::StudyOutcome run_study(const home::StudyFiles& files,
+                                 const spec::StudyPlan& plan,
+                                 const planning::PreparedRecipe& prepared,
+                                 const Resumption& resumption,
+                                 const StudyTools& tools,
+                                 base::Observer& observer,
+                                 std::stop_token stop);
 
 }  // namespace sabath::app

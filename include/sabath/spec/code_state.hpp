@@ -42,7 +42,7 @@ struct CodeChange {
 struct CodeState {
   std::string kept{};      ///< a file in the run's folder with all of it; empty: see `not_kept`
   std::string not_kept{};  ///< why
-  base::Digest tree{};     ///< app::code_digest of the folder; none where that is far too large
+  base::Digest tree{};  ///< provenance::code_digest of the folder; none where that is far too large
   std::optional<GitState> git{};  ///< nothing: it lies in no repository, or see `no_git`
   std::string no_git{};           ///< why git could say nothing of a repository
   /// A file in the run's folder with what git did not know, where the commit stands for the folder;

@@ -4,11 +4,11 @@
 #include "selected_runs.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/baseline_files.hpp>
-#include <sabath/app/propose_baseline.hpp>
+#include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/baseline_files.hpp>
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>
 
@@ -26,7 +26,7 @@ using base::ErrorKind;
 using base::printable;
 
 struct ProposeOptions {
-  app::ProposalRequest request{};
+  analysis::ProposalRequest request{};
   std::string file{};
 };
 
@@ -49,7 +49,7 @@ std::string moments_text(const std::optional<spec::BaselineMetric>& metric) {
 }
 
 /// The parameters in which the proposed entries are not all the same; of one entry none.
-std::string parameters_text(const app::Proposal& proposal, const spec::BaselineEntry& entry) {
+std::string parameters_text(const analysis::Proposal& proposal, const spec::BaselineEntry& entry) {
   std::string text;
   for (const auto& [name, value] : entry.holds_for.parameters) {
     const bool is_same = std::all_of(
@@ -63,14 +63,14 @@ std::string parameters_text(const app::Proposal& proposal, const spec::BaselineE
   return text;
 }
 
-std::string changes_text(const app::Proposal& proposal) {
+std::string changes_text(const analysis::Proposal& proposal) {
   using base::Align;
   base::TextTable table({{"metric", Align::left},
                          {"accepted", Align::left},
                          {"proposed", Align::left},
                          {"", Align::left}});
   std::optional<std::size_t> entry;
-  for (const app::ProposedChange& change : proposal.changes) {
+  for (const analysis::ProposedChange& change : proposal.changes) {
     const std::string parameters =
         parameters_text(proposal, proposal.baseline.entries[change.entry]);
     if (entry != change.entry && !parameters.empty())
@@ -88,7 +88,7 @@ std::string changes_text(const app::Proposal& proposal) {
 }
 
 /// Each note once: "(3 entries)" where several have it.
-std::string entry_notes(const app::Proposal& proposal) {
+std::string entry_notes(const analysis::Proposal& proposal) {
   std::vector<std::pair<std::string, std::size_t>> notes;
   for (const std::size_t i : proposal.proposed) {
     for (const std::string& note : proposal.baseline.entries[i].notes) {
@@ -109,7 +109,7 @@ std::string entry_notes(const app::Proposal& proposal) {
   return text;
 }
 
-std::string proposal_text(const app::Proposal& proposal, const std::string& file) {
+std::string proposal_text(const analysis::Proposal& proposal, const std::string& file) {
   std::string text;
   for (const std::string& note : proposal.notes)
     text += "note: " + printable(note) + "\n";
@@ -129,33 +129,33 @@ std::string proposal_text(const app::Proposal& proposal, const std::string& file
 spec::Baseline present(const std::string& file) {
   std::error_code code;
   if (!std::filesystem::exists(file, code)) return {};
-  return app::read_baseline(file);
+  return home::read_baseline(file);
 }
 
 int run_propose(const ProposeOptions& options, Workspace& workspace) {
   spec::Baseline before = present(options.file);  // what cannot be read is not written over
   SelectedRuns selected = selected_together({options.request.selection}, workspace);
-  app::ProposalRequest request = options.request;
+  analysis::ProposalRequest request = options.request;
   request.named = std::move(selected.named);
-  const app::Proposal proposal =
-      app::propose_baseline(selected.runs, request, std::move(before), workspace.catalog());
-  app::write_baseline(options.file, proposal.baseline);
+  const analysis::Proposal proposal =
+      analysis::propose_baseline(selected.runs, request, std::move(before), workspace.catalog());
+  home::write_baseline(options.file, proposal.baseline);
   workspace.answer(workspace.options().json ? json_answer(proposal)
                                             : proposal_text(proposal, options.file));
   return exit_done;
 }
 
 int run_accept(const AcceptOptions& options, Workspace& workspace) {
-  spec::Baseline baseline = app::read_baseline(options.file);
+  spec::Baseline baseline = home::read_baseline(options.file);
   const std::string by = options.by.empty() ? base::user_name() : options.by;
-  const auto accepted = app::accept_baseline(
+  const auto accepted = home::accept_baseline(
       baseline, {by, base::format_rfc3339(workspace.clock().now()), options.note});
   if (accepted.empty()) {
     throw Error(ErrorKind::usage,
                 options.file + ": nothing in it is proposed",
                 "'sabath baseline propose SELECTION -o " + options.file + "' proposes");
   }
-  app::write_baseline(options.file, baseline);
+  home::write_baseline(options.file, baseline);
   std::string text;
   for (const std::size_t i : accepted) {
     const spec::BaselineEntry& entry = baseline.entries[i];
@@ -171,7 +171,7 @@ int run_accept(const AcceptOptions& options, Workspace& workspace) {
 }
 
 int run_show(const ShowOptions& options, Workspace& workspace) {
-  const spec::Baseline baseline = app::read_baseline(options.file);
+  const spec::Baseline baseline = home::read_baseline(options.file);
   workspace.answer(workspace.options().json ? json_answer(baseline)
                                             : report::baseline_text(baseline, options.drift));
   return exit_done;

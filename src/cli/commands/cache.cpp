@@ -6,7 +6,7 @@
 #include "option_checks.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
+#include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
@@ -60,7 +60,8 @@ int cache_ls(const LsOptions& options, Workspace& workspace) {
   std::vector<const Stored*> stored;
   std::vector<base::Digest> wanted;
   if (!options.name.empty()) {
-    wanted = app::digests_called(options.name, workspace.documents(), workspace.cache(), inventory);
+    wanted =
+        assets::digests_called(options.name, workspace.documents(), workspace.cache(), inventory);
   }
   for (const Stored& one : inventory.stored) {
     const bool is_wanted =
@@ -167,9 +168,9 @@ std::string CacheNames::origin_of(const Stored& stored) const {
 
 CacheNames names_in(const cache::Inventory& inventory, Workspace& workspace) {
   CacheNames names;
-  names.runs = app::digests_of_runs(workspace.folders().runs());
+  names.runs = assets::digests_of_runs(workspace.folders().runs());
   for (const auto& [name, digests] :
-       app::digests_of_assets(workspace.documents(), workspace.cache(), inventory)) {
+       assets::digests_of_assets(workspace.documents(), workspace.cache(), inventory)) {
     for (const base::Digest& digest : digests)
       names.assets[digest].push_back(name);
   }

@@ -2,7 +2,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
+#include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 
@@ -73,7 +73,8 @@ std::string text_answer(const cache::GarbageReport& report, const GcOptions& opt
 /// An asset of which something is kept is kept whole: its list too, and where its files came from.
 void keep_whole_assets(std::set<base::Digest>& keep, Workspace& workspace) {
   const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
-  const auto assets = app::digests_of_assets(workspace.documents(), workspace.cache(), inventory);
+  const auto assets =
+      assets::digests_of_assets(workspace.documents(), workspace.cache(), inventory);
   for (const auto& [name, digests] : assets) {
     const bool is_kept = std::any_of(
         digests.begin(), digests.end(), [&](const auto& digest) { return keep.contains(digest); });
@@ -95,9 +96,9 @@ int cache_gc(const GcOptions& options, Workspace& workspace) {
     }
     garbage.unused_for = *time;
   }
-  for (const auto& [digest, runs] : app::digests_of_runs(workspace.folders().runs()))
+  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
     garbage.keep.insert(digest);
-  garbage.keep.merge(app::digests_of_environments(workspace.folders().environments()));
+  garbage.keep.merge(assets::digests_of_environments(workspace.folders().environments()));
   keep_whole_assets(garbage.keep, workspace);
   const cache::GarbageReport report =
       workspace.keeping().collect(garbage, workspace.observer(), workspace.stop());

@@ -2,7 +2,7 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
+#include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
 #include <sabath/base/text_table.hpp>
@@ -21,7 +21,7 @@ struct PinOptions {
 
 /// Without the secrets that a URL may have, and yet another one for each URL.
 std::string pin_name(const std::string& name) {
-  const std::string displayed = app::displayed_name(name);
+  const std::string displayed = assets::displayed_name(name);
   if (displayed == name) return name;
   return displayed + "#" + base::sha256_of(name).hex.substr(0, 8);
 }
@@ -55,7 +55,7 @@ int cache_pin(const PinOptions& options, Workspace& workspace) {
       options.reason,
       base::user_name(),
       base::format_rfc3339(workspace.clock().now()),
-      app::digests_called(options.name, workspace.documents(), workspace.cache(), inventory)};
+      assets::digests_called(options.name, workspace.documents(), workspace.cache(), inventory)};
   keeping.pin(pin);
   workspace.answer(workspace.options().json
                        ? json_answer(std::vector{pin})
@@ -75,7 +75,7 @@ int cache_unpin(const PinOptions& options, Workspace& workspace) {
   if (!keeping.unpin(name) && !keeping.unpin(options.name)) {
     throw base::Error(
         base::ErrorKind::not_found,
-        base::printable(app::displayed_name(options.name)) + ": you have no pin of that name",
+        base::printable(assets::displayed_name(options.name)) + ": you have no pin of that name",
         removed.name.empty() ? "'sabath cache pin' lists the pins"
                              : "this one is of " + base::printable(removed.user));
   }

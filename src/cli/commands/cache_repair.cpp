@@ -2,8 +2,8 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
-#include <sabath/app/repair_cache.hpp>
+#include <sabath/assets/keep_cache.hpp>
+#include <sabath/assets/repair_cache.hpp>
 #include <sabath/base/text_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -14,10 +14,10 @@
 namespace sabath::cli {
 namespace {
 
-std::string text_answer(const std::vector<app::Repaired>& repaired) {
+std::string text_answer(const std::vector<assets::Repaired>& repaired) {
   if (repaired.empty()) return "nothing is damaged\n";
   std::string text;
-  for (const app::Repaired& one : repaired) {
+  for (const assets::Repaired& one : repaired) {
     text += std::string(one.ok ? "ok   " : "bad  ") + std::string(to_string(one.kind)) + " " +
             one.digest.text() + ": ";
     if (one.ok && !one.source.empty()) {
@@ -31,17 +31,17 @@ std::string text_answer(const std::vector<app::Repaired>& repaired) {
 }
 
 int cache_repair(const std::string& name, Workspace& workspace) {
-  const app::CacheRepairer repairer({workspace.cache(),
-                                     workspace.keeping(),
-                                     workspace.fetchers(),
-                                     workspace.documents(),
-                                     workspace.clock(),
-                                     workspace.observer(),
-                                     workspace.login_lookup()});
+  const assets::CacheRepairer repairer({workspace.cache(),
+                                        workspace.keeping(),
+                                        workspace.fetchers(),
+                                        workspace.documents(),
+                                        workspace.clock(),
+                                        workspace.observer(),
+                                        workspace.login_lookup()});
   const auto repaired = repairer.repair(name, workspace.stop());
   workspace.answer(workspace.options().json ? json_answer(repaired) : text_answer(repaired));
   const bool good = std::all_of(
-      repaired.begin(), repaired.end(), [](const app::Repaired& one) { return one.ok; });
+      repaired.begin(), repaired.end(), [](const assets::Repaired& one) { return one.ok; });
   return good ? exit_done : exit_no;
 }
 

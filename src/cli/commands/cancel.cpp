@@ -2,9 +2,9 @@
 #include "exit_status.hpp"
 #include "watching.hpp"
 
-#include <sabath/app/batch_files.hpp>
-#include <sabath/app/cancel_runs.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/batch/cancel_runs.hpp>
+#include <sabath/home/batch_files.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -19,15 +19,15 @@ namespace {
 constexpr std::chrono::seconds moment{5};
 
 /// What schedulers said of them before is out of date.
-void forget_what_was_said(const std::vector<app::WatchedRun>& runs, Workspace& workspace) {
+void forget_what_was_said(const std::vector<batch::WatchedRun>& runs, Workspace& workspace) {
   std::set<std::filesystem::path> batches;
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     if (!spec::is_final(run.state) && !run.batch.empty()) batches.insert(run.batch);
   }
   std::set<std::string> sites;
   for (const auto& batch : batches) {
     try {
-      const spec::Site site = app::BatchFiles(batch).read_plan().site;
+      const spec::Site site = home::BatchFiles(batch).read_plan().site;
       if (sites.insert(site.name).second) workspace.desk(site).forget();
     } catch (const base::Error&) {
       // Whose scheduler nobody describes any more cannot be asked anyway; the others can.
@@ -41,7 +41,7 @@ int run_cancel(const std::vector<std::string>& what, Workspace& workspace) {
   seen->look(workspace.stop());
   std::optional<base::Error> problem;
   try {
-    app::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
+    batch::cancel_runs(seen->runs(), scheduler_of(workspace), workspace.clock(), workspace.stop());
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::interrupted) throw;
     problem = error;  // what else was asked for has been ended, and is told first

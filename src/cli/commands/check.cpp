@@ -5,11 +5,11 @@
 #include "run.hpp"
 #include "selected_runs.hpp"
 
-#include <sabath/app/baseline_files.hpp>
 #include <sabath/app/check_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/baseline_files.hpp>
 #include <sabath/report/check.hpp>
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,7 @@ app::CheckRequest request_of(const CheckOptions& options, Workspace& workspace) 
   app::CheckRequest request;
   request.what = options.run.recipe;
   request.file = options.baseline;
-  if (!options.baseline.empty()) request.baseline = app::read_baseline(options.baseline);
+  if (!options.baseline.empty()) request.baseline = home::read_baseline(options.baseline);
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
   request.results = options.only != "performance";
   request.performance = options.only != "result";
@@ -74,7 +74,8 @@ std::string point_name(const spec::StudyPoint& point, std::size_t number) {
 }
 
 /// What is known of the runs before they are made; each once.
-std::vector<spec::BaselineKey> keys_of(const CheckOptions& options, const app::RunRequest& asked) {
+std::vector<spec::BaselineKey> keys_of(const CheckOptions& options,
+                                       const planning::RunRequest& asked) {
   std::vector<spec::BaselineKey> keys;
   for (const spec::StudyPoint& point : points_of(options.run, asked)) {
     spec::BaselineKey key;
@@ -82,7 +83,7 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options, const app::R
     key.task = asked.task;
     key.site = options.run.on.empty() ? "local" : options.run.on;
     const spec::ParameterValues values =
-        app::resolve_parameters(asked.recipe, point.set, asked.named);
+        planning::resolve_parameters(asked.recipe, point.set, asked.named);
     for (const spec::Parameter& parameter : asked.recipe.parameters) {
       if (parameter.affects_result) key.parameters[parameter.name] = values.at(parameter.name);
     }
@@ -93,7 +94,7 @@ std::vector<spec::BaselineKey> keys_of(const CheckOptions& options, const app::R
 
 /// Makes the runs that are asked for; false where the user ended that.
 bool make_runs(const CheckOptions& options,
-               const app::RunRequest& asked,
+               const planning::RunRequest& asked,
                app::CheckRequest& request,
                std::string& selection,
                Workspace& workspace) {
@@ -127,7 +128,7 @@ int run_check(const CheckOptions& options, Workspace& workspace) {
   } else {
     if (options.run.pack && options.run.on.empty())
       throw Error(ErrorKind::usage, "--pack: goes with --on SITE");
-    app::RunRequest asked = request_from(options.run, workspace);
+    planning::RunRequest asked = request_from(options.run, workspace);
     asked.fresh = true;  // what is judged is what the code does now
     const auto refused =
         app::refuse_before_runs(asked.recipe.name, keys_of(options, asked), request);

@@ -3,10 +3,10 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/collect_run.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/execution/collect_run.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ struct CollectOptions {
 
 int run_collect(const CollectOptions& options, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(options.run);
-  const app::RunFiles files(row.directory);
+  const home::RunFiles files(row.directory);
   std::string patterns;
   std::string origin = options.patterns;
   if (!origin.empty()) {
@@ -32,7 +32,8 @@ int run_collect(const CollectOptions& options, Workspace& workspace) {
     patterns = record->recipe_text;
     origin = files.record().string() + ":/recipe_text";
   }
-  const spec::Collection collection = app::collect_run(files, patterns, origin, workspace.clock());
+  const spec::Collection collection =
+      execution::collect_run(files, patterns, origin, workspace.clock());
   if (workspace.options().json) {
     workspace.answer(json_answer(collection));
     return exit_done;

@@ -5,15 +5,15 @@
 #include "selected_runs.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/baseline_files.hpp>
-#include <sabath/app/compare_files.hpp>
-#include <sabath/app/compare_groups.hpp>
-#include <sabath/app/compare_pair.hpp>
-#include <sabath/app/difference_courses.hpp>
-#include <sabath/app/rcp_sides.hpp>
+#include <sabath/analysis/compare_files.hpp>
+#include <sabath/analysis/compare_groups.hpp>
+#include <sabath/analysis/compare_pair.hpp>
+#include <sabath/analysis/difference_courses.hpp>
+#include <sabath/analysis/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
+#include <sabath/home/baseline_files.hpp>
 #include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 
@@ -68,9 +68,10 @@ int compare_two_files(const CompareOptions& options, Workspace& workspace) {
       !(options.reference + options.envelope + options.rcp + options.baseline).empty()) {
     throw Error(ErrorKind::usage, "only --require, --as, --rtol and --atol are for files");
   }
-  app::FilesRequest request{options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
+  analysis::FilesRequest request{
+      options.a, options.b, options.as, {}, {options.atol, options.rtol, {}}};
   if (!options.require.empty()) request.require = spec::parse_rung(options.require);
-  const spec::Comparison comparison = app::compare_files(request);
+  const spec::Comparison comparison = analysis::compare_files(request);
   workspace.answer(workspace.options().json ? json_answer(comparison)
                                             : report::files_text(comparison));
   return exit_status(comparison.result);
@@ -82,7 +83,7 @@ std::optional<compare::ReferenceSide> reference_of(const CompareOptions& options
 }
 
 /// Of "X" and "NAME=X".
-void read_margin(const std::string& text, app::GroupsRequest& request) {
+void read_margin(const std::string& text, analysis::GroupsRequest& request) {
   const auto equals = text.rfind('=');
   const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
   const auto margin =
@@ -98,11 +99,11 @@ void read_margin(const std::string& text, app::GroupsRequest& request) {
               "--margin '" + base::printable(text) + "': there is another one for the same");
 }
 
-void read_margins(const CompareOptions& options, app::GroupsRequest& request) {
+void read_margins(const CompareOptions& options, analysis::GroupsRequest& request) {
   for (const std::string& text : options.margins)
     read_margin(text, request);
   if (!options.baseline.empty()) {
-    request.baseline = app::read_baseline(options.baseline);
+    request.baseline = home::read_baseline(options.baseline);
     request.baseline_file = options.baseline;
   }
   if (options.require.empty() || (options.margins.empty() && options.baseline.empty())) return;
@@ -112,8 +113,8 @@ void read_margins(const CompareOptions& options, app::GroupsRequest& request) {
                   " for equivalence of groups");
 }
 
-app::GroupsRequest groups_request(const CompareOptions& options, app::NamedRuns named) {
-  app::GroupsRequest request;
+analysis::GroupsRequest groups_request(const CompareOptions& options, analysis::NamedRuns named) {
+  analysis::GroupsRequest request;
   read_margins(options, request);
   request.by = options.by;
   request.across = {options.across.begin(), options.across.end()};
@@ -128,9 +129,9 @@ app::GroupsRequest groups_request(const CompareOptions& options, app::NamedRuns 
 void check_names(const CompareOptions& options,
                  const std::vector<catalog::RunRow>& runs,
                  Workspace& workspace) {
-  const app::KnownNames names = known_names(workspace);
+  const analysis::KnownNames names = known_names(workspace);
   names.check_across("--across", options.across, runs, workspace.catalog());
-  app::GroupsRequest asked;
+  analysis::GroupsRequest asked;
   for (const std::string& text : options.margins)
     read_margin(text, asked);
   for (const auto& [metric, margin] : asked.margins) {
@@ -168,9 +169,9 @@ int compare_selection(const CompareOptions& options, Workspace& workspace) {
   refuse_options_of_sides(options);
   SelectedRuns selected = selected_together({options.a}, workspace);
   check_names(options, selected.runs, workspace);
-  const app::GroupsRequest request = groups_request(options, std::move(selected.named));
+  const analysis::GroupsRequest request = groups_request(options, std::move(selected.named));
   return answer(
-      app::compare_groups(selected.runs, request, workspace.catalog()), options, workspace);
+      analysis::compare_groups(selected.runs, request, workspace.catalog()), options, workspace);
 }
 
 /// With --rcp that is what RESULT is about; where means lie is shown besides.
@@ -184,26 +185,27 @@ void judge_by_rcp(spec::GroupComparison& comparison) {
 int compare_sides(const CompareOptions& options,
                   const std::vector<catalog::RunRow>& a,
                   const std::vector<catalog::RunRow>& b,
-                  app::NamedRuns named,
+                  analysis::NamedRuns named,
                   Workspace& workspace) {
   if (!options.envelope.empty()) {
     throw Error(ErrorKind::usage,
                 "--envelope: holds one run against another, and there are " +
                     std::to_string(a.size()) + " and " + std::to_string(b.size()));
   }
-  app::GroupsRequest request = groups_request(options, std::move(named));
+  analysis::GroupsRequest request = groups_request(options, std::move(named));
   const std::optional<std::string> batch =
-      options.rcp.empty() ? std::nullopt : app::batch_parameter_of(a);
+      options.rcp.empty() ? std::nullopt : analysis::batch_parameter_of(a);
   if (batch) request.across.insert(*batch);  // the points of reference are by batch size
-  spec::GroupComparison comparison = app::compare_sides(a, b, request, workspace.catalog());
+  spec::GroupComparison comparison = analysis::compare_sides(a, b, request, workspace.catalog());
   comparison.a = options.a;
   comparison.b = options.b;
   if (!options.rcp.empty() && comparison.result != spec::Verdict::not_comparable) {
     const auto reading =
         options.rcp == "code" ? compare::RcpReading::code : compare::RcpReading::policy;
     const catalog::Catalog& catalog = workspace.catalog();
-    comparison.rcp = app::rcp_of_sides(
-        app::runs_to_judge(a, request, catalog), app::runs_to_judge(b, request, catalog), reading);
+    comparison.rcp = analysis::rcp_of_sides(analysis::runs_to_judge(a, request, catalog),
+                                            analysis::runs_to_judge(b, request, catalog),
+                                            reading);
     judge_by_rcp(comparison);
   }
   return answer(comparison, options, workspace);
@@ -241,9 +243,9 @@ int compare_two(const CompareOptions& options,
     }
     if (reruns.empty()) throw Error(ErrorKind::usage, "--envelope: there is no run beside A and B");
   }
-  const spec::Comparison comparison = app::compare_pair(a.directory, b.directory, how, reruns);
+  const spec::Comparison comparison = analysis::compare_pair(a.directory, b.directory, how, reruns);
   const auto courses = [&] {
-    return report::difference_text(app::difference_courses(a.directory, b.directory),
+    return report::difference_text(analysis::difference_courses(a.directory, b.directory),
                                    report::letters_of_locale());
   };
   workspace.answer(workspace.options().json ? json_answer(comparison)

@@ -5,10 +5,10 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/sites.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/sites.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -45,7 +45,7 @@ Check check_node_folder(const std::string& text) {
   const std::size_t sign = std::min(text.find('='), text.size());
   const std::string what = text.substr(0, sign);
   const std::string named = sign < text.size() ? text.substr(sign + 1) : "";
-  const auto folder = app::folder_on_node(named, base::current_environment());
+  const auto folder = home::folder_on_node(named, base::current_environment());
   if (folder) return check_folder(what, *folder, "runs go on without it, where their files are");
   return {what,
           "bad",
@@ -130,7 +130,7 @@ Check check_environments(Workspace& workspace) {
 }
 
 Check check_documents(Workspace& workspace) {
-  std::vector<app::BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   const auto assets = workspace.documents().assets(bad).size();
   const auto recipes = workspace.documents().recipes(bad).size();
   const std::string detail =
@@ -154,7 +154,7 @@ void add(std::vector<Check>& checks, const std::string& what, Function&& functio
 
 std::vector<Check> check_here(const std::vector<std::string>& node_folders, Workspace& workspace) {
   std::vector<Check> checks;
-  const app::Folders& folders = workspace.folders();
+  const home::Folders& folders = workspace.folders();
   checks.push_back(check_folder("home", folders.home, "make it writable, or set SABATH_HOME"));
   checks.push_back(check_folder("cache", folders.cache, "make it writable, or set SABATH_CACHE"));
   for (const std::string& folder : node_folders)

@@ -2,11 +2,11 @@
 #include "exit_status.hpp"
 #include "watching.hpp"
 
-#include <sabath/app/run_logs.hpp>
-#include <sabath/app/travelling_program.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_logs.hpp>
+#include <sabath/home/travelling_program.hpp>
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspa
   job.resources.time = takes_time ? std::optional(std::chrono::seconds(300)) : std::nullopt;
   if (scheduler.description().moves_files()) {
     // The node sees none of our files: the program goes there, and the report comes back.
-    if (site.program.empty()) job.inputs = app::travelling_program(program_path(), probe.folder);
+    if (site.program.empty()) job.inputs = home::travelling_program(program_path(), probe.folder);
     probe.comes_back = true;
     job.outputs = {"returned"};
     job.argv.emplace_back("returned/report.json");
@@ -65,7 +65,7 @@ Probe submit_probe(const spec::Site& site, launch::Scheduler& scheduler, Workspa
 
 /// The end of the job's log, in a line, to be added to another; empty where there is none.
 std::string log_in_words(const std::filesystem::path& file) {
-  const std::string log = app::last_words(file);
+  const std::string log = home::last_words(file);
   return log.empty() ? log : "; its log ends: " + log;
 }
 

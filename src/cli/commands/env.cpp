@@ -119,7 +119,7 @@ spec::BuiltEnvironment ready_for(const EnvOptions& options,
   const spec::Recipe recipe = workspace.documents().recipe(options.name);
   const spec::BuiltEnvironment built = ready_for(options, recipe, workspace);
   env::EnvironmentLease lease(built);
-  const app::NodeSettings node = workspace.node_settings();
+  const execution::NodeSettings node = workspace.node_settings();
   std::vector<env::LocalPrefix> local;
   const bool in_image = env::container_of(built) != nullptr;  // which has its own
   if ((options.packed || node.packed) && !in_image) {

@@ -3,11 +3,11 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
-#include <sabath/app/run_files.hpp>
+#include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/own_tree.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -18,12 +18,12 @@ namespace {
 
 /// A run that was planned and is not over yet needs its environment, wherever it waits.
 void refuse_needed(const env::EnvironmentEntry& entry, Workspace& workspace) {
-  const auto named = app::digests_of_runs(workspace.folders().runs());
+  const auto named = assets::digests_of_runs(workspace.folders().runs());
   const auto runs = named.find(entry.lock.key);
   if (runs == named.end()) return;
   workspace.catalog();  // closes runs that are gone
   for (const std::string& run : runs->second) {
-    if (spec::is_final(app::RunFiles(workspace.folders().runs() / run).read_status().state))
+    if (spec::is_final(home::RunFiles(workspace.folders().runs() / run).read_status().state))
       continue;
     throw base::Error(base::ErrorKind::environment,
                       "environment '" + entry.lock.key.hex.substr(0, 16) + "': run " + run +
@@ -49,7 +49,7 @@ int env_gc(const EnvOptions& options, Workspace& workspace) {
                       "such as 30d, 12h or 0s; at most 100 years");
   }
   std::set<std::string> used;
-  for (const auto& [digest, runs] : app::digests_of_runs(workspace.folders().runs()))
+  for (const auto& [digest, runs] : assets::digests_of_runs(workspace.folders().runs()))
     used.insert(digest.hex);
   const auto garbage = workspace.environments().garbage(used, workspace.clock().now() - *age);
   base::TextTable table({{"key"}, {"kind"}, {"name"}, {"state"}, {"on disk", base::Align::right}});

@@ -3,10 +3,10 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/spec/environment_differences.hpp>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +30,7 @@ spec::EnvironmentLock lock_of(const spec::BuiltEnvironment& built) {
 
 spec::EnvironmentLock lock_of_run(const std::string& name, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(name);
-  const app::RunFiles files(row.directory);
+  const home::RunFiles files(row.directory);
   if (const auto record = files.read_record()) return lock_of(record->environment);
   return lock_of(files.read_plan().environment);
 }
@@ -173,11 +173,11 @@ std::string entry_text(const EnvironmentReport& report) {
 
 /// The recipes whose environment has the layer, as they stand now. `shown` was found to have it.
 std::vector<std::string> recipes_with(const spec::LayerLock& layer,
-                                      const std::vector<app::RecipeDocument>& documents,
+                                      const std::vector<home::RecipeDocument>& documents,
                                       const std::optional<spec::Recipe>& shown,
                                       Workspace& workspace) {
   std::vector<std::string> names;
-  for (const app::RecipeDocument& document : documents) {
+  for (const home::RecipeDocument& document : documents) {
     const spec::Recipe& recipe = document.recipe;
     const spec::EnvironmentSpec all = workspace.runner().preparer().environments_of(recipe);
     std::vector<std::string> variants = all.variants;
@@ -243,8 +243,8 @@ int env_show(const EnvOptions& options, Workspace& workspace) {
   const std::optional<spec::Recipe> recipe = recipe_called(name, workspace);
   if (!recipe) entries.push_back(workspace.environments().show(name));
   if (recipe) entries = entries_of(*recipe, name, options.variant, workspace);
-  std::vector<app::BadDocument> bad;
-  const std::vector<app::RecipeDocument> documents = workspace.documents().recipes(bad);
+  std::vector<home::BadDocument> bad;
+  const std::vector<home::RecipeDocument> documents = workspace.documents().recipes(bad);
   std::vector<EnvironmentReport> reports;
   std::string text;
   for (env::EnvironmentEntry& entry : entries) {

@@ -4,14 +4,14 @@
 #include "option_checks.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/batch_bundle.hpp>
-#include <sabath/app/batch_files.hpp>
-#include <sabath/app/execute_batch.hpp>
-#include <sabath/app/execute_copies.hpp>
-#include <sabath/app/execute_plan.hpp>
-#include <sabath/app/execute_rank.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/passed_signals.hpp>
+#include <sabath/batch/execute_batch.hpp>
+#include <sabath/execution/execute_copies.hpp>
+#include <sabath/execution/execute_plan.hpp>
+#include <sabath/execution/execute_rank.hpp>
+#include <sabath/home/batch_bundle.hpp>
+#include <sabath/home/batch_files.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <CLI/CLI.hpp>
@@ -50,26 +50,27 @@ fs::path existing(const std::string& folder, const char* what) {
 }
 
 int execute_run(const ExecOptions& options, Workspace& workspace) {
-  app::NodeSettings settings = workspace.node_settings();
+  execution::NodeSettings settings = workspace.node_settings();
   if (!options.batch.empty()) {
     const fs::path folder = existing(options.batch, "no such batch");
-    settings.batch = app::BatchPart{folder, app::BatchFiles(folder).read_plan(), options.step};
+    settings.batch =
+        execution::BatchPart{folder, home::BatchFiles(folder).read_plan(), options.step};
   }
   if (!options.cpus.empty() || !options.gpus.empty())
     settings.place = spec::Place{options.cpus, options.gpus};
   const spec::RunRecord record =
-      app::execute_plan(existing(options.run_directory, "no such run directory"),
-                        workspace.processes(),
-                        workspace.clock(),
-                        workspace.observer(),
-                        workspace.stop(),
-                        settings);
+      execution::execute_plan(existing(options.run_directory, "no such run directory"),
+                              workspace.processes(),
+                              workspace.clock(),
+                              workspace.observer(),
+                              workspace.stop(),
+                              settings);
   return exit_status(record.state);
 }
 
 int execute_task(const fs::path& batch, const ExecOptions& options, Workspace& workspace) {
   const auto launchers = launch::builtin_launchers();
-  return app::execute_task(
+  return batch::execute_task(
       {batch, options.task, options.step},
       workspace.node_settings(),
       {workspace.processes(), workspace.clock(), workspace.observer(), *launchers.front()},
@@ -78,11 +79,11 @@ int execute_task(const fs::path& batch, const ExecOptions& options, Workspace& w
 
 /// Where the job begins, in a folder of its own.
 int execute_bundle(const ExecOptions& options, Workspace& workspace) {
-  const fs::path batch = app::open_bundle(existing(options.bundle, "no such bundle"),
-                                          options.task,
-                                          fs::current_path(),
-                                          workspace.observer(),
-                                          workspace.stop());
+  const fs::path batch = home::open_bundle(existing(options.bundle, "no such bundle"),
+                                           options.task,
+                                           fs::current_path(),
+                                           workspace.observer(),
+                                           workspace.stop());
   return execute_task(batch, options, workspace);
 }
 
@@ -107,11 +108,11 @@ int run_exec(const ExecOptions& options, Workspace& workspace) {
 
 /// What it says is for the `exec` that had it started.
 int copy_here(const ExecOptions& options, Workspace& workspace) {
-  for (const std::string& line : app::execute_copies(options.copies,
-                                                     options.run_directory,
-                                                     workspace.processes(),
-                                                     workspace.clock(),
-                                                     workspace.stop()))
+  for (const std::string& line : execution::execute_copies(options.copies,
+                                                           options.run_directory,
+                                                           workspace.processes(),
+                                                           workspace.clock(),
+                                                           workspace.stop()))
     std::puts(line.c_str());
   return 0;
 }
@@ -122,7 +123,8 @@ void be_rank(const ExecOptions& options) {
   if (options.command.empty()) {
     throw Error(ErrorKind::usage, "exec --rank: wants a run directory, a stage and a command");
   }
-  ::_exit(app::execute_rank(options.run_directory, options.stage, unshielded(options.command)));
+  ::_exit(
+      execution::execute_rank(options.run_directory, options.stage, unshielded(options.command)));
 }
 
 }  // namespace
@@ -153,7 +155,7 @@ void setup_exec(CLI::App& app, Action& action) {
   command->add_option("command", options->command, "")->group("");
   command->callback([&action, options] {
     if (options->rank) return be_rank(*options);
-    if (!options->copies.empty()) app::forget_others_name();  // before there is any thread
+    if (!options->copies.empty()) execution::forget_others_name();  // before there is any thread
     action = [options](Workspace& workspace) {
       return options->copies.empty() ? run_exec(*options, workspace)
                                      : copy_here(*options, workspace);

@@ -4,11 +4,11 @@
 #include "option_checks.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/collect_run.hpp>
 #include <sabath/app/explain_pair.hpp>
 #include <sabath/app/repeat_run.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/execution/collect_run.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -52,8 +52,8 @@ std::string problem_of(spec::RunState state, const std::string& message) {
   return message.empty() ? what : what + ": " + message;
 }
 
-app::MadeRun make_run(const app::RunRequest& request, Workspace& workspace) {
-  app::RunOutcome outcome;
+app::MadeRun make_run(const planning::RunRequest& request, Workspace& workspace) {
+  execution::RunOutcome outcome;
   try {
     outcome = workspace.runner().run(request, workspace.observer(), workspace.stop());
   } catch (const base::Error& error) {
@@ -108,15 +108,16 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
   tools.work = work.path();
   tools.state_directory = workspace.folders().state();
   tools.again = [&](const std::filesystem::path& run, const std::filesystem::path& folder) {
-    app::RunRequest asked = app::repeat_run(
+    planning::RunRequest asked = app::repeat_run(
         run, folder, {workspace.processes(), workspace.observer(), workspace.stop()});
     workspace.end_at_signal();
     return asked;
   };
-  tools.run = [&](const app::RunRequest& wanted) {
+  tools.run = [&](const planning::RunRequest& wanted) {
     app::MadeRun made = make_run(wanted, workspace);
     if (made.problem.empty()) {
-      app::collect_like(app::RunFiles(request.a), app::RunFiles(made.directory), workspace.clock());
+      execution::collect_like(
+          home::RunFiles(request.a), home::RunFiles(made.directory), workspace.clock());
     }
     if (made.problem.empty()) workspace.end_at_signal();
     return made;
@@ -125,8 +126,8 @@ int run_explain(const ExplainOptions& options, Workspace& workspace) {
     auto found = find_run(tag, workspace);
     // A may have been collected again since.
     if (found && found->problem.empty()) {
-      app::collect_like(
-          app::RunFiles(request.a), app::RunFiles(found->directory), workspace.clock());
+      execution::collect_like(
+          home::RunFiles(request.a), home::RunFiles(found->directory), workspace.clock());
     }
     return found;
   };

@@ -7,11 +7,11 @@
 #include "workspace.hpp"
 
 #include <sabath/app/apply_script.hpp>
-#include <sabath/app/keep_cache.hpp>
-#include <sabath/app/run_files.hpp>
+#include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -47,7 +47,7 @@ struct FetchCommandOptions {
 
 std::vector<base::Digest> wanted_digests(const FetchCommandOptions& options) {
   if (options.sha256.empty()) return {};
-  if (options.names.size() != 1 || !app::is_url(options.names.front())) {
+  if (options.names.size() != 1 || !assets::is_url(options.names.front())) {
     throw base::Error(base::ErrorKind::usage, "--sha256: goes with exactly one URL");
   }
   const auto digest = base::parse_digest(options.sha256);
@@ -76,14 +76,14 @@ void check_options(const FetchCommandOptions& options) {
     if (!options.arguments.empty()) complain("--arg: goes with --apply, whose script takes it");
     if (options.fresh) complain("--fresh: goes with --apply; --refresh asks the source again");
     if (!options.variant.empty()) complain("--variant: goes with --apply, whose script it is for");
-  } else if (options.names.size() != 1 || app::is_url(options.names.front())) {
+  } else if (options.names.size() != 1 || assets::is_url(options.names.front())) {
     complain("--apply: goes with the name of one asset, whose script it is");
   }
   if (options.offline && options.refresh) complain("--refresh: asks the network, --offline not");
 }
 
-app::FetchOptions fetch_options(const FetchCommandOptions& options) {
-  app::FetchOptions how;
+assets::FetchOptions fetch_options(const FetchCommandOptions& options) {
+  assets::FetchOptions how;
   how.refresh = options.refresh;
   how.offline = options.offline;
   how.retries.attempts = options.retries + 1;
@@ -101,28 +101,28 @@ app::ScriptCall call_of(const FetchCommandOptions& options) {
           options.variant};
 }
 
-app::FetchedAsset fetch_one(const std::string& name,
-                            const FetchCommandOptions& options,
-                            Workspace& workspace,
-                            base::Observer& observer) {
-  app::FetchOptions how = fetch_options(options);
+assets::FetchedAsset fetch_one(const std::string& name,
+                               const FetchCommandOptions& options,
+                               Workspace& workspace,
+                               base::Observer& observer) {
+  assets::FetchOptions how = fetch_options(options);
   how.has_login = workspace.login_lookup();
   // Documents are read before anything is made.
   std::optional<spec::Asset> asset;
-  if (!app::is_url(name)) asset = workspace.documents().asset(name);
+  if (!assets::is_url(name)) asset = workspace.documents().asset(name);
   if (asset && !options.apply.empty()) app::check_call(*asset, call_of(options));
-  app::AssetFetcher fetcher = workspace.runner().preparer().fetcher(observer, workspace.stop());
+  assets::AssetFetcher fetcher = workspace.runner().preparer().fetcher(observer, workspace.stop());
   if (asset) return fetcher.fetch(*asset, how, observer, workspace.stop());
   return fetcher.fetch_url(name, wanted_digests(options), how, observer, workspace.stop());
 }
 
 /// What the asset is made of, for people: the one file that a URL names, or all that its tree has.
-std::vector<base::ArchiveEntry> parts_of(const app::FetchedAsset& asset,
+std::vector<base::ArchiveEntry> parts_of(const assets::FetchedAsset& asset,
                                          const cache::Cache& cache) {
   if (std::filesystem::is_directory(asset.path)) {
     return cache.entries({asset.digest, 0, 0, asset.path});
   }
-  const app::FetchedFile& only = asset.files.front();
+  const assets::FetchedFile& only = asset.files.front();
   return {{only.path, only.object.size_bytes, only.object.digest}};
 }
 
@@ -147,7 +147,7 @@ std::string put(const base::ArchiveEntry& part,
 }
 
 /// Puts the files where the user wants them and says how they came there.
-void place(const app::FetchedAsset& asset,
+void place(const assets::FetchedAsset& asset,
            const std::string& folder,
            Workspace& workspace,
            base::Observer& observer) {
@@ -168,7 +168,7 @@ void place(const app::FetchedAsset& asset,
   observer.note(folder + ": " + std::to_string(parts.size()) + " files: " + text);
 }
 
-std::string file_line(const app::FetchedFile& file) {
+std::string file_line(const assets::FetchedFile& file) {
   std::string line = "  " + base::printable(file.path) + "  " +
                      base::format_bytes(file.object.size_bytes) + "  " + file.object.digest.text();
   if (file.was_there) line += file.linked ? "  linked" : "  already there";
@@ -191,9 +191,9 @@ struct Summary {
   std::set<std::string> places{};
 };
 
-Summary summary_of(const app::FetchedAsset& asset) {
+Summary summary_of(const assets::FetchedAsset& asset) {
   Summary summary;
-  for (const app::FetchedFile& file : asset.files) {
+  for (const assets::FetchedFile& file : asset.files) {
     summary.there += file.was_there ? 1 : 0;
     summary.transferred += file.transferred;
     if (!file.source.empty()) summary.places.insert(place_of(file.source));
@@ -201,7 +201,7 @@ Summary summary_of(const app::FetchedAsset& asset) {
   return summary;
 }
 
-std::string how_it_came(const app::FetchedAsset& asset, std::chrono::nanoseconds took) {
+std::string how_it_came(const assets::FetchedAsset& asset, std::chrono::nanoseconds took) {
   if (!asset.made_by_run.empty()) {
     return "made by " + asset.made_by_run + " on " + asset.made_on_host;
   }
@@ -224,7 +224,7 @@ std::string how_it_came(const app::FetchedAsset& asset, std::chrono::nanoseconds
   return text;
 }
 
-std::string text_answer(const app::FetchedAsset& asset, std::chrono::nanoseconds took) {
+std::string text_answer(const assets::FetchedAsset& asset, std::chrono::nanoseconds took) {
   constexpr std::size_t told_files = 20;
   const std::size_t count = asset.files.size();
   std::string text = base::printable(asset.name) + ": " + std::to_string(count) +
@@ -236,7 +236,7 @@ std::string text_answer(const app::FetchedAsset& asset, std::chrono::nanoseconds
 }
 
 struct FetchedNames {
-  std::vector<app::FetchedAsset> fetched{};
+  std::vector<assets::FetchedAsset> fetched{};
   std::vector<FailedFetch> failed{};
 };
 
@@ -248,14 +248,14 @@ FetchedNames fetch_all(const FetchCommandOptions& options,
   for (const std::string& name : options.names) {
     try {
       const base::SteadyTime began = workspace.clock().steady();
-      app::FetchedAsset asset = fetch_one(name, options, workspace, observer);
+      assets::FetchedAsset asset = fetch_one(name, options, workspace, observer);
       const auto took = workspace.clock().steady() - began;
       if (!options.output.empty()) place(asset, options.output, workspace, observer);
       if (!workspace.options().json) workspace.answer(text_answer(asset, took));
       all.fetched.push_back(std::move(asset));
     } catch (const base::Error& error) {
-      all.failed.push_back({app::displayed_name(name), error});
-      if (app::ends_everything(error.kind())) break;
+      all.failed.push_back({assets::displayed_name(name), error});
+      if (assets::ends_everything(error.kind())) break;
     }
   }
   return all;
@@ -276,30 +276,30 @@ void check(const std::vector<FailedFetch>& failed, std::size_t names) {
     if (hints.find(error.hint()) == std::string::npos)
       hints += (hints.empty() ? "" : "\n") + error.hint();
   }
-  const bool is_end = app::ends_everything(last.kind());
-  throw base::Error(is_end ? last.kind() : app::kind_of_all(errors), text, hints);
+  const bool is_end = assets::ends_everything(last.kind());
+  throw base::Error(is_end ? last.kind() : assets::kind_of_all(errors), text, hints);
 }
 
 /// Runs the script on what was fetched, as a run like others.
-app::RunOutcome apply_script(const app::FetchedAsset& fetched,
-                             const FetchCommandOptions& options,
-                             Workspace& workspace,
-                             base::Observer& observer) {
+execution::RunOutcome apply_script(const assets::FetchedAsset& fetched,
+                                   const FetchCommandOptions& options,
+                                   Workspace& workspace,
+                                   base::Observer& observer) {
   const spec::Asset asset = workspace.documents().asset(options.names.front());
-  app::RunRequest request =
+  planning::RunRequest request =
       app::script_request(asset, fetched, call_of(options), workspace.folders());
   if (options.limit > 0)
     request.again.insert(request.again.end(), {"--limit", std::to_string(options.limit)});
   if (options.offline) workspace.stay_offline();
-  const app::RunOutcome outcome = workspace.runner().run(request, observer, workspace.stop());
+  const execution::RunOutcome outcome = workspace.runner().run(request, observer, workspace.stop());
   workspace.index_runs();
   return outcome;
 }
 
 /// Where the outputs of the script itself lie, and what they are.
-std::string outputs_answer(const app::RunOutcome& outcome, const std::string& script) {
+std::string outputs_answer(const execution::RunOutcome& outcome, const std::string& script) {
   if (outcome.state != spec::RunState::ok) return {};
-  const app::RunFiles files(outcome.directory);
+  const home::RunFiles files(outcome.directory);
   std::string text = "outputs in " + base::printable(files.outputs(script).native()) + "\n";
   const auto record = files.read_record();
   for (const spec::OutputRecord& output : record->outputs) {
@@ -323,7 +323,7 @@ int run_fetch(const FetchCommandOptions& options, Workspace& workspace) {
     return exit_done;
   }
   check(failed, options.names.size());
-  const app::RunOutcome outcome = apply_script(fetched.front(), options, workspace, observer);
+  const execution::RunOutcome outcome = apply_script(fetched.front(), options, workspace, observer);
   workspace.answer(json ? json_result_line(fetched, failed, outcome)
                         : outcome_answer(outcome) + outputs_answer(outcome, options.apply));
   return exit_status(outcome.state);

@@ -5,7 +5,7 @@
 #include "selected_runs.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/counted_runs.hpp>
+#include <sabath/analysis/counted_runs.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
@@ -87,11 +87,11 @@ ListedRuns listed_runs(const ListOptions& options, Workspace& workspace) {
     known_names(workspace).check_selection(options.selection, workspace.clock().now());
   const std::size_t most = limit == 0 || !options.selection.empty() ? 0 : limit + 1;
   listed.rows = catalog.runs(most, options.selection, workspace.clock().now());
-  app::NamedRuns named;
+  analysis::NamedRuns named;
   named.add_selection(options.selection, listed.rows);
   listed.has_more = limit != 0 && listed.rows.size() > limit;
   if (listed.has_more && options.selection.empty()) listed.rows.resize(limit);
-  listed.reasons = app::why_not_counted(listed.rows, named, catalog);
+  listed.reasons = analysis::why_not_counted(listed.rows, named, catalog);
   listed.count = spec::count_runs(listed.reasons);
   if (listed.has_more && listed.rows.size() > limit) {
     listed.rows.resize(limit);
@@ -120,11 +120,11 @@ int list_runs(const ListOptions& options, Workspace& workspace) {
 }
 
 int list_studies(Workspace& workspace) {
-  std::vector<app::StudyOutcome> outcomes;
-  for (const std::string& id : app::study_ids(workspace.folders().studies())) {
+  std::vector<analysis::StudyOutcome> outcomes;
+  for (const std::string& id : home::study_ids(workspace.folders().studies())) {
     try {
-      const app::StudyFiles files(workspace.folders().studies() / id);
-      outcomes.push_back(app::look_at_study(files, workspace.folders()));
+      const home::StudyFiles files(workspace.folders().studies() / id);
+      outcomes.push_back(analysis::look_at_study(files, workspace.folders()));
     } catch (const base::Error& error) {
       workspace.observer().warn(error.what(), error.hint());
     }
@@ -140,12 +140,12 @@ int list_studies(Workspace& workspace) {
                    {"counted", Align::right},
                    {"failed", Align::right},
                    {"open", Align::right}});
-  for (const app::StudyOutcome& outcome : outcomes) {
+  for (const analysis::StudyOutcome& outcome : outcomes) {
     table.add({outcome.plan.study_id,
                outcome.plan.created,
                std::to_string(outcome.points.size()),
                std::to_string(outcome.count(spec::RunState::ok)),
-               std::to_string(spec::count_runs(app::why_not_counted(outcome)).counted),
+               std::to_string(spec::count_runs(analysis::why_not_counted(outcome)).counted),
                std::to_string(outcome.count(spec::RunState::failed)),
                std::to_string(outcome.open())});
   }
@@ -155,10 +155,10 @@ int list_studies(Workspace& workspace) {
 }
 
 int list_documents(const std::string& what, Workspace& workspace) {
-  std::vector<app::BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   std::vector<catalog::DocumentRow> rows;
   if (what == "assets") {
-    for (const app::AssetDocument& document : workspace.documents().assets(bad)) {
+    for (const home::AssetDocument& document : workspace.documents().assets(bad)) {
       const spec::Asset& asset = document.asset;
       rows.push_back({std::string(spec::to_string(asset.kind)),
                       asset.name,
@@ -167,17 +167,17 @@ int list_documents(const std::string& what, Workspace& workspace) {
                       document.path.string()});
     }
   } else if (what == "sites") {
-    for (const app::SiteDocument& document : workspace.sites().sites(bad)) {
+    for (const home::SiteDocument& document : workspace.sites().sites(bad)) {
       const spec::Site& site = document.site;
       rows.push_back({"site", site.name, site.scheduler, site.description, document.path.string()});
     }
   } else {
-    for (const app::RecipeDocument& document : workspace.documents().recipes(bad)) {
+    for (const home::RecipeDocument& document : workspace.documents().recipes(bad)) {
       const spec::Recipe& recipe = document.recipe;
       rows.push_back({"recipe", recipe.name, "", recipe.description, document.path.string()});
     }
   }
-  for (const app::BadDocument& document : bad)
+  for (const home::BadDocument& document : bad)
     workspace.observer().warn(document.problem);
   if (workspace.options().json) {
     workspace.answer(json_answer(rows));

@@ -2,10 +2,10 @@
 #include "exit_status.hpp"
 #include "watching.hpp"
 
-#include <sabath/app/run_files.hpp>
-#include <sabath/app/run_logs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/run_logs.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -30,7 +30,7 @@ struct LogsOptions {
 std::string nothing_text(const catalog::RunRow& row, const LogsOptions& options, bool is_over) {
   if (options.job) return is_over ? "its job wrote nothing" : "no output yet";
   const std::uint64_t other =
-      app::RunLogs(row.directory, {options.stage, !options.errors, false}).size_bytes();
+      home::RunLogs(row.directory, {options.stage, !options.errors, false}).size_bytes();
   std::string text = "no output yet";
   if (is_over) text = options.errors ? "nothing on stderr" : "nothing on stdout";
   if (other == 0) return text;
@@ -41,10 +41,10 @@ std::string nothing_text(const catalog::RunRow& row, const LogsOptions& options,
 int run_logs(const LogsOptions& options, Workspace& workspace) {
   workspace.refuse_json("'sabath show RUN --json' has the run's stages");
   const catalog::RunRow row = workspace.one_run(options.run);
-  app::RunLogs logs(row.directory, {options.stage, options.errors, options.job});
+  home::RunLogs logs(row.directory, {options.stage, options.errors, options.job});
   const auto seen = watch(runs_to_watch({row.id}, workspace), workspace);
   const bool to_terminal = ::isatty(STDOUT_FILENO) == 1;  // where escape sequences would act
-  std::chrono::nanoseconds pause = app::first_watch;
+  std::chrono::nanoseconds pause = batch::first_watch;
   while (true) {
     // Asked first: what a run that is over has written is all there.
     if (options.follow) seen->look(workspace.stop());
@@ -55,14 +55,14 @@ int run_logs(const LogsOptions& options, Workspace& workspace) {
       any = true;
     }
     if (over || workspace.stop().stop_requested()) break;
-    pause = any ? app::first_watch : std::min(app::longer_watch(pause), slowest_look);
+    pause = any ? batch::first_watch : std::min(batch::longer_watch(pause), slowest_look);
     workspace.clock().sleep_for(pause);
   }
   if (options.follow) keep_seen(*seen, workspace);
   if (logs.found() && !options.errors && !options.job) {
     // What went wrong stands there more often than not.
     const std::uint64_t size =
-        app::RunLogs(row.directory, {options.stage, true, false}).size_bytes();
+        home::RunLogs(row.directory, {options.stage, true, false}).size_bytes();
     if (size > 0) {
       workspace.observer().note("run " + row.id + ": stderr has " + base::format_bytes(size) +
                                 ", which --stderr shows");

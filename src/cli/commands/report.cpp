@@ -4,7 +4,7 @@
 #include "selected_runs.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/report_runs.hpp>
+#include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/process.hpp>
@@ -83,7 +83,7 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   SelectedRuns selected = selected_together(options.selections, workspace);
   known_names(workspace).check_across(
       "--across", options.across, selected.runs, workspace.catalog());
-  app::ReportRequest request;
+  analysis::ReportRequest request;
   for (const std::string& selection : options.selections)
     request.selection += (request.selection.empty() ? "" : " ") + selection;
   request.by = options.by;
@@ -91,7 +91,7 @@ int run_report(const ReportOptions& options, Workspace& workspace) {
   request.command = command_of(options);
   request.named = std::move(selected.named);
   const report::Report report =
-      app::report_runs(selected.runs, request, workspace.catalog(), workspace.clock());
+      analysis::report_runs(selected.runs, request, workspace.catalog(), workspace.clock());
   const std::string text = format.write(report);
   base::write_file_atomically(options.file, text);
   const WrittenReport written{

@@ -4,13 +4,13 @@
 #include "run.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/collect_run.hpp>
-#include <sabath/app/compare_pair.hpp>
+#include <sabath/analysis/compare_pair.hpp>
 #include <sabath/app/repeat_run.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/compare/session_differences.hpp>
+#include <sabath/execution/collect_run.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/report/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,7 @@ struct ReproOptions {
 void tell_site(const std::filesystem::path& original,
                const ReproOptions& options,
                Workspace& workspace) {
-  const auto launch = app::RunFiles(original).read_plan().launch;
+  const auto launch = home::RunFiles(original).read_plan().launch;
   const auto site = launch.find("site");
   if (site == launch.end() || !options.on.empty()) return;
   workspace.observer().note("the run was made at '" + site->second +
@@ -42,13 +42,13 @@ void tell_site(const std::filesystem::path& original,
 }
 
 /// Nothing where a scheduler has the new run, and the user does not wait for it.
-std::optional<app::RunOutcome> run_again(const std::filesystem::path& original,
-                                         const ReproOptions& options,
-                                         Workspace& workspace) {
+std::optional<execution::RunOutcome> run_again(const std::filesystem::path& original,
+                                               const ReproOptions& options,
+                                               Workspace& workspace) {
   const auto folder = workspace.folders().state() / "repro";
   base::make_directories(folder);
   base::TempDir code(folder);
-  app::RunRequest request = app::repeat_run(
+  planning::RunRequest request = app::repeat_run(
       original, code.path(), {workspace.processes(), workspace.observer(), workspace.stop()});
   tell_site(original, options, workspace);  // of a run that can be done again
   request.offline = options.offline;
@@ -79,23 +79,24 @@ void note_sessions(const std::optional<spec::RunRecord>& original,
 
 int run_repro(const ReproOptions& options, Workspace& workspace) {
   const auto original = workspace.one_run(options.run).directory;
-  const std::optional<app::RunOutcome> again = run_again(original, options, workspace);
+  const std::optional<execution::RunOutcome> again = run_again(original, options, workspace);
   if (!again) return exit_interrupted;
-  const app::RunOutcome& outcome = *again;
+  const execution::RunOutcome& outcome = *again;
   workspace.index_runs();
   if (outcome.state != spec::RunState::ok) {
-    const auto record = app::RunFiles(outcome.directory).read_record();
-    if (record) note_sessions(app::RunFiles(original).read_record(), *record, workspace);
+    const auto record = home::RunFiles(outcome.directory).read_record();
+    if (record) note_sessions(home::RunFiles(original).read_record(), *record, workspace);
     workspace.answer(workspace.options().json ? json_answer({outcome})
                      : record                 ? report::outcome_text(*record)
                                               : outcome.run_id + "  " + outcome.message + "\n");
     return exit_status(outcome.state);
   }
-  app::collect_like(app::RunFiles(original), app::RunFiles(outcome.directory), workspace.clock());
+  execution::collect_like(
+      home::RunFiles(original), home::RunFiles(outcome.directory), workspace.clock());
   workspace.end_at_signal();
   compare::Options how;
   if (!options.require.empty()) how.require = spec::parse_rung(options.require);
-  const spec::Comparison comparison = app::compare_pair(original, outcome.directory, how);
+  const spec::Comparison comparison = analysis::compare_pair(original, outcome.directory, how);
   workspace.answer(workspace.options().json ? json_answer(comparison)
                                             : report::comparison_text(comparison));
   return exit_status(comparison.result);

@@ -5,14 +5,14 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/again_command.hpp>
-#include <sabath/app/prepared_files.hpp>
-#include <sabath/app/run_files.hpp>
-#include <sabath/app/whole_values.hpp>
+#include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/base/utf8.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/planning/again_command.hpp>
+#include <sabath/planning/prepared_files.hpp>
 #include <sabath/report/again.hpp>
 #include <sabath/report/text.hpp>
 
@@ -32,11 +32,11 @@ std::string lasting_name(const std::string& given, const spec::Recipe& recipe, b
   return catalogs ? recipe.directory.string() : given;
 }
 
-int run_once(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
+int run_once(const RunOptions& options, const planning::RunRequest& request, Workspace& workspace) {
   if (!options.prepare.empty()) {
     return keep_prepared(make_ready(request, {}, "", {}, workspace), options.prepare, workspace);
   }
-  const app::RunOutcome outcome =
+  const execution::RunOutcome outcome =
       workspace.runner().run(request, workspace.observer(), workspace.stop());
   workspace.index_runs();
   workspace.answer(workspace.options().json ? json_answer(std::vector{outcome})
@@ -67,7 +67,7 @@ void check_site_options(const RunOptions& options) {
 }
 
 /// Binds one run of this machine to a part of it.
-void set_place(const RunOptions& options, app::RunRequest& request, Workspace& workspace) {
+void set_place(const RunOptions& options, planning::RunRequest& request, Workspace& workspace) {
   if (!options.cpus && !options.gpus) return;
   const std::string option = options.cpus ? "--cpus" : "--gpus";
   if (!options.on.empty()) {
@@ -81,7 +81,7 @@ void set_place(const RunOptions& options, app::RunRequest& request, Workspace& w
                       "--jobs divides the machine among the runs of a study");
   }
   request.place =
-      app::place_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
+      planning::place_of(options.cpus.value_or(0), options.gpus.value_or(0), workspace.processes());
 }
 
 int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
@@ -100,7 +100,7 @@ int run_what_is_asked(const RunOptions& options, Workspace& workspace) {
         base::ErrorKind::usage,
         std::string(options.retry ? "--retry" : "--take-over") + ": goes with --resume alone");
   }
-  app::RunRequest request = request_from(options, workspace);
+  planning::RunRequest request = request_from(options, workspace);
   const std::vector<spec::StudyPoint> points = points_of(options, request);
   check_site_options(options);
   set_place(options, request, workspace);
@@ -116,7 +116,8 @@ int run_run(const RunOptions& options, Workspace& workspace) {
     return run_what_is_asked(options, workspace);
   } catch (const base::Error& error) {
     // Who waits for the file is told at once. What a signal ended may be begun again by its job.
-    if (error.kind() != base::ErrorKind::interrupted) app::write_unprepared(options.prepare, error);
+    if (error.kind() != base::ErrorKind::interrupted)
+      planning::write_unprepared(options.prepare, error);
     throw;
   }
 }
@@ -147,7 +148,7 @@ void add_site_options(CLI::App& command, RunOptions& options) {
 
 }  // namespace
 
-app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
+planning::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
   for (const std::string& tag : options.tags) {
     if (!base::is_safe_name(tag)) {
       throw base::Error(base::ErrorKind::usage,
@@ -155,19 +156,19 @@ app::RunRequest request_from(const RunOptions& options, Workspace& workspace) {
                         "lower-case letters, digits, '.', '_' and '-'");
     }
   }
-  app::RunRequest request;
+  planning::RunRequest request;
   request.recipe = workspace.documents().recipe(options.recipe);
   request.named =
       lasting_name(options.recipe, request.recipe, !workspace.options().catalogs.empty());
   request.set = assignments("--set", options.set);
-  app::resolve_parameters(
+  planning::resolve_parameters(
       request.recipe, request.set, options.recipe);  // before any folder is made
   request.seed = options.seed;
   request.tags = options.tags;
   request.fresh = options.fresh;
   request.variant = options.variant;
   request.task = options.task;
-  app::stages_of(request);
+  planning::stages_of(request);
   // Refuses an unknown one, where the environment is the recipe's own.
   const spec::EnvironmentSpec& own = request.recipe.environment;
   if (!own.layers.empty() && !request.variant.empty()) own.select(request.variant);
@@ -252,10 +253,10 @@ std::map<std::string, std::string> assignments(std::string_view option,
   return set;
 }
 
-std::string outcome_answer(const app::RunOutcome& outcome) {
-  const auto current = app::read_current(app::RunFiles(outcome.directory));
+std::string outcome_answer(const execution::RunOutcome& outcome) {
+  const auto current = execution::read_current(home::RunFiles(outcome.directory));
   const spec::RunRecord* const record = current ? &current->record : nullptr;
-  std::string text = record ? report::outcome_text(*record, app::whole_values_of(*current))
+  std::string text = record ? report::outcome_text(*record, analysis::whole_values_of(*current))
                             : outcome.run_id + "  " + std::string(spec::to_string(outcome.state)) +
                                   "\n" + base::printable(outcome.message) + "\n";
   text += "  in " + base::printable(outcome.directory.native()) + "\n";

@@ -2,8 +2,8 @@
 
 #include "workspace.hpp"
 
-#include <sabath/app/plan_run.hpp>
 #include <sabath/app/run_study.hpp>
+#include <sabath/planning/plan_run.hpp>
 #include <sabath/spec/study.hpp>
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct RunOptions {
 };
 
 /// What they ask for. Throws Error{usage|not_found}.
-app::RunRequest request_from(const RunOptions& options, Workspace& workspace);
+planning::RunRequest request_from(const RunOptions& options, Workspace& workspace);
 
 /// The options that `run` shares with `check`: which runs, where.
 void add_run_options(CLI::App& command, RunOptions& options);
@@ -64,42 +64,44 @@ std::map<std::string, std::string> assignments(std::string_view option,
                                                const std::vector<std::string>& texts);
 
 /// How a run ended, where it lies, and what does it again.
-std::string outcome_answer(const app::RunOutcome& outcome);
+std::string outcome_answer(const execution::RunOutcome& outcome);
 
 /// Is more than one run asked for, or a study by its name?
 bool asks_for_study(const RunOptions& options);
 
 /// The runs that the options ask for: one where they ask for no study. Throws Error{usage}.
-std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::RunRequest& request);
+std::vector<spec::StudyPoint> points_of(const RunOptions& options,
+                                        const planning::RunRequest& request);
 
 /// --jobs as a number; 0: as many as fit. Throws Error{usage}.
 int jobs_of(const RunOptions& options);
 
 int show_dry_run(const RunOptions& options,
-                 const app::RunRequest& request,
+                 const planning::RunRequest& request,
                  const std::vector<spec::StudyPoint>& points,
                  Workspace& workspace);
 
 /// Says what such a study can show, before it is started and not after.
-void note_power(const app::RunRequest& request,
+void note_power(const planning::RunRequest& request,
                 const std::vector<spec::StudyPoint>& points,
                 Workspace& workspace);
 int run_new_study(const RunOptions& options,
-                  const app::RunRequest& request,
+                  const planning::RunRequest& request,
                   const std::vector<spec::StudyPoint>& points,
                   Workspace& workspace);
 int resume_study(const RunOptions& options, Workspace& workspace);
 /// The words after `sabath` that ask for such runs, as far as it matters what is made ready.
-std::vector<std::string> arguments_of(const RunOptions& options, const app::RunRequest& request);
+std::vector<std::string> arguments_of(const RunOptions& options,
+                                      const planning::RunRequest& request);
 /// What is made ready for the runs; by a job of the site in use where that says so, which is asked
 /// by `arguments` and --prepare.
-app::PreparedRecipe make_ready(const app::RunRequest& request,
-                               const std::vector<spec::StudyPoint>& points,
-                               const std::string& site,
-                               const std::vector<std::string>& arguments,
-                               Workspace& workspace);
+planning::PreparedRecipe make_ready(const planning::RunRequest& request,
+                                    const std::vector<spec::StudyPoint>& points,
+                                    const std::string& site,
+                                    const std::vector<std::string>& arguments,
+                                    Workspace& workspace);
 /// --prepare FILE.
-int keep_prepared(const app::PreparedRecipe& prepared,
+int keep_prepared(const planning::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace);
 /// The same by the scheduler of a site: one run, a new study, and what is not done of one.
@@ -108,41 +110,43 @@ spec::Site site_for(const std::string& name, int jobs, Workspace& workspace);
 /// The jobs that this would be at the site of the options, none without one; throws Error{usage}
 /// where it cannot be. Before anything is fetched or built for them.
 std::vector<spec::BatchStep> check_jobs(const RunOptions& options,
-                                        const app::RunRequest& request,
+                                        const planning::RunRequest& request,
                                         const std::vector<spec::StudyPoint>& points,
                                         Workspace& workspace);
-int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace);
+int run_at_site(const RunOptions& options,
+                const planning::RunRequest& request,
+                Workspace& workspace);
 /// One run of what was asked for there, until it is over; nothing where the user ends the waiting.
-std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
-                                                const std::string& site,
-                                                Workspace& workspace);
-int conduct_at_site(const app::StudyFiles& files,
+std::optional<execution::RunOutcome> run_once_at_site(const planning::RunRequest& request,
+                                                      const std::string& site,
+                                                      Workspace& workspace);
+int conduct_at_site(const home::StudyFiles& files,
                     const spec::StudyPlan& plan,
-                    const app::PreparedRecipe& prepared,
+                    const planning::PreparedRecipe& prepared,
                     const RunOptions& options,
                     Workspace& workspace);
 
 /// Hands in what of a study is not done, and waits; false where the user ends that, and is told how
 /// to come back.
-bool hand_in_and_follow(const app::StudyFiles& files,
+bool hand_in_and_follow(const home::StudyFiles& files,
                         const spec::StudyPlan& plan,
-                        const app::PreparedRecipe& prepared,
+                        const planning::PreparedRecipe& prepared,
                         const RunOptions& options,
                         Workspace& workspace);
 
 /// A study that was run for another purpose than its own answer.
 struct CarriedOut {
-  app::StudyOutcome study{};
+  analysis::StudyOutcome study{};
   bool over = false;  ///< else the user ended it
 };
 
 /// What the options ask for as a study "RECIPE-NAME-...", even if it is one run; here or at a site.
 CarriedOut carry_out(const RunOptions& options,
-                     const app::RunRequest& request,
+                     const planning::RunRequest& request,
                      const std::string& name,
                      Workspace& workspace);
 
 /// The exit status of a study: the worst of its points, and interrupted where some were not run.
-int study_status(const app::StudyOutcome& outcome);
+int study_status(const analysis::StudyOutcome& outcome);
 
 }  // namespace sabath::cli

@@ -2,14 +2,14 @@
 #include "exit_status.hpp"
 #include "run.hpp"
 
-#include <sabath/app/expand_study.hpp>
+#include <sabath/analysis/study_power.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/study_power.hpp>
-#include <sabath/app/submit_runs.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/batch/submit_runs.hpp>
 #include <sabath/compare/power.hpp>
+#include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::string seeds_text(const std::vector<spec::StudyPoint>& points) {
 /// What all runs share stands above, so that the table has what tells them apart.
 std::string table_text(const std::vector<spec::StudyPoint>& points) {
   std::vector<base::TextTable::Column> columns{{"run", base::Align::right}};
-  const std::vector<std::string> varied = app::varied_parameters(points);
+  const std::vector<std::string> varied = planning::varied_parameters(points);
   for (const std::string& name : varied)
     columns.push_back({name, base::Align::right});
   columns.insert(columns.end(), {{"seed", base::Align::right}, {"repetition", base::Align::right}});
@@ -57,7 +57,7 @@ std::string quantity_text(double value, const std::string& unit) {
   return report::number_text(value) + (unit.empty() || unit == "1" ? "" : " " + unit);
 }
 
-std::string metric_text(const app::MetricPower& metric) {
+std::string metric_text(const analysis::MetricPower& metric) {
   const std::string name = (metric.stage.empty() ? "" : metric.stage + "/") + metric.metric;
   const std::string margin = name + " within " + quantity_text(metric.margin, metric.unit);
   if (!metric.deviation)
@@ -70,7 +70,7 @@ std::string metric_text(const app::MetricPower& metric) {
 }
 
 /// Said before a study is started, not after: whether it can show what it is made for.
-std::string power_text(const app::StudyPower& power) {
+std::string power_text(const analysis::StudyPower& power) {
   std::string text = fmt::format("{} run(s) of each setting", power.runs);
   if (power.seeds < 2) {
     return text + (power.runs < 2
@@ -82,22 +82,22 @@ std::string power_text(const app::StudyPower& power) {
   text += "; the chance to show that two equal settings agree (TOST, 5 %):\n";
   const bool is_known =
       !power.metrics.empty() &&
-      std::all_of(power.metrics.begin(), power.metrics.end(), [](const app::MetricPower& metric) {
-        return metric.deviation.has_value();
-      });
+      std::all_of(power.metrics.begin(),
+                  power.metrics.end(),
+                  [](const analysis::MetricPower& metric) { return metric.deviation.has_value(); });
   for (const double margin : {1.0, 1.5, 2.0, 3.0}) {
     if (is_known) break;
     text += fmt::format("  within {:>3} sd: {:.0f} %\n",
                         margin,
                         100 * compare::equivalence_power(static_cast<int>(power.seeds), margin));
   }
-  for (const app::MetricPower& metric : power.metrics)
+  for (const analysis::MetricPower& metric : power.metrics)
     text += metric_text(metric);
   return text;
 }
 
 /// The same in one line.
-std::string short_power_text(const app::StudyPower& power) {
+std::string short_power_text(const analysis::StudyPower& power) {
   if (power.seeds < 2) {
     return fmt::format(
         "{} run(s) of each setting and no two seeds: the spread between seeds is not "
@@ -107,7 +107,7 @@ std::string short_power_text(const app::StudyPower& power) {
   const std::string with = fmt::format(
       "with {} seeds per setting, the chance to show that two equal settings agree", power.seeds);
   std::string known;
-  for (const app::MetricPower& metric : power.metrics) {
+  for (const analysis::MetricPower& metric : power.metrics) {
     if (!metric.power) continue;
     known += fmt::format("{} in {} within {} is {:.0f} %",
                          known.empty() ? "" : ",",
@@ -126,12 +126,12 @@ std::string short_power_text(const app::StudyPower& power) {
 }
 
 /// Of the runs that there are; none where there never was one, since nothing is to be made.
-app::StudyPower power_of(const app::RunRequest& request,
-                         const std::vector<spec::StudyPoint>& points,
-                         Workspace& workspace) {
+analysis::StudyPower power_of(const planning::RunRequest& request,
+                              const std::vector<spec::StudyPoint>& points,
+                              Workspace& workspace) {
   std::error_code code;
   const bool has_runs = std::filesystem::exists(workspace.folders().runs(), code);
-  return app::study_power(
+  return analysis::study_power(
       request.recipe, points, has_runs ? &workspace.catalog() : nullptr, workspace.clock().now());
 }
 
@@ -160,7 +160,7 @@ std::string jobs_text(const std::vector<spec::BatchStep>& steps, const spec::Sit
 
 }  // namespace
 
-void note_power(const app::RunRequest& request,
+void note_power(const planning::RunRequest& request,
                 const std::vector<spec::StudyPoint>& points,
                 Workspace& workspace) {
   workspace.observer().note(short_power_text(power_of(request, points, workspace)) +
@@ -168,29 +168,29 @@ void note_power(const app::RunRequest& request,
 }
 
 int show_dry_run(const RunOptions& options,
-                 const app::RunRequest& request,
+                 const planning::RunRequest& request,
                  const std::vector<spec::StudyPoint>& points,
                  Workspace& workspace) {
   jobs_of(options);
   std::optional<spec::Site> site;
   if (!options.on.empty()) site = workspace.site(options.on);
   const std::vector<spec::BatchStep> steps = check_jobs(options, request, points, workspace);
-  app::RunRequest first = request;
+  planning::RunRequest first = request;
   first.set = points.front().set;
   first.seed = points.front().seed;
-  app::RunRequest one = request;
-  for (const auto& set : app::settings_of(points)) {
+  planning::RunRequest one = request;
+  for (const auto& set : planning::settings_of(points)) {
     one.set = set;
-    app::check_due(one);
+    planning::check_due(one);
   }
-  const spec::RunPlan plan = app::RecipePreparer::dry_run(first);
-  std::optional<app::StudyPower> power;
+  const spec::RunPlan plan = planning::RecipePreparer::dry_run(first);
+  std::optional<analysis::StudyPower> power;
   if (asks_for_study(options)) power = power_of(request, points, workspace);
   if (workspace.options().json) {
     workspace.answer(json_dry_run(plan, points, power));
     return exit_done;
   }
-  const std::vector<std::string> varied = app::varied_parameters(points);
+  const std::vector<std::string> varied = planning::varied_parameters(points);
   std::string text = std::to_string(points.size()) + " run(s) of " + request.recipe.name +
                      (request.task.empty() ? "" : ", task " + request.task) + "\n";
   for (const auto& [name, value] : plan.parameters) {

@@ -3,10 +3,10 @@
 #include "run.hpp"
 #include "watching.hpp"
 
-#include <sabath/app/submit_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/batch/submit_runs.hpp>
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace {
 
 using spec::RunState;
 
-app::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
+batch::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
   return {workspace.runner().preparer(),
           workspace.folders(),
           site,
@@ -25,7 +25,7 @@ app::SubmitTools tools_for(const spec::Site& site, Workspace& workspace) {
 }
 
 void note_left_behind(const spec::Site& site, Workspace& workspace) {
-  const auto names = app::left_behind(base::current_environment(), site);
+  const auto names = batch::left_behind(base::current_environment(), site);
   if (names.empty()) return;
   std::string text;
   for (const std::string& name : names)
@@ -37,7 +37,7 @@ void note_left_behind(const spec::Site& site, Workspace& workspace) {
 
 /// Waits for runs that were handed in, unless they are only to be handed in. True when they are
 /// over.
-bool follow(app::RunWatch& watch, const std::string& what, bool detach, Workspace& workspace) {
+bool follow(batch::RunWatch& watch, const std::string& what, bool detach, Workspace& workspace) {
   const WaitEnd end = detach ? WaitEnd::timed_out : wait_for(watch, std::nullopt, workspace);
   keep_seen(watch, workspace);
   if (end == WaitEnd::over) return true;
@@ -46,11 +46,11 @@ bool follow(app::RunWatch& watch, const std::string& what, bool detach, Workspac
 }
 
 /// Those of a study that still want a run: nobody executes them, and they are not settled.
-std::vector<std::size_t> open_points(const app::StudyOutcome& study,
-                                     const app::RunWatch& watch,
+std::vector<std::size_t> open_points(const analysis::StudyOutcome& study,
+                                     const batch::RunWatch& watch,
                                      bool retry) {
   std::map<std::string, RunState> seen;
-  for (const app::WatchedRun& run : watch.runs())
+  for (const batch::WatchedRun& run : watch.runs())
     seen[run.run_id] = run.state;
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < study.points.size(); ++i) {
@@ -66,16 +66,16 @@ std::vector<std::size_t> open_points(const app::StudyOutcome& study,
   return open;
 }
 
-int answer_study(const app::StudyFiles& files,
+int answer_study(const home::StudyFiles& files,
                  const std::string& id,
                  bool over,
                  Workspace& workspace) {
   if (!over) {
-    const std::vector<app::WatchedRun> runs = runs_to_watch({id}, workspace);
+    const std::vector<batch::WatchedRun> runs = runs_to_watch({id}, workspace);
     workspace.answer(workspace.options().json ? watch_json(runs) : watch_text(runs, false));
     return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
   }
-  const app::StudyOutcome outcome = app::look_at_study(files, workspace.folders());
+  const analysis::StudyOutcome outcome = analysis::look_at_study(files, workspace.folders());
   workspace.answer(study_answer(outcome, workspace.options().json));
   return study_status(outcome);
 }
@@ -89,7 +89,7 @@ spec::Site site_for(const std::string& name, int jobs, Workspace& workspace) {
 }
 
 std::vector<spec::BatchStep> check_jobs(const RunOptions& options,
-                                        const app::RunRequest& request,
+                                        const planning::RunRequest& request,
                                         const std::vector<spec::StudyPoint>& points,
                                         Workspace& workspace) {
   if (options.on.empty()) return {};
@@ -97,29 +97,31 @@ std::vector<spec::BatchStep> check_jobs(const RunOptions& options,
   const spec::Site site = site_for(options.on, jobs, workspace);
   const int pack = options.pack.value_or(1);
   std::vector<spec::BatchStep> steps =
-      app::jobs_for(request, points, pack, site, workspace.sites().scheduler(site.scheduler));
+      batch::jobs_for(request, points, pack, site, workspace.sites().scheduler(site.scheduler));
   if (site.at_once > 0) {
-    app::check_at_once(
+    batch::check_at_once(
         points.size(), pack, site, workspace.desk(site).scheduler(), workspace.stop());
   }
   return steps;
 }
 
-int run_at_site(const RunOptions& options, const app::RunRequest& request, Workspace& workspace) {
+int run_at_site(const RunOptions& options,
+                const planning::RunRequest& request,
+                Workspace& workspace) {
   workspace.use_site(options.on);
   const spec::Site site = site_for(options.on, 0, workspace);
-  app::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
-  const app::PreparedRecipe prepared =
+  batch::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
+  const planning::PreparedRecipe prepared =
       make_ready(request, {}, site.name, arguments_of(options, request), workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
-  const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
+  const std::string id = batch::submit_run(prepared, tools_for(site, workspace), workspace.stop());
   note_left_behind(site, workspace);
   workspace.index_runs();
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
   const auto seen = watch(runs_to_watch({id}, workspace), workspace);
   const bool over = follow(*seen, id, options.detach, workspace);
-  const app::WatchedRun& run = seen->runs().front();
-  const app::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};
+  const batch::WatchedRun& run = seen->runs().front();
+  const execution::RunOutcome outcome{run.run_id, run.directory, run.state, run.detail};
   if (workspace.options().json) {
     workspace.answer(json_answer(std::vector{outcome}));
   } else {
@@ -129,35 +131,35 @@ int run_at_site(const RunOptions& options, const app::RunRequest& request, Works
   return workspace.stop().stop_requested() ? exit_interrupted : exit_done;
 }
 
-std::optional<app::RunOutcome> run_once_at_site(const app::RunRequest& request,
-                                                const std::string& name,
-                                                Workspace& workspace) {
+std::optional<execution::RunOutcome> run_once_at_site(const planning::RunRequest& request,
+                                                      const std::string& name,
+                                                      Workspace& workspace) {
   workspace.use_site(name);
   const spec::Site site = site_for(name, 1, workspace);
-  app::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
-  const app::PreparedRecipe prepared =
+  batch::jobs_for(request, {}, 1, site, workspace.sites().scheduler(site.scheduler));
+  const planning::PreparedRecipe prepared =
       workspace.runner().preparer().prepare(request, workspace.observer(), workspace.stop());
-  const std::string id = app::submit_run(prepared, tools_for(site, workspace), workspace.stop());
+  const std::string id = batch::submit_run(prepared, tools_for(site, workspace), workspace.stop());
   workspace.refresh_catalog();  // which was opened to find what is done again
   workspace.observer().note("run " + id + ": handed to '" + site.name + "'");
   const auto seen = watch(runs_to_watch({id}, workspace), workspace);
   if (!follow(*seen, id, false, workspace)) return std::nullopt;
-  const app::WatchedRun& run = seen->runs().front();
-  return app::RunOutcome{run.run_id, run.directory, run.state, run.detail};
+  const batch::WatchedRun& run = seen->runs().front();
+  return execution::RunOutcome{run.run_id, run.directory, run.state, run.detail};
 }
 
-bool hand_in_and_follow(const app::StudyFiles& files,
+bool hand_in_and_follow(const home::StudyFiles& files,
                         const spec::StudyPlan& plan,
-                        const app::PreparedRecipe& prepared,
+                        const planning::PreparedRecipe& prepared,
                         const RunOptions& options,
                         Workspace& workspace) {
   const spec::Site site = site_for(*plan.site, plan.jobs, workspace);
   files.take_in_hand(options.take_over);
-  std::vector<app::WatchedRun> runs;
+  std::vector<batch::WatchedRun> runs;
   if (!files.runs().empty()) runs = runs_to_watch({plan.study_id}, workspace);
   const auto before = watch(std::move(runs), workspace);
   before->look(workspace.stop());
-  const app::StudyOutcome study = app::look_at_study(files, workspace.folders());
+  const analysis::StudyOutcome study = analysis::look_at_study(files, workspace.folders());
   const auto points = open_points(study, *before, options.retry);
   if (site.at_once > 0 && before->going_on() > 0 && !points.empty()) {
     workspace.observer().warn(
@@ -165,13 +167,13 @@ bool hand_in_and_follow(const app::StudyFiles& files,
         "no more than " + std::to_string(site.at_once) +
             " at once counts only what is handed in now");
   }
-  app::submit_points(files,
-                     plan,
-                     points,
-                     prepared,
-                     tools_for(site, workspace),
-                     workspace.observer(),
-                     workspace.stop());
+  batch::submit_points(files,
+                       plan,
+                       points,
+                       prepared,
+                       tools_for(site, workspace),
+                       workspace.observer(),
+                       workspace.stop());
   workspace.refresh_catalog();
   if (!points.empty()) {
     note_left_behind(site, workspace);
@@ -182,9 +184,9 @@ bool hand_in_and_follow(const app::StudyFiles& files,
   return follow(*seen, plan.study_id, options.detach, workspace);
 }
 
-int conduct_at_site(const app::StudyFiles& files,
+int conduct_at_site(const home::StudyFiles& files,
                     const spec::StudyPlan& plan,
-                    const app::PreparedRecipe& prepared,
+                    const planning::PreparedRecipe& prepared,
                     const RunOptions& options,
                     Workspace& workspace) {
   const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);

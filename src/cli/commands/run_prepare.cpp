@@ -2,11 +2,11 @@
 #include "run.hpp"
 #include "watching.hpp"
 
-#include <sabath/app/expand_study.hpp>
-#include <sabath/app/prepared_files.hpp>
-#include <sabath/app/run_logs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/home/run_logs.hpp>
+#include <sabath/planning/expand_study.hpp>
+#include <sabath/planning/prepared_files.hpp>
 
 #include <algorithm>
 
@@ -16,10 +16,10 @@ namespace {
 /// Environments can take long to build, and jobs long to begin.
 constexpr std::chrono::hours longest_wait{24 * 7};
 
-app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
-                                      const spec::Site& site,
-                                      const std::vector<std::string>& arguments,
-                                      Workspace& workspace) {
+planning::PreparedRecipe make_ready_in_job(const planning::RunRequest& request,
+                                           const spec::Site& site,
+                                           const std::vector<std::string>& arguments,
+                                           Workspace& workspace) {
   const auto parent = workspace.folders().state() / "prepare";
   base::make_directories(parent);
   const base::TempDir folder(parent);
@@ -44,40 +44,40 @@ app::PreparedRecipe make_ready_in_job(const app::RunRequest& request,
   job.resources = site.resources;
   const std::string id = workspace.desk(site).scheduler().submit(job, workspace.stop());
   workspace.observer().note("job " + id + " of '" + site.name + "' makes everything ready");
-  const auto failed = app::unprepared(file);
+  const auto failed = planning::unprepared(file);
   const AwaitedJob awaited = await_file({file, failed}, id, site, longest_wait, false, workspace);
   const std::string place = "job " + id + " of '" + site.name + "': ";
   std::error_code code;
-  if (std::filesystem::exists(file, code)) return app::read_prepared(file, request);
-  if (std::filesystem::exists(failed, code)) throw app::read_unprepared(file, place);
+  if (std::filesystem::exists(file, code)) return planning::read_prepared(file, request);
+  if (std::filesystem::exists(failed, code)) throw planning::read_unprepared(file, place);
   const std::string fate = awaited.has_ended ? "it has ended" : cancel_job(id, site, workspace);
   if (!awaited.has_ended || workspace.stop().stop_requested())
     throw base::Error(base::ErrorKind::interrupted, place + "nothing is ready; " + fate);
   throw base::Error(base::ErrorKind::environment,
                     place + "ended (" + awaited.view.state +
-                        ") and nothing is ready: " + app::last_words(job.log),
+                        ") and nothing is ready: " + home::last_words(job.log),
                     "'sabath doctor --site " + site.name + "' checks what its nodes see");
 }
 
 }  // namespace
 
-app::PreparedRecipe make_ready(const app::RunRequest& request,
-                               const std::vector<spec::StudyPoint>& points,
-                               const std::string& site,
-                               const std::vector<std::string>& arguments,
-                               Workspace& workspace) {
+planning::PreparedRecipe make_ready(const planning::RunRequest& request,
+                                    const std::vector<spec::StudyPoint>& points,
+                                    const std::string& site,
+                                    const std::vector<std::string>& arguments,
+                                    Workspace& workspace) {
   if (!site.empty()) {
     const spec::Site chosen = workspace.site(site);
     if (chosen.build_in_job) return make_ready_in_job(request, chosen, arguments, workspace);
   }
   return workspace.runner().preparer().prepare(
-      request, workspace.observer(), workspace.stop(), app::settings_of(points));
+      request, workspace.observer(), workspace.stop(), planning::settings_of(points));
 }
 
-int keep_prepared(const app::PreparedRecipe& prepared,
+int keep_prepared(const planning::PreparedRecipe& prepared,
                   const std::string& file,
                   Workspace& workspace) {
-  app::write_prepared(file, prepared);
+  planning::write_prepared(file, prepared);
   workspace.observer().note("ready; what is, is in " + file);
   return exit_done;
 }

@@ -2,15 +2,15 @@
 #include "exit_status.hpp"
 #include "run.hpp"
 
-#include <sabath/app/again_command.hpp>
-#include <sabath/app/expand_study.hpp>
-#include <sabath/app/perturbation.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/submit_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/batch/submit_runs.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/planning/again_command.hpp>
+#include <sabath/planning/expand_study.hpp>
+#include <sabath/planning/perturbation.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -22,7 +22,9 @@ using base::Error;
 using base::ErrorKind;
 
 /// "epochs=1,2,4": typed as the recipe says.
-void add_sweep(const app::RunRequest& request, const std::string& text, spec::ValueLists& lists) {
+void add_sweep(const planning::RunRequest& request,
+               const std::string& text,
+               spec::ValueLists& lists) {
   require_utf8("--sweep", text);
   const std::string place = "--sweep: '" + base::printable(text) + "' ";
   const auto sign = text.find('=');
@@ -43,7 +45,7 @@ void add_sweep(const app::RunRequest& request, const std::string& text, spec::Va
                   "values that are empty, or have a comma, can stand in a study of the recipe");
     }
     values.push_back(
-        app::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
+        planning::resolve_parameters(request.recipe, {{name, word}}, request.named).at(name));
   }
 }
 
@@ -66,11 +68,11 @@ const spec::Study& named_study(const spec::Recipe& recipe, const std::string& na
 
 /// What makes such a study again.
 std::string command_of(const RunOptions& options,
-                       const app::RunRequest& request,
-                       const app::Folders& folders) {
+                       const planning::RunRequest& request,
+                       const home::Folders& folders) {
   // A site's jobs get no variable of the session.
   std::vector<std::string> argv;
-  if (options.on.empty()) argv = app::session_words(request.knobs);
+  if (options.on.empty()) argv = planning::session_words(request.knobs);
   argv.emplace_back("sabath");
   for (const std::filesystem::path& catalog : folders.catalogs)
     argv.insert(argv.end(), {"--catalog", catalog.string()});
@@ -92,18 +94,18 @@ app::StudyTools tools_of(Workspace& workspace) {
   return {workspace.runner(), workspace.folders(), workspace.processes(), workspace.clock()};
 }
 
-int conduct(const app::StudyFiles& files,
+int conduct(const home::StudyFiles& files,
             const spec::StudyPlan& plan,
-            const app::PreparedRecipe& prepared,
+            const planning::PreparedRecipe& prepared,
             const app::Resumption& resumption,
             Workspace& workspace) {
-  const app::StudyOutcome outcome = app::run_study(files,
-                                                   plan,
-                                                   prepared,
-                                                   resumption,
-                                                   tools_of(workspace),
-                                                   workspace.observer(),
-                                                   workspace.stop());
+  const analysis::StudyOutcome outcome = app::run_study(files,
+                                                        plan,
+                                                        prepared,
+                                                        resumption,
+                                                        tools_of(workspace),
+                                                        workspace.observer(),
+                                                        workspace.stop());
   workspace.index_runs();
   workspace.answer(study_answer(outcome, workspace.options().json));
   return study_status(outcome);
@@ -126,7 +128,8 @@ void suggest_jobs(const RunOptions& options,
 
 }  // namespace
 
-std::vector<std::string> arguments_of(const RunOptions& options, const app::RunRequest& request) {
+std::vector<std::string> arguments_of(const RunOptions& options,
+                                      const planning::RunRequest& request) {
   std::vector<std::string> argv{"run", request.named};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) argv.insert(argv.end(), {option, value});
@@ -151,7 +154,8 @@ bool asks_for_study(const RunOptions& options) {
          !options.perturb.empty() || options.repeat.value_or(1) > 1;
 }
 
-std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::RunRequest& request) {
+std::vector<spec::StudyPoint> points_of(const RunOptions& options,
+                                        const planning::RunRequest& request) {
   spec::Study study;
   if (!options.study.empty()) study = named_study(request.recipe, options.study);
   if (options.zip && options.sweep.size() < 2) {
@@ -168,16 +172,17 @@ std::vector<spec::StudyPoint> points_of(const RunOptions& options, const app::Ru
   }
   if (options.seed) study.seeds.clear();
   if (!options.perturb.empty()) {
-    const std::string name = app::perturbation_parameter(options.perturb);
+    const std::string name = planning::perturbation_parameter(options.perturb);
     if (study.matrix.contains(name) || study.zip.contains(name)) {
       throw Error(ErrorKind::usage,
                   "--perturb: the study or --sweep has values of " + name + " already");
     }
-    study.matrix.merge(app::perturbed_runs(request, options.perturb, options.repeat.value_or(1)));
+    study.matrix.merge(
+        planning::perturbed_runs(request, options.perturb, options.repeat.value_or(1)));
   } else if (options.repeat) {
     study.repeat = *options.repeat;
   }
-  return app::expand_study(request.recipe, study, request.set, options.seed);
+  return planning::expand_study(request.recipe, study, request.set, options.seed);
 }
 
 int jobs_of(const RunOptions& options) {
@@ -198,7 +203,7 @@ namespace {
 
 /// What is to be run, without what is made ready for it.
 spec::StudyPlan new_plan(const RunOptions& options,
-                         const app::RunRequest& request,
+                         const planning::RunRequest& request,
                          const std::vector<spec::StudyPoint>& points,
                          Workspace& workspace) {
   spec::StudyPlan plan;
@@ -225,12 +230,12 @@ spec::StudyPlan new_plan(const RunOptions& options,
 }
 
 /// Its files; `plan` gets its id.
-app::StudyFiles begin_study(const std::string& name,
-                            const app::PreparedRecipe& prepared,
-                            spec::StudyPlan& plan,
-                            Workspace& workspace) {
+home::StudyFiles begin_study(const std::string& name,
+                             const planning::PreparedRecipe& prepared,
+                             spec::StudyPlan& plan,
+                             Workspace& workspace) {
   plan.variant = prepared.request.variant;
-  app::StudyFiles files = app::make_study(
+  home::StudyFiles files = home::make_study(
       workspace.folders().studies(), plan.recipe_name + "-" + name, plan, workspace.clock());
   workspace.observer().note("study " + plan.study_id + ": " + std::to_string(plan.points.size()) +
                             " run(s)");
@@ -240,16 +245,16 @@ app::StudyFiles begin_study(const std::string& name,
 }  // namespace
 
 int run_new_study(const RunOptions& options,
-                  const app::RunRequest& request,
+                  const planning::RunRequest& request,
                   const std::vector<spec::StudyPoint>& points,
                   Workspace& workspace) {
   check_jobs(options, request, points, workspace);
   spec::StudyPlan plan = new_plan(options, request, points, workspace);
-  const app::PreparedRecipe prepared =
+  const planning::PreparedRecipe prepared =
       make_ready(request, points, options.on, arguments_of(options, request), workspace);
   if (!options.prepare.empty()) return keep_prepared(prepared, options.prepare, workspace);
   const std::string name = options.study.empty() ? "study" : options.study;
-  const app::StudyFiles files = begin_study(name, prepared, plan, workspace);
+  const home::StudyFiles files = begin_study(name, prepared, plan, workspace);
   if (options.perturb.empty()) note_power(request, points, workspace);
   if (plan.site) return conduct_at_site(files, plan, prepared, options, workspace);
   suggest_jobs(options, request.recipe, points.size(), workspace);
@@ -257,30 +262,30 @@ int run_new_study(const RunOptions& options,
 }
 
 CarriedOut carry_out(const RunOptions& options,
-                     const app::RunRequest& request,
+                     const planning::RunRequest& request,
                      const std::string& name,
                      Workspace& workspace) {
   const std::vector<spec::StudyPoint> points = points_of(options, request);
   check_jobs(options, request, points, workspace);
   spec::StudyPlan plan = new_plan(options, request, points, workspace);
-  const app::PreparedRecipe prepared =
+  const planning::PreparedRecipe prepared =
       make_ready(request, points, options.on, arguments_of(options, request), workspace);
-  const app::StudyFiles files = begin_study(name, prepared, plan, workspace);
+  const home::StudyFiles files = begin_study(name, prepared, plan, workspace);
   if (plan.site) {
     const bool over = hand_in_and_follow(files, plan, prepared, options, workspace);
-    return {app::look_at_study(files, workspace.folders()), over};
+    return {analysis::look_at_study(files, workspace.folders()), over};
   }
-  app::StudyOutcome outcome = app::run_study(
+  analysis::StudyOutcome outcome = app::run_study(
       files, plan, prepared, {}, tools_of(workspace), workspace.observer(), workspace.stop());
   workspace.index_runs();
   return {std::move(outcome), !workspace.stop().stop_requested()};
 }
 
 int resume_study(const RunOptions& options, Workspace& workspace) {
-  const app::StudyFiles files = app::find_study(workspace.folders().studies(), options.resume);
+  const home::StudyFiles files = home::find_study(workspace.folders().studies(), options.resume);
   spec::StudyPlan plan = files.read_plan();
   if (!options.jobs.empty()) plan.jobs = jobs_of(options);
-  app::RunRequest request;
+  planning::RunRequest request;
   request.recipe = workspace.documents().recipe(plan.recipe);
   if (request.recipe.digest() != plan.recipe_digest) {
     throw Error(ErrorKind::usage,
@@ -299,15 +304,15 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   if (plan.site) {
     workspace.use_site(*plan.site);
     const spec::Site site = workspace.site(*plan.site);
-    app::jobs_for(request,
-                  plan.points,
-                  plan.pack.value_or(1),
-                  site,
-                  workspace.sites().scheduler(site.scheduler));
+    batch::jobs_for(request,
+                    plan.points,
+                    plan.pack.value_or(1),
+                    site,
+                    workspace.sites().scheduler(site.scheduler));
   } else {
     app::runs_at_a_time(request.recipe, plan.jobs, tools_of(workspace));
   }
-  const app::PreparedRecipe prepared =
+  const planning::PreparedRecipe prepared =
       make_ready(request,
                  plan.points,
                  options.prepare.empty() ? plan.site.value_or("") : "",  // else this is that job
@@ -318,9 +323,9 @@ int resume_study(const RunOptions& options, Workspace& workspace) {
   return conduct(files, plan, prepared, {options.retry, options.take_over}, workspace);
 }
 
-int study_status(const app::StudyOutcome& outcome) {
+int study_status(const analysis::StudyOutcome& outcome) {
   int status = exit_done;
-  for (const app::PointOutcome& point : outcome.points) {
+  for (const analysis::PointOutcome& point : outcome.points) {
     // Fewer runs than were asked for are no success, whatever the others say.
     status = std::max<int>(status, point.run ? exit_status(point.run->state) : exit_interrupted);
   }

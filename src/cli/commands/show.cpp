@@ -5,16 +5,16 @@
 #include "watching.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/collect_run.hpp>
-#include <sabath/app/run_accounting.hpp>
-#include <sabath/app/run_files.hpp>
+#include <sabath/analysis/whole_values.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/whole_values.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/batch/run_accounting.hpp>
+#include <sabath/execution/collect_run.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/script_recipe.hpp>
 
@@ -213,7 +213,7 @@ std::size_t answer_columns() {
 }
 
 /// What the scheduler that executed a run accounts for it.
-std::string accounting_text(const std::optional<app::RunAccounting>& accounting) {
+std::string accounting_text(const std::optional<batch::RunAccounting>& accounting) {
   if (!accounting) return "";
   const launch::JobUse& use = accounting->use;
   std::string text = accounting->scheduler + " job " + accounting->job;
@@ -225,7 +225,7 @@ std::string accounting_text(const std::optional<app::RunAccounting>& accounting)
 
 /// Of the metrics that have a course. What cannot be read is not drawn: `compare` tells it. Neither
 /// is what would take longer to read than anybody wants to wait.
-std::map<std::string, report::Course> courses_of(const app::CurrentRecord& current) {
+std::map<std::string, report::Course> courses_of(const execution::CurrentRecord& current) {
   constexpr std::uint64_t most_points = 2'000'000;
   std::map<std::string, report::Course> courses;
   std::uint64_t points = 0;
@@ -249,9 +249,10 @@ std::map<std::string, report::Course> courses_of(const app::CurrentRecord& curre
 }
 
 /// A run whose series is damaged is shown all the same.
-spec::WholeSummaries whole_values(const app::CurrentRecord& current, std::string& unreadable) {
+spec::WholeSummaries whole_values(const execution::CurrentRecord& current,
+                                  std::string& unreadable) {
   try {
-    return app::whole_values_of(current);
+    return analysis::whole_values_of(current);
   } catch (const base::Error& error) {
     unreadable = error.what();
     return {};
@@ -271,12 +272,12 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
   catalog::RunRow row = workspace.one_run(options.name);
   const bool has_job = !row.batch.empty() && !spec::is_final(row.state);
   if (has_job) look_at_job(row, workspace);
-  const app::RunFiles files(row.directory);
-  if (const auto current = app::read_current(files)) {
-    app::keep_accounting({{row.id, row.directory, row.batch, row.study, row.state, row.message}},
-                         desk_of(workspace),
-                         workspace.observer(),
-                         workspace.stop());
+  const home::RunFiles files(row.directory);
+  if (const auto current = execution::read_current(files)) {
+    batch::keep_accounting({{row.id, row.directory, row.batch, row.study, row.state, row.message}},
+                           desk_of(workspace),
+                           workspace.observer(),
+                           workspace.stop());
     std::string collection;
     if (current->collection > 0) {
       collection = std::to_string(current->collection) + ", made " + current->collected_at +
@@ -295,7 +296,7 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
                                    report::letters_of_locale(),
                                    whole}) +
                   line("collection", collection) +
-                  line("scheduler", accounting_text(app::read_accounting(row.directory))) +
+                  line("scheduler", accounting_text(batch::read_accounting(row.directory))) +
                   line("folder", row.directory));
     return exit_done;
   }
@@ -315,11 +316,11 @@ int show_run(const ShowOptions& options, Workspace& workspace) {
 
 /// A study by its whole id: no recipe, asset or run is called so.
 bool show_study(const std::string& name, Workspace& workspace) {
-  const auto ids = app::study_ids(workspace.folders().studies());
+  const auto ids = home::study_ids(workspace.folders().studies());
   if (std::find(ids.begin(), ids.end(), name) == ids.end()) return false;
-  const app::StudyFiles files(workspace.folders().studies() / name);
+  const home::StudyFiles files(workspace.folders().studies() / name);
   workspace.answer(
-      study_answer(app::look_at_study(files, workspace.folders()), workspace.options().json));
+      study_answer(analysis::look_at_study(files, workspace.folders()), workspace.options().json));
   return true;
 }
 

@@ -3,10 +3,10 @@
 #include "exit_status.hpp"
 #include "workspace.hpp"
 
-#include <sabath/app/keep_cache.hpp>
-#include <sabath/app/run_files.hpp>
+#include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -54,17 +54,17 @@ void add_link(std::vector<Check>& checks,
               const std::string& what,
               const cache::SourceRecord& link,
               bool full) {
-  const std::string problem = app::link_problem(link, full);
+  const std::string problem = assets::link_problem(link, full);
   if (problem.empty()) {
     checks.push_back({what, "ok", "is linked to " + link.path + ", " + link.digest.text(), {}});
   } else {
-    checks.push_back({what, "bad", link.path + ": " + problem, std::string(app::link_remedy)});
+    checks.push_back({what, "bad", link.path + ": " + problem, std::string(assets::link_remedy)});
   }
 }
 
 void verify_run(const std::string& name, std::vector<Check>& checks, Workspace& workspace) {
   const catalog::RunRow row = workspace.one_run(name);
-  const app::RunFiles files(row.directory);
+  const home::RunFiles files(row.directory);
   const auto record = files.read_record();
   if (!record) throw base::Error(base::ErrorKind::not_found, row.id + ": the run has no record");
   for (const spec::OutputRecord& output : record->outputs) {
@@ -93,16 +93,16 @@ void verify_stored(const std::string& name,
                    bool full,
                    std::vector<Check>& checks,
                    Workspace& workspace) {
-  const auto link = app::link_of_url(name, workspace.cache());
+  const auto link = assets::link_of_url(name, workspace.cache());
   if (link && !workspace.cache().find(link->digest)) {
-    return add_link(checks, app::displayed_name(name), *link, full);
+    return add_link(checks, assets::displayed_name(name), *link, full);
   }
   const auto inventory = workspace.keeping().inventory(workspace.observer(), workspace.stop());
   for (const base::Digest& digest :
-       app::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
+       assets::digests_called(name, workspace.documents(), workspace.cache(), inventory)) {
     const cache::VerifyReport report =
         workspace.cache().verify_one(digest, full, workspace.observer(), workspace.stop());
-    add_part(checks, app::displayed_name(name), report, "'sabath cache repair' brings it back");
+    add_part(checks, assets::displayed_name(name), report, "'sabath cache repair' brings it back");
   }
 }
 
@@ -110,7 +110,7 @@ void verify_asset(const spec::Asset& asset,
                   bool full,
                   std::vector<Check>& checks,
                   Workspace& workspace) {
-  for (const app::AssetPart& part : app::parts_of(asset, workspace.cache())) {
+  for (const assets::AssetPart& part : assets::parts_of(asset, workspace.cache())) {
     const std::string what = asset.name + (part.path.empty() ? "" : ": " + part.path);
     cache::VerifyReport report;
     if (part.digest) {
@@ -148,7 +148,7 @@ int run_verify(const VerifyOptions& options, Workspace& workspace) {
     }
   }
   for (const std::string& name : options.names) {
-    if (app::is_url(name) || base::parse_digest(name)) {
+    if (assets::is_url(name) || base::parse_digest(name)) {
       verify_stored(name, options.full, checks, workspace);
     } else if (names_a_run(name)) {
       verify_run(name, checks, workspace);

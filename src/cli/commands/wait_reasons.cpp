@@ -10,7 +10,7 @@
 namespace sabath::cli {
 namespace {
 
-using Waiting = std::map<std::string, std::vector<const app::WatchedRun*>>;
+using Waiting = std::map<std::string, std::vector<const batch::WatchedRun*>>;
 
 /// A scheduler may have a text of its own for each job.
 constexpr std::size_t most_reasons = 3;
@@ -55,7 +55,7 @@ std::string reasons_text(const Waiting& waiting) {
 std::string cancel_command(const Waiting& waiting) {
   std::set<std::string> names;
   for (const auto& [reason, runs] : waiting) {
-    for (const app::WatchedRun* run : runs)
+    for (const batch::WatchedRun* run : runs)
       names.insert(run->study.empty() ? run->run_id : run->study);
   }
   std::string command = "sabath cancel";
@@ -66,10 +66,10 @@ std::string cancel_command(const Waiting& waiting) {
 
 }  // namespace
 
-void WaitReasons::tell(const std::vector<app::WatchedRun>& runs) {
+void WaitReasons::tell(const std::vector<batch::WatchedRun>& runs) {
   Waiting waiting;
   std::map<std::string, Waiting> stuck;
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     if (!run.goes_on() || run.waits_for.empty()) continue;
     Waiting& its = run.is_stuck ? stuck[kind_of(run.waits_for)] : waiting;
     its[run.waits_for].push_back(&run);

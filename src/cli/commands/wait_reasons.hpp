@@ -2,8 +2,8 @@
 
 #include "workspace.hpp"
 
-#include <sabath/app/run_watch.hpp>
 #include <sabath/base/clock.hpp>
+#include <sabath/batch/run_watch.hpp>
 
 #include <optional>
 #include <set>
@@ -18,7 +18,7 @@ class WaitReasons {
  public:
   explicit WaitReasons(Workspace& workspace) : workspace_(workspace) {}
 
-  void tell(const std::vector<app::WatchedRun>& runs);
+  void tell(const std::vector<batch::WatchedRun>& runs);
 
  private:
   Workspace& workspace_;

@@ -4,12 +4,12 @@
 #include "selected_runs.hpp"
 #include "wait_reasons.hpp"
 
-#include <sabath/app/run_accounting.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/study_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/text_table.hpp>
+#include <sabath/batch/run_accounting.hpp>
+#include <sabath/home/study_files.hpp>
 
 #include <algorithm>
 #include <map>
@@ -25,14 +25,14 @@ constexpr std::size_t most_rows = 20;
 /// Between two looks at what the desk knows of a job that a person waits for.
 constexpr std::chrono::nanoseconds between_looks = std::chrono::seconds(1);
 
-app::WatchedRun watched(const catalog::RunRow& row) {
+batch::WatchedRun watched(const catalog::RunRow& row) {
   return {row.id, row.directory, row.batch, row.study, row.state, row.message};
 }
 
 /// Is it the id of a study, or the beginning of one that is no run's?
 bool names_a_study(const std::string& word, Workspace& workspace) {
   if (word.starts_with('@') || word.find('=') != std::string::npos) return false;
-  const auto ids = app::study_ids(workspace.folders().studies());
+  const auto ids = home::study_ids(workspace.folders().studies());
   return std::any_of(
       ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(word); });
 }
@@ -41,9 +41,9 @@ bool names_a_study(const std::string& word, Workspace& workspace) {
 std::vector<catalog::RunRow> rows_to_watch(const std::string& selection,
                                            std::vector<catalog::RunRow> rows,
                                            Workspace& workspace) {
-  app::NamedRuns named;
+  analysis::NamedRuns named;
   named.add_selection(selection, rows);
-  const auto reasons = app::why_not_counted(rows, named, workspace.catalog());
+  const auto reasons = analysis::why_not_counted(rows, named, workspace.catalog());
   std::vector<catalog::RunRow> wanted;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (reasons[i] != "retried") wanted.push_back(std::move(rows[i]));
@@ -51,48 +51,48 @@ std::vector<catalog::RunRow> rows_to_watch(const std::string& selection,
   return wanted;
 }
 
-std::vector<catalog::RunRow> rows_of_study(const app::StudyFiles& files, Workspace& workspace) {
+std::vector<catalog::RunRow> rows_of_study(const home::StudyFiles& files, Workspace& workspace) {
   const std::string selection = "study=" + files.directory().filename().string();
   return rows_to_watch(
       selection, workspace.catalog().select(selection, workspace.clock().now()), workspace);
 }
 
 bool has_driver(const std::string& study, Workspace& workspace) {
-  return app::StudyFiles(workspace.folders().studies() / study).is_in_other_hands();
+  return home::StudyFiles(workspace.folders().studies() / study).is_in_other_hands();
 }
 
 /// In this order: what a process that is gone has begun is counted.
 void look_at(WatchedStudy& study, Workspace& workspace) {
   study.is_driven = has_driver(study.id, workspace);
-  study.begun = app::points_with_run(app::StudyFiles(workspace.folders().studies() / study.id),
-                                     workspace.folders());
+  study.begun = analysis::points_with_run(
+      home::StudyFiles(workspace.folders().studies() / study.id), workspace.folders());
 }
 
 /// Their ids.
 std::set<std::string> named_studies(const std::vector<std::string>& words,
-                                    const std::vector<app::WatchedRun>& runs,
+                                    const std::vector<batch::WatchedRun>& runs,
                                     Workspace& workspace) {
   const std::filesystem::path folder = workspace.folders().studies();
-  const std::vector<std::string> ids = app::study_ids(folder);
+  const std::vector<std::string> ids = home::study_ids(folder);
   std::set<std::string> named;
   for (const std::string& word : words) {
     constexpr std::string_view term = "study=";
     const std::string id = word.starts_with(term) ? word.substr(term.size()) : "";
     if (std::find(ids.begin(), ids.end(), id) != ids.end()) named.insert(id);
     if (names_a_study(word, workspace))
-      named.insert(app::find_study(folder, word).directory().filename().string());
+      named.insert(home::find_study(folder, word).directory().filename().string());
   }
   if (!words.empty()) return named;
   for (const std::string& id : ids) {
     const bool has_run = std::any_of(
-        runs.begin(), runs.end(), [&](const app::WatchedRun& run) { return run.study == id; });
+        runs.begin(), runs.end(), [&](const batch::WatchedRun& run) { return run.study == id; });
     if (has_run || has_driver(id, workspace)) named.insert(id);
   }
   return named;
 }
 
 /// Takes in the runs that driven studies have begun since. True while one of them is driven.
-bool renew(app::RunWatch& watch, WatchedStudies& studies, Workspace& workspace) {
+bool renew(batch::RunWatch& watch, WatchedStudies& studies, Workspace& workspace) {
   bool has_news = false;
   bool goes_on = false;
   for (WatchedStudy& study : studies) {
@@ -130,7 +130,7 @@ std::vector<catalog::RunRow> rows_of(const std::string& word, Workspace& workspa
     tell_of_running(word, rows, workspace);
     return rows;
   }
-  return rows_of_study(app::find_study(workspace.folders().studies(), word), workspace);
+  return rows_of_study(home::find_study(workspace.folders().studies(), word), workspace);
 }
 
 /// Ctrl-C is not to wait for the next look.
@@ -174,15 +174,15 @@ std::vector<RunState> in_order() {
           RunState::planned};
 }
 
-std::string detail_of(const app::WatchedRun& run) {
+std::string detail_of(const batch::WatchedRun& run) {
   const std::string text = base::printable(run.detail);
   return run.is_stuck ? text + ", which as a rule does not pass by itself" : text;
 }
 
 /// What most of those that are planned wait for.
-std::string usual_reason(const std::vector<app::WatchedRun>& runs) {
+std::string usual_reason(const std::vector<batch::WatchedRun>& runs) {
   std::map<std::string, std::size_t> reasons;
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     if (run.state == RunState::planned && !run.detail.empty()) ++reasons[detail_of(run)];
   }
   const auto most =
@@ -192,11 +192,11 @@ std::string usual_reason(const std::vector<app::WatchedRun>& runs) {
   return most == reasons.end() ? "" : most->first;
 }
 
-std::string rows_text(const std::vector<app::WatchedRun>& runs, bool every) {
+std::string rows_text(const std::vector<batch::WatchedRun>& runs, bool every) {
   base::TextTable table({{"run", Align::left}, {"state", Align::left}, {"", Align::left}});
   std::size_t rows = 0;
   std::size_t left = 0;
-  const auto add = [&](const app::WatchedRun& run) {
+  const auto add = [&](const batch::WatchedRun& run) {
     if (!every && rows >= most_rows) {
       ++left;
       return;
@@ -205,13 +205,13 @@ std::string rows_text(const std::vector<app::WatchedRun>& runs, bool every) {
     table.add({run.run_id, std::string(spec::to_string(run.state)), detail_of(run)});
   };
   const std::string usual = usual_reason(runs);
-  const auto stands_out = [&](const app::WatchedRun& run) {
+  const auto stands_out = [&](const batch::WatchedRun& run) {
     return !every && run.is_stuck && detail_of(run) != usual;
   };
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     if (stands_out(run)) add(run);
   }
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     const bool odd = run.state != RunState::ok && run.state != RunState::planned;
     const bool is_shown = every || odd || runs.size() == 1;
     if (is_shown && !stands_out(run)) add(run);
@@ -222,9 +222,9 @@ std::string rows_text(const std::vector<app::WatchedRun>& runs, bool every) {
 
 }  // namespace
 
-std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
-                                           Workspace& workspace) {
-  std::vector<app::WatchedRun> runs;
+std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
+                                             Workspace& workspace) {
+  std::vector<batch::WatchedRun> runs;
   std::set<std::string> known;
   const auto add = [&](const std::vector<catalog::RunRow>& rows) {
     for (const catalog::RunRow& row : rows) {
@@ -241,12 +241,12 @@ std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words
 }
 
 WatchedStudies studies_to_watch(const std::vector<std::string>& words,
-                                const std::vector<app::WatchedRun>& runs,
+                                const std::vector<batch::WatchedRun>& runs,
                                 Workspace& workspace) {
   WatchedStudies studies;
   for (const std::string& id : named_studies(words, runs, workspace)) {
     try {
-      const app::StudyFiles files(workspace.folders().studies() / id);
+      const home::StudyFiles files(workspace.folders().studies() / id);
       WatchedStudy study{id, files.read_plan().points.size(), 0, false};
       look_at(study, workspace);
       studies.push_back(std::move(study));
@@ -257,64 +257,65 @@ WatchedStudies studies_to_watch(const std::vector<std::string>& words,
   return studies;
 }
 
-std::size_t not_run(const WatchedStudy& study, const std::vector<app::WatchedRun>& runs) {
+std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs) {
   const auto begun = static_cast<std::size_t>(std::count_if(
       runs.begin(), runs.end(), [&](const auto& run) { return run.study == study.id; }));
   return study.points > begun ? study.points - begun : 0;
 }
 
-std::vector<app::WatchedRun> with_whole_studies(const std::vector<app::WatchedRun>& runs,
-                                                const WatchedStudies& studies,
-                                                Workspace& workspace) {
+std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::WatchedRun>& runs,
+                                                  const WatchedStudies& studies,
+                                                  Workspace& workspace) {
   if (studies.empty()) return runs;
   workspace.refresh_catalog();
   std::set<std::string> ids;
-  std::vector<app::WatchedRun> all;
+  std::vector<batch::WatchedRun> all;
   for (const WatchedStudy& study : studies) {
     ids.insert(study.id);
-    const app::StudyFiles files(workspace.folders().studies() / study.id);
+    const home::StudyFiles files(workspace.folders().studies() / study.id);
     for (const catalog::RunRow& row : rows_of_study(files, workspace))
       all.push_back(watched(row));
   }
-  for (const app::WatchedRun& run : runs) {
+  for (const batch::WatchedRun& run : runs) {
     if (!ids.contains(run.study)) all.push_back(run);
   }
   return all;
 }
 
-std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace) {
-  return std::make_unique<app::RunWatch>(std::move(runs), desk_of(workspace), workspace.clock());
+std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Workspace& workspace) {
+  return std::make_unique<batch::RunWatch>(std::move(runs), desk_of(workspace), workspace.clock());
 }
 
-void keep_seen(const app::RunWatch& watch, Workspace& workspace) {
+void keep_seen(const batch::RunWatch& watch, Workspace& workspace) {
   workspace.refresh_catalog();
   catalog::Catalog& catalog = workspace.catalog();
   catalog::Catalog::Transaction transaction(catalog);
-  for (const app::WatchedRun& run : watch.runs()) {
+  for (const batch::WatchedRun& run : watch.runs()) {
     if (run.batch.empty() || spec::is_final(run.state)) continue;
     catalog.put_seen(run.run_id, run.state, run.detail);
   }
   transaction.commit();
-  app::keep_accounting(watch.runs(), desk_of(workspace), workspace.observer(), workspace.stop());
+  batch::keep_accounting(watch.runs(), desk_of(workspace), workspace.observer(), workspace.stop());
 }
 
-app::RunWatch::DeskOf desk_of(Workspace& workspace) {
-  return
-      [&workspace](const spec::Site& site) -> app::SchedulerDesk& { return workspace.desk(site); };
+batch::RunWatch::DeskOf desk_of(Workspace& workspace) {
+  return [&workspace](const spec::Site& site) -> batch::SchedulerDesk& {
+    return workspace.desk(site);
+  };
 }
 
-app::SchedulerOf scheduler_of(Workspace& workspace) {
+batch::SchedulerOf scheduler_of(Workspace& workspace) {
   return [&workspace](const spec::Site& site) -> launch::Scheduler& {
     return workspace.desk(site).scheduler();
   };
 }
 
-WaitEnd wait_for(app::RunWatch& watch,
+WaitEnd wait_for(batch::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
                  Workspace& workspace,
                  WatchedStudies* studies) {
   const base::SteadyTime begin = workspace.clock().steady();
-  std::chrono::nanoseconds pause = app::first_watch;
+  std::chrono::nanoseconds pause = batch::first_watch;
   WaitReasons reasons(workspace);
   std::set<std::string> told;
   std::size_t counted_at = most_rows + 1;
@@ -322,8 +323,8 @@ WaitEnd wait_for(app::RunWatch& watch,
     const std::size_t all = watch.runs().size();
     const std::string task = "waiting for " + std::to_string(all) + " run(s)";
     workspace.observer().progress({task, all - watch.going_on(), all, false, finished});
-    std::vector<const app::WatchedRun*> news;
-    for (const app::WatchedRun& run : watch.runs()) {
+    std::vector<const batch::WatchedRun*> news;
+    for (const batch::WatchedRun& run : watch.runs()) {
       if (run.goes_on() || run.state == RunState::ok || !told.insert(run.run_id).second) continue;
       news.push_back(&run);
     }
@@ -334,7 +335,7 @@ WaitEnd wait_for(app::RunWatch& watch,
       workspace.observer().note(counts_line(watch.runs()));
       return;
     }
-    for (const app::WatchedRun* run : news)
+    for (const batch::WatchedRun* run : news)
       workspace.observer().note("run " + run->run_id + ": " +
                                 std::string(spec::to_string(run->state)) + ": " + run->detail);
   };
@@ -353,7 +354,7 @@ WaitEnd wait_for(app::RunWatch& watch,
     reasons.tell(watch.runs());
     if (workspace.stop().stop_requested()) return WaitEnd::stopped;
     if (limit && workspace.clock().steady() - begin >= *limit) return WaitEnd::timed_out;
-    pause = changed ? app::first_watch : app::longer_watch(pause);
+    pause = changed ? batch::first_watch : batch::longer_watch(pause);
     if (limit) pause = std::min(pause, begin + *limit - workspace.clock().steady());
     sleep_unless_stopped(pause, workspace);
   }
@@ -385,7 +386,7 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
       asked = now;
       view = view_of(job, site, workspace).value_or(view);
       const bool is_end = is_over(view) || (leaves_stuck && view.phase == spec::JobPhase::pending &&
-                                            app::is_stuck(scheduler, view.text()));
+                                            batch::is_stuck(scheduler, view.text()));
       if (!is_end) ended.reset();
       if (is_end && !ended) ended = now;
       tell(false);
@@ -430,18 +431,18 @@ std::string counts_line(const std::map<RunState, std::size_t>& counts,
   return text;
 }
 
-std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t left) {
+std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t left) {
   std::map<RunState, std::size_t> counts;
-  for (const app::WatchedRun& run : runs)
+  for (const batch::WatchedRun& run : runs)
     ++counts[run.state];
   return counts_line(counts, usual_reason(runs), left);
 }
 
-std::string watch_text(const std::vector<app::WatchedRun>& runs,
+std::string watch_text(const std::vector<batch::WatchedRun>& runs,
                        bool every,
                        const WatchedStudies& whole) {
-  std::map<std::string, std::vector<app::WatchedRun>> studies;
-  for (const app::WatchedRun& run : runs)
+  std::map<std::string, std::vector<batch::WatchedRun>> studies;
+  for (const batch::WatchedRun& run : runs)
     studies[run.study].push_back(run);
   for (const WatchedStudy& study : whole)
     studies[study.id];
@@ -466,11 +467,11 @@ std::string watch_text(const std::vector<app::WatchedRun>& runs,
   return text;
 }
 
-int watch_status(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies) {
+int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies) {
   const bool is_short = std::any_of(
       studies.begin(), studies.end(), [&](const auto& study) { return not_run(study, runs) > 0; });
   int status = is_short ? exit_interrupted : exit_done;
-  for (const app::WatchedRun& run : runs)
+  for (const batch::WatchedRun& run : runs)
     status = std::max<int>(status, exit_status(run.state));
   return status;
 }

@@ -2,8 +2,8 @@
 
 #include "workspace.hpp"
 
-#include <sabath/app/cancel_runs.hpp>
-#include <sabath/app/run_watch.hpp>
+#include <sabath/batch/cancel_runs.hpp>
+#include <sabath/batch/run_watch.hpp>
 #include <sabath/catalog/catalog.hpp>
 
 #include <chrono>
@@ -18,8 +18,8 @@ namespace sabath::cli {
 
 /// The runs that words name: studies by their id or its beginning, and selections. No words: all
 /// that are not over. Throws Error{not_found|usage}.
-std::vector<app::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
-                                           Workspace& workspace);
+std::vector<batch::WatchedRun> runs_to_watch(const std::vector<std::string>& words,
+                                             Workspace& workspace);
 
 /// A study of which all runs are looked at.
 struct WatchedStudy {
@@ -33,31 +33,31 @@ using WatchedStudies = std::vector<WatchedStudy>;
 /// The studies that words name. No words: those that another process drives, and those of `runs`.
 /// One that cannot be read is a warning.
 WatchedStudies studies_to_watch(const std::vector<std::string>& words,
-                                const std::vector<app::WatchedRun>& runs,
+                                const std::vector<batch::WatchedRun>& runs,
                                 Workspace& workspace);
 
 /// How many points of the study have none of `runs`.
-std::size_t not_run(const WatchedStudy& study, const std::vector<app::WatchedRun>& runs);
+std::size_t not_run(const WatchedStudy& study, const std::vector<batch::WatchedRun>& runs);
 
 /// `runs` of no such study, and all runs of these studies.
-std::vector<app::WatchedRun> with_whole_studies(const std::vector<app::WatchedRun>& runs,
-                                                const WatchedStudies& studies,
-                                                Workspace& workspace);
+std::vector<batch::WatchedRun> with_whole_studies(const std::vector<batch::WatchedRun>& runs,
+                                                  const WatchedStudies& studies,
+                                                  Workspace& workspace);
 
-std::unique_ptr<app::RunWatch> watch(std::vector<app::WatchedRun> runs, Workspace& workspace);
+std::unique_ptr<batch::RunWatch> watch(std::vector<batch::WatchedRun> runs, Workspace& workspace);
 
-app::SchedulerOf scheduler_of(Workspace& workspace);
-app::RunWatch::DeskOf desk_of(Workspace& workspace);
+batch::SchedulerOf scheduler_of(Workspace& workspace);
+batch::RunWatch::DeskOf desk_of(Workspace& workspace);
 
 /// Puts what was seen into the catalog, and beside the records what schedulers account for runs
 /// that are over.
-void keep_seen(const app::RunWatch& watch, Workspace& workspace);
+void keep_seen(const batch::RunWatch& watch, Workspace& workspace);
 
 enum class WaitEnd { over, timed_out, stopped };
 
 /// Waits until none of the runs goes on, or the time or the user ends it; the runs go on then. Of
 /// `studies` it waits for the runs, too, that their processes have still to start.
-WaitEnd wait_for(app::RunWatch& watch,
+WaitEnd wait_for(batch::RunWatch& watch,
                  std::optional<std::chrono::nanoseconds> limit,
                  Workspace& workspace,
                  WatchedStudies* studies = nullptr);
@@ -82,21 +82,21 @@ AwaitedJob await_file(const std::vector<std::filesystem::path>& files,
 std::string cancel_job(const std::string& job, const spec::Site& site, Workspace& workspace);
 
 /// "20 runs: 3 ok, 4 running, 12 planned (waits: PENDING (Resources)), 1 not run".
-std::string counts_line(const std::vector<app::WatchedRun>& runs, std::size_t left = 0);
+std::string counts_line(const std::vector<batch::WatchedRun>& runs, std::size_t left = 0);
 std::string counts_line(const std::map<spec::RunState, std::size_t>& counts,
                         const std::string& why_planned,
                         std::size_t left);
 /// The counts of each study and of the runs without one, and the runs that somebody should look at,
 /// those first that wait for what as a rule does not pass by itself; all runs with `every`.
-std::string watch_text(const std::vector<app::WatchedRun>& runs,
+std::string watch_text(const std::vector<batch::WatchedRun>& runs,
                        bool every,
                        const WatchedStudies& studies = {});
-std::string watch_json(const std::vector<app::WatchedRun>& runs,
+std::string watch_json(const std::vector<batch::WatchedRun>& runs,
                        const WatchedStudies& studies = {});
 
 /// The worst of the runs; as docs/commands/exit-status.md says of runs. Interrupted where a study
 /// has points that were not run.
-int watch_status(const std::vector<app::WatchedRun>& runs, const WatchedStudies& studies);
+int watch_status(const std::vector<batch::WatchedRun>& runs, const WatchedStudies& studies);
 
 /// How runs that go on are come back to.
 std::string come_back(const std::string& what);

@@ -2,11 +2,11 @@
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/app/batch_bundle.hpp>
-#include <sabath/app/travelling_program.hpp>
 #include <sabath/base/archive_writer.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
+#include <sabath/home/batch_bundle.hpp>
+#include <sabath/home/travelling_program.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,7 @@ TEST_CASE("bundle: an archive that is none is an error of integrity that names i
   base::write_archive(home / "content", base::list_tree(home / "content"), archive);
   fs::create_directories(home / "here");
   const base::Error error =
-      test::error_of([&] { app::open_bundle(archive, 0, home / "here", observer, {}); });
+      test::error_of([&] { home::open_bundle(archive, 0, home / "here", observer, {}); });
   CHECK(error.kind() == base::ErrorKind::integrity);
   CHECK(test::contains(error.what(), archive.string() + ": is no bundle of runs"));
 }
@@ -34,7 +34,7 @@ TEST_CASE("bundle: a program travels with its libraries but for those of the C l
   const fs::path folder = home / "jobs";
   fs::create_directory(folder);
   for (int tries = 0; tries < 2; ++tries)
-    CHECK(app::travelling_program("/opt/bin/sabath", folder) ==
+    CHECK(home::travelling_program("/opt/bin/sabath", folder) ==
           std::vector<fs::path>{"/opt/bin/sabath", folder / "sabath-lib"});
   CHECK(fs::is_regular_file(folder / "sabath-lib" / "libstdc++.so.6"));
   for (const auto& entry : fs::directory_iterator(folder / "sabath-lib")) {

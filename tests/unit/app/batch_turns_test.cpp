@@ -1,4 +1,4 @@
-#include "app/batch_turns.hpp"
+#include "batch/batch_turns.hpp"
 
 #include "support/errors.hpp"
 
@@ -28,7 +28,7 @@ spec::Site site(int at_once) {
 }
 
 /// For each of `batches`, "1", "2" and so on, the one that it waits for.
-Names waits(app::BatchTurns turns, std::size_t batches) {
+Names waits(batch::BatchTurns turns, std::size_t batches) {
   Names names;
   for (std::size_t i = 1; i <= batches; ++i)
     names.push_back(turns.next(std::to_string(i)).value_or("-"));
@@ -78,11 +78,12 @@ TEST_CASE("turns: without a limit nothing waits, and nothing has to be known") {
 
 TEST_CASE("turns: a limit that the scheduler cannot be held to is told") {
   const auto no_end = scheduler({"-t {last}%{at_once}"});
-  CHECK_THROWS_WITH(app::BatchTurns(no_end, site(2), 6, 5),
+  CHECK_THROWS_WITH(batch::BatchTurns(no_end, site(2), 6, 5),
                     Contains("site 'here': ours cannot be held to 2 at once: ") &&
                         Contains("no job can wait for the end of another"));
-  CHECK_NOTHROW(app::BatchTurns(no_end, site(2), 5, 5));
+  CHECK_NOTHROW(batch::BatchTurns(no_end, site(2), 5, 5));
   const auto no_limit = scheduler({"-t {last}", "-w {after_any}"});
-  CHECK_THROWS_WITH(app::BatchTurns(no_limit, site(2), 5, 5), Contains("no line with '{at_once}'"));
-  CHECK_NOTHROW(app::BatchTurns(no_limit, site(5), 20, 5));
+  CHECK_THROWS_WITH(batch::BatchTurns(no_limit, site(2), 5, 5),
+                    Contains("no line with '{at_once}'"));
+  CHECK_NOTHROW(batch::BatchTurns(no_limit, site(5), 20, 5));
 }

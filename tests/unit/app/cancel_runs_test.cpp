@@ -1,4 +1,4 @@
-#include "unit/app/watched_batch.hpp"
+#include "unit/batch/watched_batch.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 TEST_CASE("cancel: a run that is cancelled before it begins is over at once") {
   Batch batch(2);
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   REQUIRE(watch.runs()[0].detail == "waits: PENDING (Resources)");
   SECTION("whatever the scheduler said last") {
@@ -35,7 +35,7 @@ TEST_CASE("cancel: a run that is cancelled before it begins is over at once") {
 TEST_CASE("cancel: a run that nobody knows any more is cancelled all the same") {
   Batch batch(1);
   batch.queue.state_of = [](const std::string&) { return ""; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(21));
   watch.look({});
@@ -49,7 +49,7 @@ TEST_CASE("cancel: a run that nobody knows any more is cancelled all the same") 
 TEST_CASE("cancel: of batches one that cannot be cancelled goes on, and the other is ended") {
   const Batch one(1);
   Batch other(1);
-  std::vector<app::WatchedRun> runs{one.watched(0), other.watched(0)};
+  std::vector<batch::WatchedRun> runs{one.watched(0), other.watched(0)};
   other.queue.is_deaf = true;  // to the one whose folder comes first
   CHECK_THROWS_WITH(other.cancel(runs), Contains("Socket timed out"));
   CHECK(other.queue.ended.size() == 2);

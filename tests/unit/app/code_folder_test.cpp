@@ -1,20 +1,19 @@
-#include "app/code_folder.hpp"
-
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/app/baseline_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
+#include <sabath/home/baseline_files.hpp>
+#include <sabath/provenance/code_folder.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <fstream>
 
 using namespace sabath;
-using app::code_digest;
-using app::CodeFolder;
+using provenance::code_digest;
+using provenance::CodeFolder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -126,11 +125,11 @@ TEST_CASE("code: files of the system and links to nothing count by their names")
 TEST_CASE("code: a baseline is none, and other JSON is") {
   const Bench bench;
   const base::Digest digest = code_digest(bench.one);
-  app::write_baseline(bench.one / "baseline.json", spec::Baseline{"tiny", {}, {}});
-  CHECK(app::is_baseline(bench.one / "baseline.json"));
+  home::write_baseline(bench.one / "baseline.json", spec::Baseline{"tiny", {}, {}});
+  CHECK(home::is_baseline(bench.one / "baseline.json"));
   CHECK(code_digest(bench.one) == digest);
   Bench::write(bench.one / "settings.json", R"({"recipe": "tiny", "entries": [1]})");
-  CHECK_FALSE(app::is_baseline(bench.one / "settings.json"));
+  CHECK_FALSE(home::is_baseline(bench.one / "settings.json"));
   CHECK(code_digest(bench.one) != digest);
 }
 

@@ -1,22 +1,22 @@
 // Which runs count is one number, whoever asks.
-#include "app/record_files.hpp"
 #include "report/document.hpp"
 #include "support/fake_clock.hpp"
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
+#include <sabath/analysis/compare_groups.hpp>
+#include <sabath/analysis/propose_baseline.hpp>
+#include <sabath/analysis/report_runs.hpp>
+#include <sabath/analysis/study_power.hpp>
 #include <sabath/app/check_runs.hpp>
-#include <sabath/app/compare_groups.hpp>
-#include <sabath/app/propose_baseline.hpp>
-#include <sabath/app/report_runs.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/study_power.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/series_sink.hpp>
+#include <sabath/home/record_files.hpp>
+#include <sabath/home/run_files.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@
 #include <random>
 
 using namespace sabath;
-using app::NamedRuns;
+using analysis::NamedRuns;
 using spec::RunState;
 namespace fs = std::filesystem;
 
@@ -101,7 +101,7 @@ class RandomHome {
     const fs::path directory = folder_ / record.run_id;
     if (has_ended(record.state)) {
       fs::create_directories(directory);
-      base::write_file_atomically(directory / "record.json", app::record_text(record));
+      base::write_file_atomically(directory / "record.json", home::record_text(record));
       if (record.state != RunState::imported) write_series(record, directory);
     } else {
       record.ended.clear();
@@ -125,7 +125,7 @@ class RandomHome {
 
   /// As many points as the record sums up, all of one value.
   static void write_series(const spec::RunRecord& record, const fs::path& directory) {
-    arrays::SeriesWriter writer(app::RunFiles(directory).series());
+    arrays::SeriesWriter writer(home::RunFiles(directory).series());
     for (const spec::MetricSummary& metric : record.metrics) {
       const base::SeriesId id = writer.open(metric.stream, metric.name);
       for (std::uint64_t i = 0; i < metric.points; ++i) {
@@ -143,8 +143,8 @@ class RandomHome {
                   std::int64_t perturbation) {
     spec::StudyPoint& point = study.plan.points.emplace_back();
     if (perturbation != 0) point.set["perturb_1ulp"] = std::to_string(perturbation);
-    app::PointOutcome& outcome = study.points.emplace_back();
-    outcome.run = app::RunOutcome{record.run_id, directory, record.state, ""};
+    analysis::PointOutcome& outcome = study.points.emplace_back();
+    outcome.run = execution::RunOutcome{record.run_id, directory, record.state, ""};
     outcome.runs = 1;
   }
 
@@ -155,7 +155,7 @@ class RandomHome {
  public:
   catalog::Catalog catalog{folder_ / "catalog.db"};
   std::vector<catalog::RunRow> rows{};
-  app::StudyOutcome study{};
+  analysis::StudyOutcome study{};
 };
 
 /// What somebody may have typed; nothing most of the time.
@@ -185,13 +185,14 @@ std::uint64_t in_groups(const spec::GroupComparison& comparison) {
 }
 
 void check_compare(const RandomHome& home, const NamedRuns& named, std::uint64_t n) {
-  app::GroupsRequest request;
+  analysis::GroupsRequest request;
   request.named = named;
   request.across = {"recipe", "data", "parameters", "task"};
   for (const std::vector<std::string>& by :
        {std::vector<std::string>{}, {"threads"}, {"threads", "seed"}}) {
     request.by = by;
-    const spec::GroupComparison comparison = app::compare_groups(home.rows, request, home.catalog);
+    const spec::GroupComparison comparison =
+        analysis::compare_groups(home.rows, request, home.catalog);
     CHECK(comparison.runs == n);
     CHECK(in_groups(comparison) == n);
   }
@@ -199,17 +200,17 @@ void check_compare(const RandomHome& home, const NamedRuns& named, std::uint64_t
   const auto middle = home.rows.begin() + static_cast<std::ptrdiff_t>(home.rows.size() / 2);
   const std::vector<catalog::RunRow> a(home.rows.begin(), middle);
   const std::vector<catalog::RunRow> b(middle, home.rows.end());
-  CHECK(app::compare_sides(a, b, request, home.catalog).runs == n);
-  CHECK(app::runs_to_judge(home.rows, request, home.catalog).size() == n);
+  CHECK(analysis::compare_sides(a, b, request, home.catalog).runs == n);
+  CHECK(analysis::runs_to_judge(home.rows, request, home.catalog).size() == n);
 }
 
 void check_report(const RandomHome& home, const NamedRuns& named, std::uint64_t n) {
   test::FakeClock clock;
   for (const std::vector<std::string>& by : {std::vector<std::string>{}, {"threads"}}) {
-    app::ReportRequest request;
+    analysis::ReportRequest request;
     request.named = named;
     request.by = by;
-    const report::Report report = app::report_runs(home.rows, request, home.catalog, clock);
+    const report::Report report = analysis::report_runs(home.rows, request, home.catalog, clock);
     CHECK(report.runs.size() == home.rows.size());
     CHECK(report.count.counted == n);
     if (report.groups) CHECK(report.groups->runs == n);
@@ -223,7 +224,8 @@ void check_report(const RandomHome& home, const NamedRuns& named, std::uint64_t 
 }
 
 void check_judged(const RandomHome& home, const NamedRuns& named, std::uint64_t n) {
-  const std::vector<std::string> reasons = app::why_not_counted(home.rows, named, home.catalog);
+  const std::vector<std::string> reasons =
+      analysis::why_not_counted(home.rows, named, home.catalog);
   std::uint64_t imported = 0;  // these count, and prove nothing
   for (std::size_t i = 0; i < home.rows.size(); ++i)
     imported += reasons[i].empty() && home.rows[i].state == RunState::imported ? 1 : 0;
@@ -237,10 +239,10 @@ void check_judged(const RandomHome& home, const NamedRuns& named, std::uint64_t 
     judged += group.runs.size();
   CHECK(judged + imported == n);
   if (judged == 0) return;
-  app::ProposalRequest proposal;
+  analysis::ProposalRequest proposal;
   proposal.named = named;
   std::uint64_t proposed = 0;
-  const auto made = app::propose_baseline(home.rows, proposal, {}, home.catalog);
+  const auto made = analysis::propose_baseline(home.rows, proposal, {}, home.catalog);
   for (const spec::BaselineEntry& entry : made.baseline.entries)
     proposed += entry.runs.size();
   CHECK(proposed == judged);
@@ -258,7 +260,7 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
     RandomHome home(seed, seed % 2 == 1);
     const NamedRuns named = seed % 2 == 1 ? NamedRuns{} : named_in(home);
     const std::uint64_t n =
-        spec::count_runs(app::why_not_counted(home.rows, named, home.catalog)).counted;
+        spec::count_runs(analysis::why_not_counted(home.rows, named, home.catalog)).counted;
     runs += home.rows.size();
     counted += n;
     check_compare(home, named, n);
@@ -266,9 +268,11 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
     check_judged(home, named, n);
     // Power and studies know nothing of what a selection names.
     const std::uint64_t plain =
-        spec::count_runs(app::why_not_counted(home.rows, {}, home.catalog)).counted;
-    CHECK(app::study_power(recipe, {{{}, 1U, 1}, {{}, 2U, 1}}, &home.catalog, {}).counted == plain);
-    if (seed % 2 == 1) CHECK(spec::count_runs(app::why_not_counted(home.study)).counted == plain);
+        spec::count_runs(analysis::why_not_counted(home.rows, {}, home.catalog)).counted;
+    CHECK(analysis::study_power(recipe, {{{}, 1U, 1}, {{}, 2U, 1}}, &home.catalog, {}).counted ==
+          plain);
+    if (seed % 2 == 1)
+      CHECK(spec::count_runs(analysis::why_not_counted(home.study)).counted == plain);
   }
   WARN(runs << " runs in " << catalogs << " catalogs, " << counted << " of them count");
   CHECK(counted > runs / 5);
@@ -276,7 +280,7 @@ TEST_CASE("counted runs: every command has the same number over random catalogs"
 }
 
 TEST_CASE("counted runs: the reason is one, and a name makes a run count that ended well") {
-  using app::why_not_counted;
+  using analysis::why_not_counted;
   const std::vector<std::string> hybrid{"explain", "hybrid-0123456789abcdef"};
   CHECK(why_not_counted({RunState::ok, {}, ""}, false, false).empty());
   CHECK(why_not_counted({RunState::ok, {}, "0"}, false, false).empty());
@@ -292,10 +296,10 @@ TEST_CASE("counted runs: the reason is one, and a name makes a run count that en
 TEST_CASE(
     "counted runs: a failed run whose point was run again is retried, in a study and in lists") {
   const test::TempHome home;
-  app::Folders folders;
+  home::Folders folders;
   folders.home = home.path();
   const std::string study = "tiny-20261120-103200-abcdef";
-  const app::StudyFiles files(folders.studies() / study);
+  const home::StudyFiles files(folders.studies() / study);
   fs::create_directories(files.directory());
   std::vector<catalog::RunRow> rows;
   const auto add = [&](std::size_t point, RunState state) {
@@ -307,7 +311,7 @@ TEST_CASE(
     fs::create_directories(row.directory);
     spec::RunStatus status;
     status.state = state;
-    app::RunFiles(row.directory).write_status(status);
+    home::RunFiles(row.directory).write_status(status);
     files.add_run({point, row.id});
   };
   add(0, RunState::ok);
@@ -318,21 +322,21 @@ TEST_CASE(
   add(1, RunState::failed);
   files.add_run({2, "tiny-20261120-103259-abcdefgh"});  // cut off while it was planned
   const catalog::Catalog catalog(home / "catalog.db");
-  const std::vector<std::string> reasons = app::why_not_counted(rows, {}, catalog);
+  const std::vector<std::string> reasons = analysis::why_not_counted(rows, {}, catalog);
   CHECK(reasons == std::vector<std::string>{"", "retried", "failed", "retried", "", "retried"});
   spec::StudyPlan plan;
   plan.study_id = study;
   plan.points.resize(3);
   base::write_file_atomically(files.directory() / "study.json",
                               base::pretty_json(spec::to_json(plan)));
-  const app::StudyOutcome outcome = app::look_at_study(files, folders);
-  CHECK(spec::count_runs(app::why_not_counted(outcome)) == spec::count_runs(reasons));
+  const analysis::StudyOutcome outcome = analysis::look_at_study(files, folders);
+  CHECK(spec::count_runs(analysis::why_not_counted(outcome)) == spec::count_runs(reasons));
   CHECK(spec::count_text(spec::count_runs(reasons)) ==
         "2 of 6 runs count; left out: 1 failed, 3 retried");
   // A run that is named by itself is asked for.
   NamedRuns named;
   named.add_selection(rows[1].id, {rows[1]});
-  CHECK(app::why_not_counted({rows[1]}, named, catalog) == std::vector<std::string>{"failed"});
+  CHECK(analysis::why_not_counted({rows[1]}, named, catalog) == std::vector<std::string>{"failed"});
   const auto judged = app::check_runs({rows[1]}, {}, catalog);
   CHECK(judged.verdict == spec::Verdict::inconclusive);  // nothing to judge, and no FAIL
 }

@@ -1,6 +1,6 @@
-#include "app/determinism.hpp"
+#include "execution/determinism.hpp"
 
-#include "app/redact.hpp"
+#include <sabath/home/redact.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@ struct Case {
   spec::RunPlan plan{};
   spec::Recipe recipe{};
   base::Environment environment{{"PATH", "/bin"}};
-  app::CollectedStages collected{};
+  execution::CollectedStages collected{};
   Texts threads{};
 
   Case() {
@@ -26,9 +26,9 @@ struct Case {
     recipe.seed_environment = {"MY_SEED"};
   }
   spec::Determinism found() const {
-    return app::determinism_of(plan, recipe, environment, collected, threads);
+    return execution::determinism_of(plan, recipe, environment, collected, threads);
   }
-  Texts items() const { return app::determinism_facet(found(), plan, threads).items; }
+  Texts items() const { return execution::determinism_facet(found(), plan, threads).items; }
 };
 
 }  // namespace
@@ -143,9 +143,9 @@ TEST_CASE("determinism: what chooses among ways to compute is known by its name,
                                     "KOKKOS_NUM_THREADS",
                                     "PL_GLOBAL_SEED",
                                     "TF_XLA_FLAGS");
-  CHECK(app::is_of_determinism(name));
-  CHECK_FALSE(app::is_of_surroundings(name));
-  CHECK(app::variables_that_matter({{name, "3"}}) == Texts{{name, "3"}});
+  CHECK(home::is_of_determinism(name));
+  CHECK_FALSE(home::is_of_surroundings(name));
+  CHECK(home::variables_that_matter({{name, "3"}}) == Texts{{name, "3"}});
   Case one;
   one.environment[name] = "3";
   const auto items = one.items();
@@ -167,8 +167,8 @@ TEST_CASE("determinism: what only says where something lies, or is of another pr
                                     "DNNL_VERBOSE",
                                     "OMPI_MCA_orte_jobid",
                                     "OMP_SCHEDULE in stage train");
-  CHECK_FALSE(app::is_of_determinism(name));
-  if (name.starts_with("TF_")) CHECK(app::variables_that_matter({{name, "3"}}).empty());
+  CHECK_FALSE(home::is_of_determinism(name));
+  if (name.starts_with("TF_")) CHECK(home::variables_that_matter({{name, "3"}}).empty());
 }
 
 TEST_CASE("determinism: what leads to other code, or says the language, is a facet of its own") {
@@ -187,8 +187,8 @@ TEST_CASE("determinism: what leads to other code, or says the language, is a fac
                                     "JAVA_TOOL_OPTIONS");
   Case one;
   one.environment[name] = "/home/ada/lib";
-  CHECK(app::variables_that_matter(one.environment) == Texts{{name, "/home/ada/lib"}});
-  const auto items = [&] { return app::variables_facet(one.plan, one.environment).items; };
+  CHECK(home::variables_that_matter(one.environment) == Texts{{name, "/home/ada/lib"}});
+  const auto items = [&] { return home::variables_facet(one.plan, one.environment).items; };
   CHECK(items() == Texts{{name, "/home/ada/lib"}});
   SECTION("what a recipe sets is of the recipe") {
     one.plan.stages[0].environment[name] = "/own";
@@ -220,5 +220,5 @@ TEST_CASE("determinism: the user's PYTHONPATH does not reach into an environment
   layer.lock.kind = spec::LayerKind::pip;
   layer.prefix = "/envs/a";
   one.plan.environment.layers = {layer};
-  CHECK(app::variables_facet(one.plan, one.environment).items.empty());
+  CHECK(home::variables_facet(one.plan, one.environment).items.empty());
 }

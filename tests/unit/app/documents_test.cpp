@@ -1,13 +1,13 @@
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/app/documents.hpp>
+#include <sabath/home/documents.hpp>
 
 #include <fstream>
 
 using namespace sabath;
-using app::BadDocument;
-using app::Documents;
+using home::BadDocument;
+using home::Documents;
 using test::contains;
 using test::error_of;
 namespace fs = std::filesystem;

@@ -1,5 +1,3 @@
-#include "app/record_files.hpp"
-#include "app/stage_template.hpp"
 #include "support/errors.hpp"
 #include "support/fake_clock.hpp"
 #include "support/fake_host.hpp"
@@ -7,8 +5,10 @@
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
-#include <sabath/app/execute_plan.hpp>
-#include <sabath/app/run_files.hpp>
+#include <sabath/execution/execute_plan.hpp>
+#include <sabath/home/record_files.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/planning/stage_template.hpp>
 
 #include <unistd.h>
 
@@ -16,19 +16,19 @@ using namespace sabath;
 
 TEST_CASE("execute: a run that goes on already is refused and left as it is") {
   const test::TempHome home;
-  const app::RunFiles files(home / "run");
+  const home::RunFiles files(home / "run");
   base::make_directories(files.directory());
-  app::write_plan(files.plan(), test::full_plan());
+  planning::write_plan(files.plan(), test::full_plan());
   spec::RunStatus status;
-  app::stamp_process(status);
+  home::stamp_process(status);
   status.state = spec::RunState::running;
   status.attempt = 1;
   files.write_status(status);
   base::SystemProcessRunner processes;
   test::FakeClock clock;
   test::RecordingObserver observer;
-  const base::Error error =
-      test::error_of([&] { app::execute_plan(files.directory(), processes, clock, observer, {}); });
+  const base::Error error = test::error_of(
+      [&] { execution::execute_plan(files.directory(), processes, clock, observer, {}); });
   CHECK(error.kind() == base::ErrorKind::usage);
   CHECK(test::contains(error.what(),
                        ": this run goes on already, as process " + std::to_string(::getpid())));
@@ -44,7 +44,7 @@ TEST_CASE("execute: the record has where the run lay, what was not quiet, and it
   const std::string zone = "sys/class/powercap/intel-rapl:0/";
   host.put(zone + "name", "package-0\n");
   host.put(zone + "energy_uj", "1000000\n");
-  const app::RunFiles files(host.root() / "run");
+  const home::RunFiles files(host.root() / "run");
   base::make_directories(files.directory());
   auto plan = test::full_plan();
   plan.environment = {};
@@ -60,16 +60,17 @@ TEST_CASE("execute: the record has where the run lay, what was not quiet, and it
   stage.variant.reset();
   stage.retry.reset();
   stage.parallel.reset();
-  app::write_plan(files.plan(), plan);
+  planning::write_plan(files.plan(), plan);
   files.write_status({});
   base::SystemProcessRunner processes;
   base::SystemClock clock;
   test::RecordingObserver observer;
-  app::NodeSettings node;
+  execution::NodeSettings node;
   node.sources.root = host.root();
   node.sources.run_tools = false;
   node.sources.nvml_library = "libsabath-no-such-nvml.so.1";
-  const auto record = app::execute_plan(files.directory(), processes, clock, observer, {}, node);
+  const auto record =
+      execution::execute_plan(files.directory(), processes, clock, observer, {}, node);
   CHECK(record.message.empty());
   CHECK(record.energy == "2.5 J: package-0 2.5 J (rapl)");
   REQUIRE(record.energy_readings);

@@ -1,7 +1,7 @@
 #include "support/errors.hpp"
 
-#include <sabath/app/expand_study.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/planning/expand_study.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -42,14 +42,14 @@ std::vector<spec::ParameterValue> modes(const Texts& words) {
 Points expand(const spec::Study& study,
               const std::map<std::string, std::string>& set = {},
               std::optional<std::uint64_t> seed = {}) {
-  return app::expand_study(recipe(), study, set, seed);
+  return planning::expand_study(recipe(), study, set, seed);
 }
 
 Texts texts(const Points& points) {
-  const auto varied = app::varied_parameters(points);
+  const auto varied = planning::varied_parameters(points);
   Texts all;
   for (const auto& point : points)
-    all.push_back(app::point_text(point, varied) + "/" + std::to_string(point.repetition));
+    all.push_back(planning::point_text(point, varied) + "/" + std::to_string(point.repetition));
   return all;
 }
 
@@ -146,5 +146,5 @@ TEST_CASE("study: more runs than anybody wants are refused before they are made"
 TEST_CASE("study: only parameters that differ tell points apart") {
   spec::Study study;
   study.matrix = {{"n", numbers(4, 4)}, {"mode", modes({"a", "b"})}};
-  CHECK(app::varied_parameters(expand(study)) == Texts{"mode"});
+  CHECK(planning::varied_parameters(expand(study)) == Texts{"mode"});
 }

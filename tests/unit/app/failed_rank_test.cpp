@@ -1,4 +1,4 @@
-#include "app/failed_rank.hpp"
+#include "execution/failed_rank.hpp"
 
 #include <sabath/base/file.hpp>
 

@@ -1,5 +1,3 @@
-#include "app/record_files.hpp"
-#include "app/stage_template.hpp"
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/fake_clock.hpp"
@@ -8,8 +6,10 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/app/index_runs.hpp>
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/home/record_files.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/planning/stage_template.hpp>
 
 #include <algorithm>
 #include <array>
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 using namespace sabath;
-using app::RunEvent;
-using app::RunFiles;
+using home::RunEvent;
+using home::RunFiles;
 using spec::RunState;
 using test::contains;
 namespace fs = std::filesystem;
@@ -41,18 +41,18 @@ class Site {
     plan.run_id = id;
     plan.batch.reset();
     fs::create_directories(runs() / id);
-    app::write_plan(files(id).plan(), plan);
+    planning::write_plan(files(id).plan(), plan);
     files(id).write_status(status);
-    app::announce(runs(), id, RunEvent::planned);
+    home::announce(runs(), id, RunEvent::planned);
   }
   void finish(const std::string& id) {
     spec::RunRecord record = test::full_record();
     record.run_id = id;
-    write(files(id).record(), app::record_text(record));
+    write(files(id).record(), home::record_text(record));
     spec::RunStatus status;
     status.state = RunState::ok;
     files(id).write_status(status);
-    app::announce(runs(), id, RunEvent::finished);
+    home::announce(runs(), id, RunEvent::finished);
   }
   void index() { app::index_inbox(catalog, runs(), clock, observer); }
   app::ReindexReport reindex(std::stop_token stop = {}) {
@@ -81,7 +81,7 @@ class Site {
 
 spec::RunStatus alive(RunState state = RunState::running) {
   spec::RunStatus status;
-  app::stamp_process(status);
+  home::stamp_process(status);
   status.state = state;
   return status;
 }
@@ -132,7 +132,7 @@ TEST_CASE("index: a note of planning that comes late does not undo the record") 
   site.finish(one);
   fs::remove(site.runs() / ".inbox" / (one + ".planned"));
   site.index();
-  app::announce(site.runs(), one, RunEvent::planned);
+  home::announce(site.runs(), one, RunEvent::planned);
   site.index();
   CHECK(site.state_of(one) == RunState::ok);
 }
@@ -233,7 +233,7 @@ TEST_CASE(
 
 TEST_CASE("index: notes of runs that are gone, and files that are no notes, disturb nothing") {
   Site site;
-  app::announce(site.runs(), one, RunEvent::finished);
+  home::announce(site.runs(), one, RunEvent::finished);
   Site::write(site.runs() / ".inbox" / "README", "x");
   site.index();
   CHECK(site.notes() == 1);
@@ -271,7 +271,7 @@ TEST_CASE("reindex: the batch of a run that has its record is found again") {
   spec::RunPlan plan = test::full_plan();
   plan.run_id = id;
   plan.batch = "jobs/1";
-  app::write_plan(site.files(id).plan(), plan);
+  planning::write_plan(site.files(id).plan(), plan);
   site.finish(id);
   fs::create_directories(site.runs() / id / "jobs/1");
   site.reindex();
@@ -401,7 +401,7 @@ TEST_CASE("index: documents that are gone are forgotten, wrong ones are told") {
   };
   put("tiny", R"({"schema": 1, "name": "tiny", "stages": [{"name": "one", "run": ["true"]}]})");
   put("wrong", "{");
-  const app::Documents documents({}, {shelf.path()});
+  const home::Documents documents({}, {shelf.path()});
   app::index_documents(site.catalog, documents, site.observer);
   REQUIRE(site.catalog.documents().size() == 1);
   CHECK(site.catalog.documents().front().name == "tiny");

@@ -1,4 +1,4 @@
-#include "app/joined_attempts.hpp"
+#include "execution/joined_attempts.hpp"
 
 #include "support/temp_home.hpp"
 
@@ -49,7 +49,7 @@ struct Attempts {
     for (int i = 1; i < attempts; ++i)
       files.earlier.push_back(home / std::to_string(i));
     Given given;
-    extraction = app::extract_joined(files, declared, given);
+    extraction = execution::extract_joined(files, declared, given);
     return given;
   }
   const std::vector<std::string>& told() const { return extraction.collected.notes; }

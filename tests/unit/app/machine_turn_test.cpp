@@ -1,4 +1,4 @@
-#include "app/machine_turn.hpp"
+#include <sabath/execution/machine_turn.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -19,7 +19,7 @@ TEST_CASE("machine turn: one process has it at a time, and who is killed has it 
   const int other = ::fork();
   if (other == 0) {
     base::SystemClock clock;
-    const app::MachineTurn turn("test", 10s, clock);
+    const execution::MachineTurn turn("test", 10s, clock);
     [[maybe_unused]] const auto written = ::write(ready[1], "x", 1);
     clock.sleep_for(300ms);
     ::raise(SIGKILL);
@@ -28,12 +28,12 @@ TEST_CASE("machine turn: one process has it at a time, and who is killed has it 
   char byte = 0;
   REQUIRE(::read(ready[0], &byte, 1) == 1);
   base::SystemClock clock;
-  CHECK_FALSE(app::MachineTurn("test", 10ms, clock).is_held());
-  CHECK(app::MachineTurn("another", 10ms, clock).is_held());
-  CHECK(app::MachineTurn("test", 10s, clock).is_held());
+  CHECK_FALSE(execution::MachineTurn("test", 10ms, clock).is_held());
+  CHECK(execution::MachineTurn("another", 10ms, clock).is_held());
+  CHECK(execution::MachineTurn("test", 10s, clock).is_held());
   CHECK(std::chrono::steady_clock::now() - begun >= 300ms);
   CHECK(std::chrono::steady_clock::now() - begun < 9s);
-  CHECK(app::MachineTurn("test", 10s, clock).is_held());
+  CHECK(execution::MachineTurn("test", 10s, clock).is_held());
   CHECK(::waitpid(other, nullptr, 0) == other);
   ::close(ready[0]);
   ::close(ready[1]);

@@ -1,19 +1,18 @@
-#include "app/node_slots.hpp"
-
 #include "support/errors.hpp"
 #include "support/variables.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/planning/node_slots.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <set>
 
 using namespace sabath;
-using app::Division;
-using app::NodeCapacity;
-using app::RunNeeds;
 using Catch::Contains;
+using planning::Division;
+using planning::NodeCapacity;
+using planning::RunNeeds;
 
 namespace {
 
@@ -23,28 +22,28 @@ NodeCapacity node() {
 }
 
 std::string refusal(const RunNeeds& needs, int jobs) {
-  return test::error_of([&] { app::divide(node(), needs, jobs); }).what();
+  return test::error_of([&] { planning::divide(node(), needs, jobs); }).what();
 }
 
 }  // namespace
 
 TEST_CASE("slots: one run at a time has all and is not bound") {
-  CHECK(app::divide(node(), {2, 1, 0}, 1) == Division{1, 0, 0});
-  app::NodeSlots slots(node(), {});
+  CHECK(planning::divide(node(), {2, 1, 0}, 1) == Division{1, 0, 0});
+  planning::NodeSlots slots(node(), {});
   CHECK(slots.take() == spec::Place{});
 }
 
 TEST_CASE("slots: as many as fit, by what is scarcest") {
-  CHECK(app::divide(node(), {1, 0, 0}, 0) == Division{4, 1, 0});
-  CHECK(app::divide(node(), {1, 1, 0}, 0) == Division{2, 1, 1});
-  CHECK(app::divide(node(), {1, 0, 3ULL << 30U}, 0) == Division{2, 1, 0});
-  CHECK(app::divide(node(), {3, 0, 0}, 0).jobs == 1);
-  CHECK(app::divide(node(), {64, 0, 0}, 0).jobs == 1);
+  CHECK(planning::divide(node(), {1, 0, 0}, 0) == Division{4, 1, 0});
+  CHECK(planning::divide(node(), {1, 1, 0}, 0) == Division{2, 1, 1});
+  CHECK(planning::divide(node(), {1, 0, 3ULL << 30U}, 0) == Division{2, 1, 0});
+  CHECK(planning::divide(node(), {3, 0, 0}, 0).jobs == 1);
+  CHECK(planning::divide(node(), {64, 0, 0}, 0).jobs == 1);
 }
 
 TEST_CASE("slots: where the recipe says nothing the cores are divided evenly") {
-  CHECK(app::divide(node(), {}, 2) == Division{2, 2, 0});
-  CHECK(app::divide(node(), {}, 3) == Division{3, 1, 0});
+  CHECK(planning::divide(node(), {}, 2) == Division{2, 2, 0});
+  CHECK(planning::divide(node(), {}, 3) == Division{3, 1, 0});
   CHECK_THAT(refusal({}, 0), Contains("no stage of the recipe says how many cpus"));
 }
 
@@ -56,7 +55,7 @@ TEST_CASE("slots: what does not fit is refused with what there is") {
 }
 
 TEST_CASE("slots: runs get whole cores and GPUs of their own, and give them back") {
-  app::NodeSlots slots(node(), app::divide(node(), {2, 1, 0}, 2));
+  planning::NodeSlots slots(node(), planning::divide(node(), {2, 1, 0}, 2));
   const auto first = slots.take();
   const auto second = slots.take();
   REQUIRE(first);
@@ -69,7 +68,7 @@ TEST_CASE("slots: runs get whole cores and GPUs of their own, and give them back
 }
 
 TEST_CASE("slots: what a run that is there already has is not given away") {
-  app::NodeSlots slots(node(), app::divide(node(), {1, 0, 0}, 0));
+  planning::NodeSlots slots(node(), planning::divide(node(), {1, 0, 0}, 0));
   slots.occupy({{5}, {"GPU-a"}});  // one thread of a core takes all of it
   std::set<int> given;
   while (const auto place = slots.take())
@@ -86,7 +85,7 @@ TEST_CASE("slots: a run needs what its stages need one after the other") {
     ]
   })",
                                          "toy.json");
-  CHECK(app::needs_of(recipe) == RunNeeds{6, 1, 1ULL << 30U});
+  CHECK(planning::needs_of(recipe) == RunNeeds{6, 1, 1ULL << 30U});
 }
 
 TEST_CASE("slots: the GPUs of a run are those that its stages see") {
@@ -97,28 +96,28 @@ TEST_CASE("slots: the GPUs of a run are those that its stages see") {
   spec::PlannedStage first;
   spec::PlannedStage second;
   using Names = std::vector<std::string>;
-  CHECK_FALSE(app::gpus_of({first}).names);
+  CHECK_FALSE(planning::gpus_of({first}).names);
   const test::Variables two({{"CUDA_VISIBLE_DEVICES", "0,2"}, {"CUDA_DEVICE_ORDER", ""}});
-  CHECK(app::gpus_of({first}).names == Names{"0", "2"});
-  CHECK_FALSE(app::gpus_of({first}).by_bus);
+  CHECK(planning::gpus_of({first}).names == Names{"0", "2"});
+  CHECK_FALSE(planning::gpus_of({first}).by_bus);
   second.environment = {{"CUDA_VISIBLE_DEVICES", "GPU-a,0"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
-  CHECK(app::gpus_of({first, second}).names == Names{"0", "2", "GPU-a"});
-  CHECK_FALSE(app::gpus_of({first, second}).by_bus);
-  CHECK(app::gpus_of({second}).by_bus);
+  CHECK(planning::gpus_of({first, second}).names == Names{"0", "2", "GPU-a"});
+  CHECK_FALSE(planning::gpus_of({first, second}).by_bus);
+  CHECK(planning::gpus_of({second}).by_bus);
   first.not_due = "task";
-  CHECK(app::gpus_of({first, second}).names == Names{"GPU-a", "0"});
+  CHECK(planning::gpus_of({first, second}).names == Names{"GPU-a", "0"});
   const test::Variables hidden({{"CUDA_VISIBLE_DEVICES", "-1"}, {"CUDA_DEVICE_ORDER", ""}});
-  CHECK(app::gpus_of({spec::PlannedStage()}).names == Names{});
+  CHECK(planning::gpus_of({spec::PlannedStage()}).names == Names{});
 }
 
 TEST_CASE("slots: a part has so many CPUs, of whole cores where that comes out even") {
   using Cpus = std::vector<int>;
-  CHECK(app::part_of(node(), 2, 0)->cpus == Cpus{0, 4});
-  CHECK(app::part_of(node(), 4, 1)->cpus == Cpus{0, 4, 1, 5});
-  CHECK(app::part_of(node(), 4, 1)->gpus == std::vector<std::string>{"GPU-a"});
-  CHECK(app::part_of(node(), 3, 0)->cpus == Cpus{0, 4, 1});
-  CHECK(app::part_of(node(), 8, 2)->cpus.size() == 8);
-  CHECK(app::part_of(node(), 0, 1)->cpus.empty());
-  CHECK_FALSE(app::part_of(node(), 9, 0));
-  CHECK_FALSE(app::part_of(node(), 1, 3));
+  CHECK(planning::part_of(node(), 2, 0)->cpus == Cpus{0, 4});
+  CHECK(planning::part_of(node(), 4, 1)->cpus == Cpus{0, 4, 1, 5});
+  CHECK(planning::part_of(node(), 4, 1)->gpus == std::vector<std::string>{"GPU-a"});
+  CHECK(planning::part_of(node(), 3, 0)->cpus == Cpus{0, 4, 1});
+  CHECK(planning::part_of(node(), 8, 2)->cpus.size() == 8);
+  CHECK(planning::part_of(node(), 0, 1)->cpus.empty());
+  CHECK_FALSE(planning::part_of(node(), 9, 0));
+  CHECK_FALSE(planning::part_of(node(), 1, 3));
 }

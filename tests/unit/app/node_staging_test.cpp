@@ -1,6 +1,6 @@
-#include "app/node_staging.hpp"
+#include "execution/node_staging.hpp"
 
-#include "app/staged_copy.hpp"
+#include "execution/staged_copy.hpp"
 #include "support/errors.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
@@ -42,17 +42,20 @@ struct Staging {
     fs::create_symlink("x", source / "a" / "link");
     fs::create_directories(folder);
   }
-  std::optional<app::StagedCopy> copy(const std::string& key = key_1) {
-    return app::StagedCopy::make(folder, app::files_to_copy(key, source, {}), clock, observer, {});
+  std::optional<execution::StagedCopy> copy(const std::string& key = key_1) {
+    return execution::StagedCopy::make(
+        folder, execution::files_to_copy(key, source, {}), clock, observer, {});
   }
-  app::Loan loan(const std::string& name) const {
+  execution::Loan loan(const std::string& name) const {
     base::write_file_atomically(home / "wanted", "");
     return {name, home / "wanted", home / "record"};
   }
-  std::optional<app::StagedCopy> find(const std::string& name) {
-    return app::StagedCopy::find(folder, key_1, name, clock);
+  std::optional<execution::StagedCopy> find(const std::string& name) {
+    return execution::StagedCopy::find(folder, key_1, name, clock);
   }
-  void end(const std::string& name) { app::StagedCopy::end_loans(folder, {key_1}, name, clock); }
+  void end(const std::string& name) {
+    execution::StagedCopy::end_loans(folder, {key_1}, name, clock);
+  }
   /// Another that uses it, or is about to.
   void add_user(const std::string& user) const {
     fs::create_directories(root() / key_1 / "users");
@@ -227,11 +230,11 @@ TEST_CASE("staging: what a killed process held is taken over by one alone") {
     stop.request_stop();
   });
   const base::Error error = test::error_of([&] {
-    app::StagedCopy::make(staging.folder,
-                          app::files_to_copy(key_1, staging.source, stop.get_token()),
-                          staging.clock,
-                          staging.observer,
-                          stop.get_token());
+    execution::StagedCopy::make(staging.folder,
+                                execution::files_to_copy(key_1, staging.source, stop.get_token()),
+                                staging.clock,
+                                staging.observer,
+                                stop.get_token());
   });
   CHECK(error.kind() == base::ErrorKind::interrupted);
   CHECK(base::read_file(maker) == gone);
@@ -374,7 +377,7 @@ TEST_CASE("staging: stages see the copy wherever they would see the source") {
   spec::PlannedStage stage;
   stage.argv = {"--in=/cache/trees/1/a.h5", "/cache/trees/12/b", "/cache/trees/1:/cache/trees/1"};
   stage.environment = {{"SABATH_DATASET_TRAIN", "/cache/trees/1"}};
-  app::see_instead("/cache/trees/1", "/local/data", stage);
+  execution::see_instead("/cache/trees/1", "/local/data", stage);
   CHECK(stage.argv == std::vector<std::string>{
                           "--in=/local/data/a.h5", "/cache/trees/12/b", "/local/data:/local/data"});
   CHECK(stage.environment.at("SABATH_DATASET_TRAIN") == "/local/data");
@@ -383,17 +386,17 @@ TEST_CASE("staging: stages see the copy wherever they would see the source") {
 TEST_CASE("staging: a folder may begin with a variable, and one that is none is told") {
   test::RecordingObserver observer;
   ::setenv("SABATH_TEST_FOLDER", "/local/disk", 1);
-  CHECK(app::expanded("$SABATH_TEST_FOLDER", base::current_environment(), observer) ==
+  CHECK(execution::expanded("$SABATH_TEST_FOLDER", base::current_environment(), observer) ==
         fs::path("/local/disk"));
-  CHECK(app::expanded("$SABATH_TEST_FOLDER/x", base::current_environment(), observer) ==
+  CHECK(execution::expanded("$SABATH_TEST_FOLDER/x", base::current_environment(), observer) ==
         fs::path("/local/disk/x"));
-  CHECK(app::expanded("${SABATH_TEST_FOLDER}/x", base::current_environment(), observer) ==
+  CHECK(execution::expanded("${SABATH_TEST_FOLDER}/x", base::current_environment(), observer) ==
         fs::path("/local/disk/x"));
-  CHECK(app::expanded("/x", base::current_environment(), observer) == fs::path("/x"));
-  CHECK_FALSE(app::expanded("", base::current_environment(), observer));
+  CHECK(execution::expanded("/x", base::current_environment(), observer) == fs::path("/x"));
+  CHECK_FALSE(execution::expanded("", base::current_environment(), observer));
   CHECK(observer.warnings.empty());
   ::unsetenv("SABATH_TEST_FOLDER");
-  CHECK_FALSE(app::expanded("$SABATH_TEST_FOLDER/x", base::current_environment(), observer));
+  CHECK_FALSE(execution::expanded("$SABATH_TEST_FOLDER/x", base::current_environment(), observer));
   CHECK(observer.warnings.size() == 1);
 }
 
@@ -406,7 +409,7 @@ TEST_CASE("scratch: a folder of this process, and none of those that are gone") 
   fs::create_directories(home / ("sabath-work-" + gone.text()) / "x");
   fs::create_directories(home / ("sabath-work-" + elsewhere.text()));
   {
-    const app::ScratchFolder scratch(home.path());
+    const execution::ScratchFolder scratch(home.path());
     CHECK(fs::is_directory(scratch.path()));
     CHECK_FALSE(fs::exists(home / ("sabath-work-" + gone.text())));
     CHECK(fs::exists(home / ("sabath-work-" + elsewhere.text())));
@@ -421,11 +424,15 @@ TEST_CASE("staging: behind a link in a folder of a group all is removed, too") {
   fs::permissions(staging.home / "group", fs::perms(0777));
   const fs::path named = staging.home / "group/link";
   {
-    const app::ScratchFolder scratch(named);
+    const execution::ScratchFolder scratch(named);
     fs::create_directories(scratch.path() / "work");
     CHECK(fs::exists(staging.folder / scratch.path().filename() / "work"));
-    const auto copy = app::StagedCopy::make(
-        named, app::files_to_copy(key_1, staging.source, {}), staging.clock, staging.observer, {});
+    const auto copy =
+        execution::StagedCopy::make(named,
+                                    execution::files_to_copy(key_1, staging.source, {}),
+                                    staging.clock,
+                                    staging.observer,
+                                    {});
     REQUIRE(copy);
     CHECK(base::read_file(copy->path() / "a/x") == "hello");
   }
@@ -437,9 +444,9 @@ TEST_CASE("staging: behind a link in a folder of a group all is removed, too") {
 TEST_CASE("scratch: a folder in which others can exchange things is not used, a sticky one is") {
   Staging staging;
   fs::permissions(staging.folder, fs::perms(0777));
-  CHECK_THROWS_AS(app::ScratchFolder(staging.folder), base::Error);
+  CHECK_THROWS_AS(execution::ScratchFolder(staging.folder), base::Error);
   CHECK(fs::is_empty(staging.folder));
   fs::permissions(staging.folder, fs::perms(01777));
-  CHECK(fs::exists(app::ScratchFolder(staging.folder).path()));
+  CHECK(fs::exists(execution::ScratchFolder(staging.folder).path()));
   CHECK(fs::is_empty(staging.folder));
 }

@@ -1,9 +1,8 @@
-#include "app/parallel_prefix.hpp"
-
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
+#include <sabath/planning/parallel_prefix.hpp>
 #include <sabath/spec/scheduler.hpp>
 
 #include <catch2/catch.hpp>
@@ -41,18 +40,18 @@ spec::Resources resources(int nodes, int tasks, int cpus = 0) {
 TEST_CASE("prefix: auto is srun in a job of Slurm's, else mpirun, else mpiexec") {
   const Tools all({"srun", "mpirun", "mpiexec"});
   base::Environment environment = all.environment();
-  CHECK(app::prefix_for("auto", "", resources(1, 4), false, environment).argv ==
+  CHECK(planning::prefix_for("auto", "", resources(1, 4), false, environment).argv ==
         Words{"mpirun", "-n", "4"});
   environment["SLURM_JOB_ID"] = "7";
-  CHECK(app::prefix_for("auto", "", resources(2, 4, 3), false, environment).argv ==
+  CHECK(planning::prefix_for("auto", "", resources(2, 4, 3), false, environment).argv ==
         Words{"srun", "--nodes=2", "--ntasks=4", "--kill-on-bad-exit=1", "--cpus-per-task=3"});
-  CHECK(app::prefix_for("auto", "", resources(1, 1), true, environment).argv ==
+  CHECK(planning::prefix_for("auto", "", resources(1, 1), true, environment).argv ==
         Words{"srun", "--nodes=1", "--ntasks=1", "--kill-on-bad-exit=1", "--exact", "--mem=0"});
   const Tools one({"mpiexec"});
-  CHECK(app::prefix_for("auto", "", resources(1, 2), false, one.environment()).argv ==
+  CHECK(planning::prefix_for("auto", "", resources(1, 2), false, one.environment()).argv ==
         Words{"mpiexec", "-n", "2"});
   const auto error = test::error_of(
-      [&] { app::prefix_for("auto", "", resources(1, 2), false, Tools({}).environment()); });
+      [&] { planning::prefix_for("auto", "", resources(1, 2), false, Tools({}).environment()); });
   CHECK(error.kind() == base::ErrorKind::launch);
 }
 
@@ -61,7 +60,7 @@ TEST_CASE(
   const Tools all({"srun", "mpirun"});
   base::Environment environment = all.environment();
   const auto defaults = [&](const std::string& wanted) {
-    return app::prefix_for(wanted, "", resources(1, 2), false, environment).defaults;
+    return planning::prefix_for(wanted, "", resources(1, 2), false, environment).defaults;
   };
   CHECK(defaults("mpirun") == base::Environment{{"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                                 {"PRTE_MCA_hwloc_default_binding_policy", "none"}});
@@ -73,7 +72,7 @@ TEST_CASE(
 TEST_CASE("prefix: a site says how, and a recipe's word goes before it") {
   const Tools all({"srun", "mpirun", "aprun"});
   const auto argv = [&](const std::string& wanted, const std::string& site, int nodes = 1) {
-    return app::prefix_for(wanted, site, resources(nodes, 4), false, all.environment()).argv;
+    return planning::prefix_for(wanted, site, resources(nodes, 4), false, all.environment()).argv;
   };
   CHECK(argv("auto", "srun --mpi=pmix") ==
         Words{"srun", "--nodes=1", "--ntasks=4", "--kill-on-bad-exit=1", "--mpi=pmix"});
@@ -93,7 +92,7 @@ TEST_CASE("prefix: ranks at a Flux get GPUs where the stage has some") {
   const auto options = [&](int nodes, int tasks, std::optional<int> gpus) {
     spec::Resources wanted = resources(nodes, tasks, 3);
     wanted.gpus = gpus;
-    Words argv = app::prefix_for("auto", shipped, wanted, false, all.environment()).argv;
+    Words argv = planning::prefix_for("auto", shipped, wanted, false, all.environment()).argv;
     REQUIRE(argv.size() >= 5);
     CHECK(Words(argv.begin(), argv.begin() + 5) == Words{"flux",
                                                          "run",
@@ -115,7 +114,7 @@ TEST_CASE("prefix: ranks at a Flux get GPUs where the stage has some") {
 TEST_CASE("prefix: a word of a site with what there is none of is left out") {
   const Tools all({"mpirun"});
   const auto argv = [&](const std::string& site) {
-    return app::prefix_for("auto", site, resources(1, 2), false, all.environment()).argv;
+    return planning::prefix_for("auto", site, resources(1, 2), false, all.environment()).argv;
   };
   CHECK(argv("mpirun --gpus={gpus_per_task} -np {tasks}") == Words{"mpirun", "-np", "2"});
   // It was one of the site's placeholders: mpirun gets no options of its own.
@@ -125,11 +124,11 @@ TEST_CASE("prefix: a word of a site with what there is none of is left out") {
 TEST_CASE("prefix: torchrun's way is one process a node") {
   const Tools all({"srun", "mpirun"});
   base::Environment environment = all.environment();
-  const auto here = app::prefix_for("torchrun", "", resources(1, 4), false, environment);
+  const auto here = planning::prefix_for("torchrun", "", resources(1, 4), false, environment);
   CHECK(here.argv.empty());
   CHECK(here.ranks_a_node == 4);
   environment["SLURM_JOB_ID"] = "7";
-  const auto there = app::prefix_for("torchrun", "", resources(2, 8, 2), false, environment);
+  const auto there = planning::prefix_for("torchrun", "", resources(2, 8, 2), false, environment);
   CHECK(there.ranks_a_node == 4);
   CHECK(there.argv ==
         Words{"srun", "--nodes=2", "--ntasks=2", "--kill-on-bad-exit=1", "--cpus-per-task=8"});
@@ -138,7 +137,7 @@ TEST_CASE("prefix: torchrun's way is one process a node") {
 TEST_CASE("prefix: what is not srun brings no variables to other nodes") {
   const Tools all({"srun", "mpirun"});
   const auto loses = [&](const char* wanted, int nodes) {
-    return app::prefix_for(wanted, "", resources(nodes, 4), false, all.environment())
+    return planning::prefix_for(wanted, "", resources(nodes, 4), false, all.environment())
         .loses_variables;
   };
   CHECK(loses("mpirun", 2));

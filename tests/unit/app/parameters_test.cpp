@@ -1,9 +1,9 @@
 #include "support/errors.hpp"
 
-#include <sabath/app/plan_run.hpp>
+#include <sabath/planning/plan_run.hpp>
 
 using namespace sabath;
-using app::resolve_parameters;
+using planning::resolve_parameters;
 using test::contains;
 using test::error_of;
 

@@ -1,6 +1,6 @@
 #include "support/errors.hpp"
 
-#include <sabath/app/perturbation.hpp>
+#include <sabath/planning/perturbation.hpp>
 
 using namespace sabath;
 using test::contains;
@@ -8,8 +8,8 @@ using test::error_of;
 
 namespace {
 
-app::RunRequest request(const std::string& parameter) {
-  app::RunRequest made;
+planning::RunRequest request(const std::string& parameter) {
+  planning::RunRequest made;
   made.recipe = spec::parse_recipe(R"({"schema": 1, "name": "tiny", "parameters": {)" + parameter +
                                        R"(}, "stages": [{"name": "one", "run": ["true"]}]})",
                                    "recipe.json");
@@ -20,8 +20,8 @@ app::RunRequest request(const std::string& parameter) {
 }  // namespace
 
 TEST_CASE("perturb: each run has a number of its own") {
-  const auto lists =
-      app::perturbed_runs(request(R"("perturb_1ulp": {"type": "int", "default": 0})"), "1ulp", 3);
+  const auto lists = planning::perturbed_runs(
+      request(R"("perturb_1ulp": {"type": "int", "default": 0})"), "1ulp", 3);
   const std::vector<spec::ParameterValue> numbers{
       std::int64_t{1}, std::int64_t{2}, std::int64_t{3}};
   CHECK(lists.at("perturb_1ulp") == numbers);
@@ -29,15 +29,15 @@ TEST_CASE("perturb: each run has a number of its own") {
 
 TEST_CASE(
     "perturb: recipes that cannot, and requests that say too little or too much, are refused") {
-  const auto refused = [](app::RunRequest asked, const std::string& kind = "1ulp") {
-    return error_of([&] { app::perturbed_runs(asked, kind, 1); });
+  const auto refused = [](planning::RunRequest asked, const std::string& kind = "1ulp") {
+    return error_of([&] { planning::perturbed_runs(asked, kind, 1); });
   };
   CHECK(contains(refused(request("")).what(), "cannot do that"));
   CHECK(contains(refused(request(R"("perturb_1ulp": {"type": "int", "default": 1})")).what(),
                  "cannot do that"));
-  app::RunRequest good = request(R"("perturb_1ulp": {"type": "int", "default": 0})");
+  planning::RunRequest good = request(R"("perturb_1ulp": {"type": "int", "default": 0})");
   CHECK(contains(refused(good, "2ulp").what(), "unknown"));
-  app::RunRequest set = good;
+  planning::RunRequest set = good;
   set.set["perturb_1ulp"] = "4";
   CHECK(contains(refused(set).what(), "already"));
   good.seed.reset();

@@ -1,9 +1,9 @@
-#include "app/recent_trust.hpp"
+#include <sabath/planning/recent_trust.hpp>
 
 #include <catch2/catch.hpp>
 
 using namespace sabath;
-using app::is_recent;
+using planning::is_recent;
 using spec::TrustSeen;
 
 TEST_CASE("recent trust: only what was seen on this boot, a moment ago, counts") {
@@ -18,8 +18,8 @@ TEST_CASE("recent trust: only what was seen on this boot, a moment ago, counts")
 }
 
 TEST_CASE("recent trust: this node has a boot, and its time does not go back") {
-  const TrustSeen before = app::trust_seen_now();
-  const TrustSeen after = app::trust_seen_now();
+  const TrustSeen before = planning::trust_seen_now();
+  const TrustSeen after = planning::trust_seen_now();
   CHECK_FALSE(before.boot.empty());
   CHECK(after.boot == before.boot);
   CHECK(after.uptime_s >= before.uptime_s);

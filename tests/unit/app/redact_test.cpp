@@ -1,8 +1,7 @@
-#include "app/redact.hpp"
-
 #include "support/temp_home.hpp"
 
 #include <sabath/base/error.hpp>
+#include <sabath/home/redact.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -27,7 +26,7 @@ TEST_CASE("redact: of the environment only what can matter is kept") {
       {"SLURM_JOB_ID", "7"},
       {"LD_PRELOAD", "libx.so"},
       {"PYTHONPATH", "https://[redacted]@example.org/x"}};
-  CHECK(app::variables_that_matter(environment) == expected);
+  CHECK(home::variables_that_matter(environment) == expected);
 }
 
 TEST_CASE("redact: a variable whose name speaks of a secret is named without its value") {
@@ -38,7 +37,7 @@ TEST_CASE("redact: a variable whose name speaks of a secret is named without its
                                     "MPICH_PASSWD",
                                     "XLA_CREDENTIALS",
                                     "SLURM_JWT");
-  CHECK(app::variables_that_matter({{name, "plain"}}) ==
+  CHECK(home::variables_that_matter({{name, "plain"}}) ==
         std::map<std::string, std::string>{{name, "[redacted]"}});
 }
 
@@ -52,28 +51,28 @@ TEST_CASE("redact: a recipe or a value that looks like a secret is refused, with
         "recipe.json");
   };
   const spec::Recipe plain = recipe_with(R"("--password", "{seed}")");
-  CHECK_NOTHROW(app::refuse_secrets(plain, {{"max_tokens", std::int64_t{123456789}}}));
-  CHECK_THROWS_WITH(app::refuse_secrets(plain, {{"key", token}}),
+  CHECK_NOTHROW(home::refuse_secrets(plain, {{"max_tokens", std::int64_t{123456789}}}));
+  CHECK_THROWS_WITH(home::refuse_secrets(plain, {{"key", token}}),
                     Contains("parameter 'key'") && Contains("a GitHub token") && !Contains(token));
-  CHECK_THROWS_WITH(app::refuse_secrets(plain, {{"db_password", std::string("hunter22a")}}),
+  CHECK_THROWS_WITH(home::refuse_secrets(plain, {{"db_password", std::string("hunter22a")}}),
                     Contains("parameter 'db_password'") && !Contains("hunter22a"));
-  CHECK_THROWS_WITH(app::refuse_secrets(recipe_with('"' + token + '"'), {}),
+  CHECK_THROWS_WITH(home::refuse_secrets(recipe_with('"' + token + '"'), {}),
                     Contains("recipe 'tiny':2") && !Contains(token));
-  CHECK_THROWS_WITH(app::refuse_secrets(recipe_with(R"("--password", "hunter22a")"), {}),
+  CHECK_THROWS_WITH(home::refuse_secrets(recipe_with(R"("--password", "hunter22a")"), {}),
                     Contains("stage 'one'") && !Contains("hunter22a"));
   CHECK_THROWS_WITH(
-      app::refuse_secrets(recipe_with(R"("-H", "Authorization: Bearer 3fK9s0dkfjs93kd0fks9dkfXX")"),
-                          {}),
+      home::refuse_secrets(
+          recipe_with(R"("-H", "Authorization: Bearer 3fK9s0dkfjs93kd0fks9dkfXX")"), {}),
       Contains("an Authorization header") && !Contains("3fK9"));
   CHECK_THROWS_WITH(
-      app::refuse_secrets(plain, {{"url", std::string("https://x8f7d6s5a4b3c2@host/f")}}),
+      home::refuse_secrets(plain, {{"url", std::string("https://x8f7d6s5a4b3c2@host/f")}}),
       Contains("parameter 'url'") && !Contains("x8f7"));
 }
 
 TEST_CASE("redact: a tag that is a secret is refused, since tags are written as they are") {
-  CHECK_NOTHROW(app::refuse_secrets(std::vector<std::string>{"ci", "hf_bert_base", "run-2"}));
+  CHECK_NOTHROW(home::refuse_secrets(std::vector<std::string>{"ci", "hf_bert_base", "run-2"}));
   CHECK_THROWS_WITH(
-      app::refuse_secrets(std::vector<std::string>{"ci", "ghp_0123456789abcdefghijklmnop"}),
+      home::refuse_secrets(std::vector<std::string>{"ci", "ghp_0123456789abcdefghijklmnop"}),
       Contains("--tag") && Contains("a GitHub token") && !Contains("ghp_"));
 }
 
@@ -81,12 +80,12 @@ TEST_CASE("redact: what a command has for its placeholders is judged as well") {
   spec::PlannedStage stage;
   stage.name = "one";
   stage.argv = {"mysql", "--password", "{param.pw}"};
-  CHECK_NOTHROW(app::refuse_secrets(stage));
+  CHECK_NOTHROW(home::refuse_secrets(stage));
   stage.argv.back() = "hunter22a";
-  CHECK_THROWS_WITH(app::refuse_secrets(stage), Contains("stage 'one'") && !Contains("hunter22a"));
+  CHECK_THROWS_WITH(home::refuse_secrets(stage), Contains("stage 'one'") && !Contains("hunter22a"));
   stage.argv = {"true"};
   stage.environment = {{"DB_PASSWORD", "hunter22a"}};
-  CHECK_THROWS_WITH(app::refuse_secrets(stage), Contains("stage 'one'") && !Contains("hunter22a"));
+  CHECK_THROWS_WITH(home::refuse_secrets(stage), Contains("stage 'one'") && !Contains("hunter22a"));
 }
 
 TEST_CASE("redact: of a document all texts are masked but what a run is repeated with") {
@@ -111,7 +110,7 @@ TEST_CASE("redact: of a document all texts are masked but what a run is repeated
   expected["collected"]["parameters"]["api_key"] = "[redacted]";
   expected["facets"][1]["items"]["layer.$WANDB_API_KEY"] = "[redacted]";
   expected["stages"][0]["log_tail"] = "[redacted]";
-  CHECK(app::redacted(document) == expected);
+  CHECK(home::redacted(document) == expected);
 }
 
 TEST_CASE(
@@ -119,7 +118,7 @@ TEST_CASE(
   const test::TempHome folder;
   const auto masks = [&](const std::string& name, const std::string& value) {
     base::write_file_atomically(folder / "log", "a " + value + " b");
-    return app::known_secrets({{name, value}}, {}).mask_file(folder / "log") > 0;
+    return home::known_secrets({{name, value}}, {}).mask_file(folder / "log") > 0;
   };
   CHECK(masks("DB_PASSWORD", "12345678"));
   CHECK(masks("GCP_CREDENTIALS", R"({"type": "service_account"})"));
@@ -140,7 +139,7 @@ TEST_CASE("redact: known are secrets within values of variables whatever their n
   const auto masked =
       [&](const std::string& name, const std::string& value, const std::string& printed) {
         base::write_file_atomically(folder / "log", printed);
-        app::known_secrets({{name, value}}, {}).mask_file(folder / "log");
+        home::known_secrets({{name, value}}, {}).mask_file(folder / "log");
         return base::read_file(folder / "log");
       };
   const std::string url = "postgres://ada:hunter2secret@db.example.org/x";

@@ -1,8 +1,8 @@
 #include "support/recording_observer.hpp"
 #include "unit/cache/cache_home.hpp"
 
-#include <sabath/app/fetch_assets.hpp>
-#include <sabath/app/repair_cache.hpp>
+#include <sabath/assets/fetch_assets.hpp>
+#include <sabath/assets/repair_cache.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -84,17 +84,18 @@ struct Case {
     fetchers.push_back(std::move(fetcher));
   }
 
-  app::FetchedAsset fetch(std::optional<std::uint64_t> limit = {}) {
-    app::AssetFetcher fetcher(cache, fetchers, clock, {});
-    app::FetchOptions options;
+  assets::FetchedAsset fetch(std::optional<std::uint64_t> limit = {}) {
+    assets::AssetFetcher fetcher(cache, fetchers, clock, {});
+    assets::FetchOptions options;
     options.limit = limit;
     auto fetched = fetcher.fetch_url("box://host/data/", {}, options, observer, {});
     box->asked.clear();
     return fetched;
   }
-  std::vector<app::Repaired> repair() {
+  std::vector<assets::Repaired> repair() {
     const cache::Keeping keeping(home.root(), home.memo(), clock);
-    const app::CacheRepairer repairer({cache, keeping, fetchers, documents, clock, observer, {}});
+    const assets::CacheRepairer repairer(
+        {cache, keeping, fetchers, documents, clock, observer, {}});
     return repairer.repair({}, {});
   }
 
@@ -102,7 +103,7 @@ struct Case {
   base::SystemClock clock{};
   cache::Cache cache = home.open();
   test::RecordingObserver observer{};
-  app::Documents documents{{}, {}};
+  home::Documents documents{{}, {}};
   std::vector<std::unique_ptr<fetch::Fetcher>> fetchers{};
   BoxFetcher* box = nullptr;
 };

@@ -3,14 +3,14 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/series_sink.hpp>
 
-#include <app/report_charts.hpp>
-#include <app/report_facts.hpp>
+#include <analysis/report_charts.hpp>
+#include <analysis/report_facts.hpp>
 #include <catch2/catch.hpp>
 
 #include <cmath>
 
 using namespace sabath;
-using app::RunFacts;
+using analysis::RunFacts;
 using report::Report;
 
 namespace {
@@ -59,8 +59,8 @@ Report report_of(std::vector<RunFacts> facts) {
   Report report;
   for (const RunFacts& one : facts)
     report.runs.push_back(one.run);
-  app::fill_metrics(report, facts);
-  app::fill_charts(report, facts);
+  analysis::fill_metrics(report, facts);
+  analysis::fill_charts(report, facts);
   return report;
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("report: one name in two units, or of two kinds, is two columns") {
                                     facts_of({summary_of("loss", "1", 3)})};
   Report report;
   report.runs.resize(4);
-  app::fill_metrics(report, facts);
+  analysis::fill_metrics(report, facts);
   REQUIRE(report.metrics.size() == 3);  // a unit of 1 is none
   for (std::size_t m = 0; m < 3; ++m) {
     const report::ReportMetric& metric = report.metrics[m];

@@ -2,21 +2,21 @@
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/app/run_files.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <csignal>
 #include <set>
 
 using namespace sabath;
-using app::RunFiles;
+using home::RunFiles;
 namespace fs = std::filesystem;
 
 TEST_CASE("run files: a status that was written is read again") {
   const test::TempHome home;
   const RunFiles files(home.path());
   spec::RunStatus status;
-  app::stamp_process(status);
+  home::stamp_process(status);
   status.stage = "train";
   for (const auto state : {spec::RunState::running, spec::RunState::failed}) {
     status.state = state;
@@ -36,9 +36,9 @@ TEST_CASE("run files: a run without a record has none, one without a plan is an 
 
 TEST_CASE("run files: each event of a run leaves a note of its own") {
   const test::TempHome home;
-  app::announce(home.path(), "tiny-1", app::RunEvent::planned);
-  app::announce(home.path(), "tiny-1", app::RunEvent::finished);
-  app::announce(home.path(), "tiny-1", app::RunEvent::finished);
+  home::announce(home.path(), "tiny-1", home::RunEvent::planned);
+  home::announce(home.path(), "tiny-1", home::RunEvent::finished);
+  home::announce(home.path(), "tiny-1", home::RunEvent::finished);
   std::set<std::string> notes;
   for (const auto& entry : fs::directory_iterator(home / ".inbox"))
     notes.insert(entry.path().filename().string());
@@ -47,29 +47,29 @@ TEST_CASE("run files: each event of a run leaves a note of its own") {
 
 TEST_CASE("run files: a process is gone when it ended, or was of another boot, on this node") {
   spec::RunStatus status;
-  app::stamp_process(status);
+  home::stamp_process(status);
   CHECK(status.pid == ::getpid());
-  CHECK(!app::is_provably_gone(status));
+  CHECK(!home::is_provably_gone(status));
   auto process = base::ProcessIdentity::current();
   SECTION("a reused pid") {
     ++process.start_ticks;
     status.process = process.text();
-    CHECK(app::is_provably_gone(status));
+    CHECK(home::is_provably_gone(status));
   }
   SECTION("another boot") {
     process.boot = "another";
     status.process = process.text();
-    CHECK(app::is_provably_gone(status));
+    CHECK(home::is_provably_gone(status));
   }
   SECTION("another node knows nothing") {
     process.boot = "another";
     process.host = "another";
     status.process = process.text();
-    CHECK(!app::is_provably_gone(status));
+    CHECK(!home::is_provably_gone(status));
   }
   SECTION("nobody was there") {
     status.process.clear();
-    CHECK(!app::is_provably_gone(status));
+    CHECK(!home::is_provably_gone(status));
   }
 }
 
@@ -80,10 +80,10 @@ TEST_CASE("run files: a process that was killed is provably gone") {
     ::_exit(0);
   }
   spec::RunStatus status;
-  app::stamp_process(status);
+  home::stamp_process(status);
   status.process = base::ProcessIdentity::of(pid).text();
-  CHECK(!app::is_provably_gone(status));
+  CHECK(!home::is_provably_gone(status));
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
-  CHECK(app::is_provably_gone(status));
+  CHECK(home::is_provably_gone(status));
 }

@@ -1,7 +1,7 @@
-#include "app/run_software.hpp"
+#include "execution/run_software.hpp"
 
-#include "app/library_questions.hpp"
-#include "app/run_steps.hpp"
+#include "execution/library_questions.hpp"
+#include "execution/run_steps.hpp"
 #include "support/temp_home.hpp"
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ struct Questions {
   base::Environment environment{};
 
   probe::LibraryAnswer ask() {
-    app::LibraryQuestions questions(asked, "sabath", {}, home.path(), {});
+    execution::LibraryQuestions questions(asked, "sabath", {}, home.path(), {});
     return questions.ask(library, environment, notes);
   }
   spec::LoadedLibrary library{"/lib/libopenblas.so", 3, base::sha256_of("x"), "", {"go"}};
@@ -96,7 +96,7 @@ TEST_CASE("questions: what went wrong with the asking is told, and asked again")
 TEST_CASE("questions: within a run what went wrong is not waited for twice") {
   Questions questions;
   questions.asked.answer.end = base::ProcessEnd::timed_out;
-  app::LibraryQuestions same(questions.asked, "sabath", {}, questions.home.path(), {});
+  execution::LibraryQuestions same(questions.asked, "sabath", {}, questions.home.path(), {});
   same.ask(questions.library, {{"HOME", "/a"}}, questions.notes);
   same.ask(questions.library, {{"HOME", "/b"}}, questions.notes);
   CHECK(questions.asked.times == 1);
@@ -114,11 +114,11 @@ TEST_CASE("questions: what a stage preloads is not loaded into the one who asks"
 }
 
 TEST_CASE("facet libraries: copies of one name stand under it, whichever were seen") {
-  app::FoundSoftware found;
+  execution::FoundSoftware found;
   const spec::RunPlan plan;
   const auto item = [&](std::vector<spec::LoadedLibrary> libraries) {
     found.software.libraries = std::move(libraries);
-    return app::libraries_facet(found, plan, "/runs/1").items;
+    return execution::libraries_facet(found, plan, "/runs/1").items;
   };
   const auto one = library("/env/libgomp.so.1", "a");
   const auto two = library("/usr/lib/libgomp.so.1", "b");
@@ -139,9 +139,9 @@ TEST_CASE("software: packages that differ between the steps of a run have the ve
   earlier.software.emplace();
   earlier.software->packages = {{"numpy", "1.26; 2.0"}, {"one", "1"}};
   spec::RunRecord record;
-  app::FoundSoftware found;
+  execution::FoundSoftware found;
   found.software.packages = {{"numpy", "2.0; 2.1"}, {"two", "2"}};
-  app::put_before(earlier, record, found);
+  execution::put_before(earlier, record, found);
   using Packages = std::map<std::string, std::string>;
   CHECK(*found.software.packages ==
         Packages{{"numpy", "1.26; 2.0; 2.1"}, {"one", "1"}, {"two", "2"}});

@@ -1,4 +1,4 @@
-#include "app/run_stages.hpp"
+#include "execution/run_stages.hpp"
 
 #include <sabath/base/error.hpp>
 
@@ -12,8 +12,8 @@
 
 using namespace sabath;
 using namespace std::chrono_literals;
-using app::MadeOutputs;
-using app::StageResult;
+using execution::MadeOutputs;
+using execution::StageResult;
 using Names = std::vector<std::string>;
 using Place = std::optional<spec::Place>;
 using Stages = std::vector<spec::PlannedStage>;
@@ -30,7 +30,7 @@ spec::PlannedStage stage(const std::string& name, const Names& needs, int cpus =
 }
 
 /// Two cores wherever the tests run: they have no hardware threads, so that nothing is bound.
-app::NodeCapacity two_cores() {
+planning::NodeCapacity two_cores() {
   return {{{}, {}}, {}, 0};
 }
 
@@ -60,7 +60,7 @@ class Meeting {
   int missing_;
 };
 
-Names states(const app::StagesOutcome& outcome) {
+Names states(const execution::StagesOutcome& outcome) {
   Names names;
   for (const spec::StageRecord& record : outcome.stages)
     names.push_back(record.name + " " + record.state);
@@ -76,7 +76,7 @@ TEST_CASE("stages: two that may run at once do, and the record has the order of 
   std::mutex mutex;
   std::map<std::string, std::set<std::string>> made_before;
   std::set<std::thread::id> threads;
-  const app::RunStage run =
+  const execution::RunStage run =
       [&](const auto& one, const Place& place, const MadeOutputs& made, auto) {
         {
           const std::lock_guard lock(mutex);
@@ -89,7 +89,7 @@ TEST_CASE("stages: two that may run at once do, and the record has the order of 
       };
   Names told;
   const auto tell = [&](const std::string& names) { told.push_back(names); };
-  const auto outcome = app::run_stages(stages, two_cores(), run, tell, {});
+  const auto outcome = execution::run_stages(stages, two_cores(), run, tell, {});
   CHECK(outcome.state == spec::RunState::ok);
   CHECK(states(outcome) == Names{"a ok", "b ok", "c ok", "d ok"});
   CHECK(outcome.executed == Names{"a", "b", "c", "d"});
@@ -108,10 +108,10 @@ TEST_CASE("stages: after a failure the others go on, and who is skipped is told 
                       stage("after", {"bad"}),
                       stage("last", {"after"}),
                       stage("worse", {"good"})};
-  const app::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
     return result(one, one.name == "bad" || one.name == "worse" ? "failed" : "ok");
   };
-  const auto outcome = app::run_stages(stages, {}, run, [](const auto&) {}, {});
+  const auto outcome = execution::run_stages(stages, {}, run, [](const auto&) {}, {});
   CHECK(outcome.state == spec::RunState::failed);
   CHECK(outcome.message == "stage bad: failed");
   CHECK(states(outcome) ==
@@ -125,13 +125,13 @@ TEST_CASE("stages: after a failure the others go on, and who is skipped is told 
 TEST_CASE("stages: what one throws is its failure, and no other's") {
   const Stages stages{stage("full", {}, 1), stage("other", {}, 1)};
   Meeting meeting(2);
-  const app::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
     const bool met = meeting.join();
     if (one.name == "full")
       throw base::Error(base::ErrorKind::storage, "/x: no space left", "make some");
     return result(one, met ? "ok" : "failed");
   };
-  const auto outcome = app::run_stages(stages, two_cores(), run, [](const auto&) {}, {});
+  const auto outcome = execution::run_stages(stages, two_cores(), run, [](const auto&) {}, {});
   CHECK(outcome.state == spec::RunState::failed);
   CHECK(outcome.message == "stage full: /x: no space left");
   CHECK(states(outcome) == Names{"full failed", "other ok"});
@@ -141,18 +141,19 @@ TEST_CASE("stages: what one throws is its failure, and no other's") {
 TEST_CASE("stages: a stop reaches all that run, and nothing more starts") {
   const Stages stages{stage("a", {}, 1), stage("b", {}, 1), stage("c", {})};
   Meeting meeting(3);
-  const app::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto stop) {
-    meeting.join();
-    for (int i = 0; i < 6000 && !stop.stop_requested(); ++i)
-      std::this_thread::sleep_for(10ms);
-    return result(one, stop.stop_requested() ? "interrupted" : "ok");
-  };
+  const execution::RunStage run =
+      [&](const auto& one, const Place&, const MadeOutputs&, auto stop) {
+        meeting.join();
+        for (int i = 0; i < 6000 && !stop.stop_requested(); ++i)
+          std::this_thread::sleep_for(10ms);
+        return result(one, stop.stop_requested() ? "interrupted" : "ok");
+      };
   std::stop_source stop;
   const std::jthread user([&] {
     meeting.join();  // both run
     stop.request_stop();
   });
-  const auto outcome = app::run_stages(
+  const auto outcome = execution::run_stages(
       stages, two_cores(), run, [](const auto&) {}, stop.get_token());
   CHECK(outcome.state == spec::RunState::interrupted);
   CHECK(states(outcome) == Names{"a interrupted", "b interrupted", "c skipped"});
@@ -163,10 +164,10 @@ TEST_CASE("stages: one that is not due is recorded with its reason") {
   Stages stages{stage("a", {}), stage("off", {"a"}), stage("b", {"off"})};
   stages[1].not_due = "epochs is 5, not 1";
   stages[1].argv = {};
-  const app::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [&](const auto& one, const Place&, const MadeOutputs&, auto) {
     return result(one, "ok");
   };
-  const auto outcome = app::run_stages(stages, {}, run, [](const auto&) {}, {});
+  const auto outcome = execution::run_stages(stages, {}, run, [](const auto&) {}, {});
   CHECK(outcome.state == spec::RunState::ok);
   CHECK(states(outcome) == Names{"a ok", "off not_due", "b ok"});
   CHECK(outcome.stages[1].message == "epochs is 5, not 1");
@@ -175,13 +176,13 @@ TEST_CASE("stages: one that is not due is recorded with its reason") {
 
 TEST_CASE("stages: a status that cannot be written loses nothing of what was made") {
   const Stages stages{stage("a", {}), stage("b", {"a"})};
-  const app::RunStage run = [](const auto& one, const Place&, const MadeOutputs&, auto) {
+  const execution::RunStage run = [](const auto& one, const Place&, const MadeOutputs&, auto) {
     return result(one, "ok");
   };
   const auto tell = [](const std::string&) {
     throw base::Error(base::ErrorKind::storage, "status.json: no space");
   };
-  const auto outcome = app::run_stages(stages, two_cores(), run, tell, {});
+  const auto outcome = execution::run_stages(stages, two_cores(), run, tell, {});
   CHECK(outcome.state == spec::RunState::ok);
   CHECK(states(outcome) == Names{"a ok", "b ok"});
   CHECK(outcome.outputs.size() == 2);

@@ -1,16 +1,16 @@
-#include "app/machine_turn.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
-#include "unit/app/watched_batch.hpp"
+#include "unit/batch/watched_batch.hpp"
 #include "unit/spec/full_values.hpp"
 
-#include <sabath/app/run_accounting.hpp>
-#include <sabath/app/run_files.hpp>
-#include <sabath/app/run_watch.hpp>
-#include <sabath/app/submit_batch.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/batch/run_accounting.hpp>
+#include <sabath/batch/run_watch.hpp>
+#include <sabath/batch/submit_batch.hpp>
+#include <sabath/execution/machine_turn.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
   Batch batch(2);
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].state == RunState::planned);
   CHECK(watch.runs()[0].detail == "waits: PENDING (Resources)");
@@ -50,7 +50,7 @@ TEST_CASE("run watch: a run waits, runs and ends as its own files say") {
 
 TEST_CASE("run watch: what a scheduler said before a run began is not why it waits now") {
   Batch batch(1);
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(1));
   batch.files->tell_started(batch.id(0), 1);
@@ -75,7 +75,7 @@ TEST_CASE("run watch: a reason that does not pass by itself is told from others"
     if (task == "12_1") return "PENDING|JobHeldUser";
     return task == "12_2" ? "PENDING|Resources" : "PENDING|None";
   };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].is_stuck);
   CHECK(watch.runs()[0].waits_for == "PENDING (JobHeldUser)");
@@ -97,7 +97,7 @@ TEST_CASE(
   std::ofstream(batch.files->log_of(1, 1))
       << before << "password=" << before << "\nloading\n\npassword=hunter2hunter\n"
       << "job-1.sh: line 9: \x1b[31m/opt/sabath: not found\n";
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(21));
   watch.look({});
@@ -120,7 +120,7 @@ TEST_CASE("run watch: a run that its scheduler ended is closed when the grace ti
     if (task == "12_2") return "CANCELLED|None";
     return "NODEFAIL|None";
   };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.going_on() == 4);
   CHECK_THAT(watch.runs()[0].detail, Contains("say nothing of that yet"));
@@ -140,7 +140,7 @@ TEST_CASE("run watch: what the file system shows late is waited for") {
   Batch batch(1);
   batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
   batch.files->tell_ended(batch.id(0));
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(10));
   watch.look({});
@@ -153,7 +153,7 @@ TEST_CASE("run watch: what the file system shows late is waited for") {
 TEST_CASE("run watch: a job that vanished is unknown and never done, until its record turns up") {
   Batch batch(1);
   batch.queue.state_of = [](const std::string&) { return ""; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].goes_on());
   batch.clock.move(seconds(21));
@@ -172,18 +172,18 @@ TEST_CASE("run watch: an attempt out of time is the end of its run once its job 
   Batch batch(1);
   std::string state = "PENDING|BeginTime";
   batch.queue.state_of = [&](const std::string&) { return state; };
-  const app::RunFiles files = batch.run(batch.id(0));
+  const home::RunFiles files = batch.run(batch.id(0));
   spec::RunRecord record = test::full_record();
   record.run_id = batch.id(0);
   record.state = RunState::failed;
   fs::create_directories(files.attempt(1));
-  std::ofstream(app::RunFiles(files.attempt(1)).record()) << app::record_text(record);
+  std::ofstream(home::RunFiles(files.attempt(1)).record()) << home::record_text(record);
   spec::RunStatus status;
   status.state = RunState::interrupted;
   status.attempt = 1;
   files.write_status(status);
   batch.files->tell_ended(batch.id(0));
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].goes_on());
   state = said;
@@ -197,8 +197,8 @@ TEST_CASE("run watch: an attempt out of time is the end of its run once its job 
 
 TEST_CASE("run watch: the scheduler is asked one question for all, at most twelve times a minute") {
   Batch batch(100);
-  app::RunWatch first = batch.watch();
-  app::RunWatch second = batch.watch();
+  batch::RunWatch first = batch.watch();
+  batch::RunWatch second = batch.watch();
   first.look({});
   second.look({});
   CHECK(batch.queue.questions == 1);
@@ -226,7 +226,7 @@ TEST_CASE("run watch: who comes while another command asks takes its answer") {
   for (int i = 0; i < 4; ++i) {
     commands.emplace_back([&] {
       test::RecordingObserver observer;
-      app::SchedulerDesk desk(*batch.scheduler, batch.home / "memo.json", clock, observer);
+      batch::SchedulerDesk desk(*batch.scheduler, batch.home / "memo.json", clock, observer);
       if (desk.views({"12_1"}, {}).contains("12_1")) ++answered;
     });
   }
@@ -237,7 +237,7 @@ TEST_CASE("run watch: who comes while another command asks takes its answer") {
 
 TEST_CASE("run watch: a scheduler that cannot be asked changes nothing, and is told once") {
   Batch batch(1);
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.queue.is_down = true;
   for (int i = 0; i < 20; ++i) {
@@ -252,7 +252,7 @@ TEST_CASE("run watch: a scheduler that cannot be asked changes nothing, and is t
 TEST_CASE("run watch: a scheduler that never answers is asked as seldom, and that is told") {
   Batch batch(2);
   batch.queue.is_down = true;
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   for (int i = 0; i < 120; ++i) {
     watch.look({});
     batch.clock.move(std::chrono::milliseconds(500));
@@ -275,7 +275,7 @@ TEST_CASE("run watch: a scheduler that never answers is asked as seldom, and tha
 TEST_CASE("run watch: a submission that nobody could write down is found by its comment") {
   Batch batch(2, false);
   SECTION("its submitter is still at it") {
-    app::RunWatch watch = batch.watch();
+    batch::RunWatch watch = batch.watch();
     watch.look({});
     CHECK(watch.runs()[0].detail == "is being handed to the scheduler");
   }
@@ -283,7 +283,7 @@ TEST_CASE("run watch: a submission that nobody could write down is found by its 
     batch.run(batch.id(0)).write_status({});
     batch.clock.move(std::chrono::hours(1));
     batch.queue.found = "99|supercell-study-20261122-080000-abcdef-1\n";
-    app::RunWatch watch = batch.watch();
+    batch::RunWatch watch = batch.watch();
     watch.look({});
     REQUIRE(batch.files->read_jobs());
     CHECK(batch.files->read_jobs()->jobs == std::vector<std::string>{"99"});
@@ -292,7 +292,7 @@ TEST_CASE("run watch: a submission that nobody could write down is found by its 
   SECTION("it was not") {
     batch.run(batch.id(0)).write_status({});
     batch.clock.move(std::chrono::hours(1));
-    app::RunWatch watch = batch.watch();
+    batch::RunWatch watch = batch.watch();
     watch.look({});
     CHECK(watch.runs()[0].state == RunState::interrupted);
     CHECK(watch.runs()[1].detail == "it was ended before the scheduler had it");
@@ -307,10 +307,12 @@ TEST_CASE("run watch: what a scheduler accounts is taken once the job is over, a
     batch.finish(i);
     batch.files->tell_ended(batch.id(i));
   }
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   REQUIRE(watch.going_on() == 0);
-  const auto kept = [&](std::size_t i) { return app::read_accounting(batch.runs() / batch.id(i)); };
+  const auto kept = [&](std::size_t i) {
+    return batch::read_accounting(batch.runs() / batch.id(i));
+  };
   for (int i = 0; i < 20; ++i)
     batch.keep_accounting(watch);
   CHECK(batch.queue.accounts == 1);
@@ -341,7 +343,7 @@ TEST_CASE("run watch: where there is no accounting that is asked once an hour") 
   batch.queue.accounted = "";
   batch.finish(0);
   batch.files->tell_ended(batch.id(0));
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   for (int i = 0; i < 100; ++i) {
     batch.keep_accounting(watch);
@@ -358,7 +360,7 @@ TEST_CASE("run watch: a job that nobody wrote down is looked for by one command 
   CHECK(batch.desk->find("x", {}).was_made);
   CHECK_FALSE(batch.desk->find("x", {}).was_made);
   test::RecordingObserver observer;
-  app::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", batch.clock, observer);
+  batch::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", batch.clock, observer);
   CHECK_FALSE(other.find("x", {}).was_made);
   CHECK(batch.queue.searches == 1);
   batch.clock.move(seconds(11));
@@ -372,7 +374,7 @@ TEST_CASE(
   Batch batch(1);
   batch.ask_elsewhere();
   batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].detail == "starts on its node");
   batch.queue.state_of = [](const std::string&) { return ""; };
@@ -394,7 +396,7 @@ TEST_CASE(
 TEST_CASE("run watch: a state that the description does not know is told, and is no end") {
   Batch batch(1);
   batch.queue.state_of = [](const std::string&) { return "POWERING|None"; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   batch.clock.move(seconds(300));
   watch.look({});
@@ -404,15 +406,15 @@ TEST_CASE("run watch: a state that the description does not know is told, and is
 
 TEST_CASE("run watch: runs that are over want no scheduler that is described") {
   Batch batch(1);
-  std::vector<app::WatchedRun> runs{{batch.id(0),
-                                     batch.runs() / batch.id(0),
-                                     batch.files->directory(),
-                                     "",
-                                     RunState::ok,
-                                     "done"}};
-  app::RunWatch watch(
+  std::vector<batch::WatchedRun> runs{{batch.id(0),
+                                       batch.runs() / batch.id(0),
+                                       batch.files->directory(),
+                                       "",
+                                       RunState::ok,
+                                       "done"}};
+  batch::RunWatch watch(
       runs,
-      [](const auto&) -> app::SchedulerDesk& {
+      [](const auto&) -> batch::SchedulerDesk& {
         throw base::Error(base::ErrorKind::not_found, "no such scheduler");
       },
       batch.clock);
@@ -423,9 +425,9 @@ TEST_CASE("run watch: what a job is found by is a name that every scheduler take
   spec::BatchPlan plan;
   plan.batch_id = "supercell-study-20261122-080000-abcdef.1";
   plan.steps.resize(1);
-  const std::string one = app::comment_of(plan, 1);
+  const std::string one = batch::comment_of(plan, 1);
   plan.steps.resize(2);
-  const std::vector<std::string> all{one, app::comment_of(plan, 1), app::comment_of(plan, 2)};
+  const std::vector<std::string> all{one, batch::comment_of(plan, 1), batch::comment_of(plan, 2)};
   for (const std::string& word : all) {
     INFO(word);
     CHECK(word == launch::job_word(word));
@@ -438,7 +440,7 @@ TEST_CASE("run watch: two login nodes whose clocks are a minute apart do not ask
   test::FakeClock behind;
   batch.clock.move(seconds(60));
   test::RecordingObserver observer;
-  app::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", behind, observer);
+  batch::SchedulerDesk other(*batch.scheduler, batch.home / "memo.json", behind, observer);
   const auto both_look_for = [&](int half_seconds) {
     const int before = batch.queue.questions;
     for (int i = 0; i < half_seconds; ++i) {
@@ -455,7 +457,7 @@ TEST_CASE("run watch: two login nodes whose clocks are a minute apart do not ask
 
 TEST_CASE("run watch: who holds the turn for ever keeps nobody from asking") {
   Batch batch(1);
-  const app::MachineTurn held(
+  const execution::MachineTurn held(
       "ask-" + base::sha256_of((batch.home / "memo.json").string()).hex, seconds(0), batch.clock);
   REQUIRE(held.is_held());
   CHECK(batch.desk->views({"12_1"}, {}).contains("12_1"));

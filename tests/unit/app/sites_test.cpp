@@ -1,8 +1,8 @@
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/app/sites.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/home/sites.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -21,7 +21,7 @@ class Settings {
     fs::create_directories((home_ / file).parent_path());
     std::ofstream(home_ / file) << text;
   }
-  app::Sites sites() const { return {home_ / "config", fs::path(SABATH_SOURCE_DIR) / "catalog"}; }
+  home::Sites sites() const { return {home_ / "config", fs::path(SABATH_SOURCE_DIR) / "catalog"}; }
   fs::path operator/(const std::string& name) const { return home_ / name; }
 
  private:
@@ -43,7 +43,7 @@ TEST_CASE("sites: a site is found by its name") {
   error = error_of([&] { settings.sites().site("perlmutter"); });
   CHECK(error.hint() == "it would be described in " + (settings / "config/sites").string());
   CHECK_THROWS_AS(settings.sites().site("../sites/gpu"), base::Error);
-  std::vector<app::BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   const auto sites = settings.sites().sites(bad);
   REQUIRE(sites.size() == 1);
   CHECK(sites[0].path == settings / "config/sites/gpu.json");
@@ -90,7 +90,7 @@ TEST_CASE("sites: references to secrets and other variables are none") {
 
 TEST_CASE("sites: every scheduler that ships is right") {
   const Settings settings;
-  std::vector<app::BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   const auto schedulers = settings.sites().schedulers(bad);
   for (const auto& document : bad)
     FAIL_CHECK(document.problem);
@@ -104,7 +104,7 @@ TEST_CASE("sites: an own scheduler wins over the one that ships") {
   text.replace(text.find("\"Slurm\""), 7, "\"Ours!\"");
   settings.write("config/schedulers/slurm.json", text);
   CHECK(settings.sites().scheduler("slurm").description == "Ours!");
-  std::vector<app::BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   for (const auto& document : settings.sites().schedulers(bad)) {
     if (document.scheduler.name == "slurm") CHECK(document.scheduler.description == "Ours!");
   }
@@ -119,7 +119,7 @@ TEST_CASE("sites: what others could have written is not executed") {
   const auto error = error_of([&] { settings.sites().site("gpu"); });
   CHECK(error.kind() == base::ErrorKind::usage);
   CHECK(contains(error.what(), "cannot be trusted"));
-  std::vector<app::BadDocument> bad;
+  std::vector<home::BadDocument> bad;
   CHECK(settings.sites().sites(bad).empty());
   CHECK(bad.size() == 1);
 }

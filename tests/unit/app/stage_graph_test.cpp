@@ -1,10 +1,10 @@
-#include "app/stage_graph.hpp"
+#include <sabath/planning/stage_graph.hpp>
 
 #include <catch2/catch.hpp>
 
 using namespace sabath;
-using app::NodeCapacity;
-using app::StageGraph;
+using planning::NodeCapacity;
+using planning::StageGraph;
 using Names = std::vector<std::string>;
 using Stages = std::vector<spec::PlannedStage>;
 

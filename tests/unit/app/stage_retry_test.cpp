@@ -1,4 +1,4 @@
-#include "app/stage_retry.hpp"
+#include "execution/stage_retry.hpp"
 
 #include "support/temp_home.hpp"
 
@@ -11,8 +11,8 @@
 
 using namespace sabath;
 using namespace std::chrono_literals;
-using app::why_again;
 using base::ProcessEnd;
+using execution::why_again;
 namespace fs = std::filesystem;
 
 namespace {
@@ -75,7 +75,7 @@ TEST_CASE("retry: what a try left is moved aside, and its outputs are gone") {
     write(folder / "metrics-0.jsonl", "{}");
     write(folder / "work" / "file", "x");
     write(outputs / "x.h5", "half");
-    app::put_aside(number, folder, outputs);
+    execution::put_aside(number, folder, outputs);
     CHECK_FALSE(fs::exists(outputs));
   }
   CHECK(base::read_file(folder / "try-1" / "stdout.log") == "try 1");
@@ -87,7 +87,7 @@ TEST_CASE("retry: what a try left is moved aside, and its outputs are gone") {
 
 TEST_CASE("retry: a pause ends with the run") {
   std::stop_source stop;
-  CHECK(app::wait_unless_stopped(0s, stop.get_token()));
+  CHECK(execution::wait_unless_stopped(0s, stop.get_token()));
   stop.request_stop();
-  CHECK_FALSE(app::wait_unless_stopped(1h, stop.get_token()));
+  CHECK_FALSE(execution::wait_unless_stopped(1h, stop.get_token()));
 }

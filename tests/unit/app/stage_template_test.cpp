@@ -1,14 +1,13 @@
-#include "app/stage_template.hpp"
-
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/base/tree_digest.hpp>
+#include <sabath/planning/stage_template.hpp>
 
 #include <fstream>
 
 using namespace sabath;
-using app::StageTemplate;
+using planning::StageTemplate;
 using Items = std::map<std::string, std::string>;
 namespace fs = std::filesystem;
 

@@ -1,4 +1,4 @@
-#include "app/status_observer.hpp"
+#include "execution/status_observer.hpp"
 
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
@@ -13,7 +13,7 @@ TEST_CASE("status observer: tells how far it is now and then, and when it has en
   test::FakeClock clock;
   test::RecordingObserver inner;
   std::vector<std::string> told;
-  app::StatusObserver observer(
+  execution::StatusObserver observer(
       inner, clock, [&](const std::string& text) { told.push_back(text); });
   base::Progress progress{"hashing x", 1U << 20U, std::uint64_t{4} << 20U};
   observer.progress(progress);

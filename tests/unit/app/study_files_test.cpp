@@ -1,18 +1,18 @@
 // What is left of a study when its processes are killed, at whichever moment.
-#include "app/record_files.hpp"
-#include "app/run_executors.hpp"
-#include "app/stage_template.hpp"
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
-#include <sabath/app/run_files.hpp>
 #include <sabath/app/run_study.hpp>
-#include <sabath/app/study_files.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/json_reader.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/execution/run_executors.hpp>
+#include <sabath/home/record_files.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/study_files.hpp>
+#include <sabath/planning/stage_template.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 using namespace sabath;
-using app::RunFiles;
-using app::StudyFiles;
 using base::ErrorKind;
 using base::ProcessIdentity;
+using home::RunFiles;
+using home::StudyFiles;
 using spec::RunState;
 using test::contains;
 using test::error_of;
@@ -54,7 +54,7 @@ class Study {
     fs::create_directories(directory);
     spec::RunPlan plan = test::full_plan();
     plan.run_id = id;
-    app::write_plan(directory / "plan.json", plan);
+    planning::write_plan(directory / "plan.json", plan);
     spec::RunStatus status;
     status.state = state;
     status.node = "node1";
@@ -63,8 +63,8 @@ class Study {
     RunFiles(directory).write_status(status);
     return directory;
   }
-  app::Folders folders() const {
-    app::Folders folders;
+  home::Folders folders() const {
+    home::Folders folders;
     folders.home = home_.path();
     return folders;
   }
@@ -241,7 +241,7 @@ TEST_CASE("executors: a run that was planned and not started has none, whoever p
   const Study study;
   const fs::path directory =
       study.plan(first, RunState::planned, GENERATE(dead(), ProcessIdentity::current()));
-  CHECK(app::executors_of({directory}).empty());
+  CHECK(execution::executors_of({directory}).empty());
 }
 
 TEST_CASE("executors: one that was started and has said nothing yet is found by its arguments") {
@@ -252,7 +252,7 @@ TEST_CASE("executors: one that was started and has said nothing yet is found by 
   if (GENERATE(true, false)) Study::write(directory / "status.json", "{\"state");  // a power cut
   const SilentExecutor executor(study.home(), directory);
   const auto executors =
-      app::executors_of({directory, study.plan(second, RunState::planned, dead())});
+      execution::executors_of({directory, study.plan(second, RunState::planned, dead())});
   REQUIRE(executors.size() == 1);
   CHECK(executors.at(silent) == executor.identity());
 }
@@ -267,7 +267,7 @@ TEST_CASE("executors: a process of another user is none, whatever it is called")
   const fs::path directory = study.plan(strange, RunState::planned, dead());
   constexpr uid_t nobody = 65534;
   const SilentExecutor stranger(study.home(), directory, nobody);
-  CHECK(app::executors_of({directory}).empty());
+  CHECK(execution::executors_of({directory}).empty());
 }
 
 TEST_CASE("executors: one that runs is told by its status, one that is gone or done is none") {
@@ -276,7 +276,7 @@ TEST_CASE("executors: one that runs is told by its status, one that is gone or d
   const fs::path killed = study.plan(second, RunState::running, dead());
   const fs::path done = study.plan("tiny-20261120-103203-abcdefgh", RunState::ok, dead());
   const auto executors =
-      app::executors_of({running, killed, done, study.folders().runs() / "removed"});
+      execution::executors_of({running, killed, done, study.folders().runs() / "removed"});
   REQUIRE(executors.size() == 1);
   CHECK(executors.at(first) == ProcessIdentity::current().text());
 }
@@ -284,7 +284,7 @@ TEST_CASE("executors: one that runs is told by its status, one that is gone or d
 TEST_CASE("executors: one on another machine may go on, which is an error that says where") {
   const Study study;
   const fs::path directory = study.plan(first, RunState::running, elsewhere());
-  const base::Error error = error_of([&] { app::executors_of({directory}); });
+  const base::Error error = error_of([&] { execution::executors_of({directory}); });
   CHECK(error.kind() == ErrorKind::launch);
   CHECK(contains(error.what(), first + " may still be executed on node1"));
 }
@@ -295,13 +295,13 @@ TEST_CASE(
   const fs::path directory = study.plan(first, RunState::running, elsewhere());
   fs::create_directories(directory / "attempts/1");
   Study::write(directory / "attempts/1/samples-node1.jsonl", "{}");
-  const base::Error error = error_of([&] { app::executors_of({directory}, true); });
+  const base::Error error = error_of([&] { execution::executors_of({directory}, true); });
   CHECK(contains(error.what(), "its last sign of life was "));
   const auto old = fs::file_time_type::clock::now() - std::chrono::seconds(300);
   for (const auto& entry : fs::recursive_directory_iterator(directory))
     fs::last_write_time(entry.path(), old);
-  CHECK_THROWS(app::executors_of({directory}));
-  CHECK(app::executors_of({directory}, true).empty());
+  CHECK_THROWS(execution::executors_of({directory}));
+  CHECK(execution::executors_of({directory}, true).empty());
   const spec::RunStatus status = RunFiles(directory).read_status();
   CHECK(status.state == RunState::lost);
   CHECK(contains(status.message, "it was given up: on node1 nobody had written to it for "));
@@ -322,9 +322,9 @@ TEST_CASE("study: what was planned, listed or started when it was killed is told
   spec::RunRecord record = test::full_record();
   record.run_id = fourth;
   record.state = RunState::ok;
-  Study::write(study.plan(fourth, RunState::ok, dead()) / "record.json", app::record_text(record));
+  Study::write(study.plan(fourth, RunState::ok, dead()) / "record.json", home::record_text(record));
   study.files.add_run({2, fourth});
-  const app::StudyOutcome outcome = app::look_at_study(study.files, study.folders());
+  const analysis::StudyOutcome outcome = analysis::look_at_study(study.files, study.folders());
   CHECK_FALSE(outcome.points[0].run);
   REQUIRE(outcome.points[1].run);
   CHECK(outcome.points[1].run->state == RunState::lost);

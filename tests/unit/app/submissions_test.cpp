@@ -1,5 +1,5 @@
 // Batches of which nobody wrote down, or not to the end, what the scheduler accepted.
-#include "unit/app/watched_batch.hpp"
+#include "unit/batch/watched_batch.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -34,12 +34,12 @@ void begin(const Batch& batch, std::size_t index, const std::string& job) {
 }
 
 void interrupt(const Batch& batch, std::size_t index) {
-  const app::RunFiles files = batch.run(batch.id(index));
+  const home::RunFiles files = batch.run(batch.id(index));
   spec::RunRecord record = test::full_record();
   record.run_id = batch.id(index);
   record.state = RunState::interrupted;
   fs::create_directories(files.attempt(1));
-  std::ofstream(app::RunFiles(files.attempt(1)).record()) << app::record_text(record);
+  std::ofstream(home::RunFiles(files.attempt(1)).record()) << home::record_text(record);
   spec::RunStatus status;
   status.state = RunState::interrupted;
   status.attempt = 1;
@@ -71,7 +71,7 @@ TEST_CASE("submission: the job of a run that has begun is looked for at once") {
   SECTION("where the queue has forgotten it") {
     batch.queue.state_of = [](const std::string&) { return ""; };
   }
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   REQUIRE(batch.files->read_jobs());
   CHECK(batch.files->read_jobs()->jobs == Jobs{"99"});
@@ -84,7 +84,7 @@ TEST_CASE("submission: a run that has ended is over although nobody knows its jo
   begin(batch, 0, "99");
   batch.finish(0);
   batch.files->tell_ended(batch.id(0));
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].state == RunState::ok);
   CHECK(batch.queue.searches == 0);
@@ -93,7 +93,7 @@ TEST_CASE("submission: a run that has ended is over although nobody knows its jo
 TEST_CASE("submission: an array that began and is not found has patience, and then is not there") {
   Batch batch(2, false);
   begin(batch, 0, "99_1");
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].state == RunState::running);
   CHECK(watch.runs()[1].state == RunState::planned);
@@ -111,7 +111,7 @@ TEST_CASE("submission: what another machine still hands in is not ended by who l
   begin(batch, 0, "12");
   batch.queue.found = std::string("12|") + ThreeSteps::word + "-1\n";
   batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   for (int i = 0; i < 10; ++i) {
     watch.look({});
     batch.clock.move(seconds(11));
@@ -127,7 +127,7 @@ TEST_CASE("submission: what another machine still hands in is not ended by who l
 TEST_CASE("submission: a job that nobody wrote down is cancelled") {
   Batch batch(1, false);
   batch.files->tell_submitter();
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(watch.runs()[0].detail == "is being handed to the scheduler");
   CHECK_THROWS_WITH(batch.cancel(watch.runs()), Contains("has not got it yet"));
@@ -143,7 +143,7 @@ TEST_CASE("submission: steps that nobody wrote down are found") {
   lose_submitter(batch);
   const std::string word = ThreeSteps::word;
   batch.queue.found = "13|" + word + "-2\n14|" + word + "-3\n";
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(batch.files->read_jobs()->jobs == Jobs{"12", "13", "14"});
   CHECK(batch.queue.ended.empty());
@@ -156,7 +156,7 @@ TEST_CASE("submission: steps that are still handed in are waited for") {
   begin(batch, 0, "12");
   batch.run(batch.id(0)).write_status({});  // between two steps
   batch.queue.state_of = [](const std::string&) { return "COMPLETED|None"; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   for (int i = 0; i < 10; ++i) {
     watch.look({});
     batch.clock.move(seconds(11));
@@ -176,14 +176,14 @@ TEST_CASE("submission: where later steps were never handed in the first is ended
   batch.queue.state_of = [](const std::string& task) {
     return task == "12_2" ? "COMPLETED|None" : "RUNNING|None";
   };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   CHECK(batch.queue.ended == Jobs{"12"});
   interrupt(batch, 2);
   watch.look({});
   batch.clock.move(seconds(21));
   watch.look({});
-  for (const app::WatchedRun& run : watch.runs())
+  for (const batch::WatchedRun& run : watch.runs())
     CHECK(run.state == RunState::interrupted);
   CHECK(watch.runs()[0].detail ==
         "steps 2 to 3 were never handed in: who handed it in was ended before that");
@@ -195,7 +195,7 @@ TEST_CASE("cancel: an attempt that it interrupted is the end of its run before i
   Batch batch(1);
   begin(batch, 0, "12");
   batch.queue.state_of = [](const std::string&) { return "RUNNING|None"; };
-  app::RunWatch watch = batch.watch();
+  batch::RunWatch watch = batch.watch();
   watch.look({});
   const bool is_cancelled = GENERATE(true, false);
   if (is_cancelled) batch.cancel(watch.runs());

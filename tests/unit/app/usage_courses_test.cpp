@@ -1,4 +1,4 @@
-#include "app/usage_courses.hpp"
+#include "analysis/usage_courses.hpp"
 
 #include "support/temp_home.hpp"
 
@@ -22,7 +22,7 @@ class Attempt {
   }
   std::map<std::string, std::vector<report::Bucket>> courses() const {
     std::map<std::string, std::vector<report::Bucket>> courses;
-    for (const app::UsageCourse& usage : app::usage_courses(home_.path()))
+    for (const analysis::UsageCourse& usage : analysis::usage_courses(home_.path()))
       courses[usage.what] = usage.course.buckets();
     return courses;
   }

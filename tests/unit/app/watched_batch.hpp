@@ -1,16 +1,16 @@
 #pragma once
 
-#include "app/record_files.hpp"
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
-#include <sabath/app/cancel_runs.hpp>
-#include <sabath/app/run_accounting.hpp>
-#include <sabath/app/run_files.hpp>
-#include <sabath/app/run_watch.hpp>
 #include <sabath/base/process_identity.hpp>
+#include <sabath/batch/cancel_runs.hpp>
+#include <sabath/batch/run_accounting.hpp>
+#include <sabath/batch/run_watch.hpp>
+#include <sabath/home/record_files.hpp>
+#include <sabath/home/run_files.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -125,7 +125,7 @@ class WatchedBatch {
     plan_.runs_directory = runs().string();
     plan_.created = base::format_rfc3339(clock.now());
     std::filesystem::create_directories(runs());
-    files = std::make_unique<app::BatchFiles>(app::make_batch(home / "study"));
+    files = std::make_unique<home::BatchFiles>(home::make_batch(home / "study"));
     for (std::size_t i = 0; i < count; ++i) {
       const std::string number = std::to_string(10'000'000 + i).substr(1);
       const std::string id = "tiny-20261122-" + number.substr(0, 6) + "-abcdefg" + number.back();
@@ -138,28 +138,28 @@ class WatchedBatch {
     files->write_plan(plan_);
     if (submitted) files->write_jobs({{"12"}, plan_.created});
     scheduler = std::make_unique<launch::Scheduler>(queue_description(), plan_.site, queue);
-    desk = std::make_unique<app::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
+    desk = std::make_unique<batch::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
   }
 
   std::filesystem::path runs() const { return home / "runs"; }
-  app::RunFiles run(const std::string& id) const { return app::RunFiles(runs() / id); }
+  home::RunFiles run(const std::string& id) const { return home::RunFiles(runs() / id); }
   const std::string& id(std::size_t index) const { return plan_.runs.at(index); }
 
-  app::WatchedRun watched(std::size_t index) const {
+  batch::WatchedRun watched(std::size_t index) const {
     return {
         id(index), runs() / id(index), files->directory(), "study", spec::RunState::planned, ""};
   }
-  app::RunWatch watch() {
-    std::vector<app::WatchedRun> watched;
+  batch::RunWatch watch() {
+    std::vector<batch::WatchedRun> watched;
     for (std::size_t i = 0; i < plan_.runs.size(); ++i)
       watched.push_back(this->watched(i));
     return {
-        std::move(watched), [this](const auto&) -> app::SchedulerDesk& { return *desk; }, clock};
+        std::move(watched), [this](const auto&) -> batch::SchedulerDesk& { return *desk; }, clock};
   }
   void finish(std::size_t index) const {
     spec::RunRecord record = test::full_record();
     record.run_id = id(index);
-    std::ofstream(run(id(index)).record()) << app::record_text(record);
+    std::ofstream(run(id(index)).record()) << home::record_text(record);
     spec::RunStatus status;
     status.state = spec::RunState::ok;
     run(id(index)).write_status(status);
@@ -170,7 +170,7 @@ class WatchedBatch {
   test::RecordingObserver observer{};
   Queue queue{};
   std::string planner = base::ProcessIdentity::current().text();
-  std::unique_ptr<app::BatchFiles> files{};
+  std::unique_ptr<home::BatchFiles> files{};
   /// That its ended jobs are asked for elsewhere.
   void ask_elsewhere() {
     auto with = queue_description();
@@ -179,20 +179,20 @@ class WatchedBatch {
     old.rows = with.poll.front().rows;
     with.poll.push_back(old);
     scheduler = std::make_unique<launch::Scheduler>(with, plan_.site, queue);
-    desk = std::make_unique<app::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
+    desk = std::make_unique<batch::SchedulerDesk>(*scheduler, home / "memo.json", clock, observer);
   }
-  void cancel(const std::vector<app::WatchedRun>& runs) {
-    app::cancel_runs(
+  void cancel(const std::vector<batch::WatchedRun>& runs) {
+    batch::cancel_runs(
         runs, [this](const auto&) -> launch::Scheduler& { return *scheduler; }, clock, {});
   }
   /// What a command does that sees the runs' end.
-  void keep_accounting(app::RunWatch& watch) {
-    app::keep_accounting(
-        watch.runs(), [this](const auto&) -> app::SchedulerDesk& { return *desk; }, observer, {});
+  void keep_accounting(batch::RunWatch& watch) {
+    batch::keep_accounting(
+        watch.runs(), [this](const auto&) -> batch::SchedulerDesk& { return *desk; }, observer, {});
   }
 
   std::unique_ptr<launch::Scheduler> scheduler{};
-  std::unique_ptr<app::SchedulerDesk> desk{};
+  std::unique_ptr<batch::SchedulerDesk> desk{};
 
  private:
   spec::BatchPlan plan_{};

@@ -7,12 +7,12 @@
 #include <sabath/base/own_tree.hpp>
 #include <sabath/env/environment.hpp>
 
-#include <app/node_staging.hpp>
-#include <app/staged_copy.hpp>
 #include <cache/layout.hpp>
 #include <cache/records_json.hpp>
 #include <env/errand_folder.hpp>
 #include <env/key_folder.hpp>
+#include <execution/node_staging.hpp>
+#include <execution/staged_copy.hpp>
 
 #include <atomic>
 #include <iostream>
@@ -149,10 +149,13 @@ class Victim {
   }
   void node(const std::string& name) {
     const fs::path scratch = home_ / "shared" / name;
-    const app::ScratchFolder own(scratch);
+    const execution::ScratchFolder own(scratch);
     const auto source = home_ / "state/right.tar";
-    app::StagedCopy::make(
-        scratch, app::files_to_copy(base::sha256_of("x").hex, source, {}), clock_, observer_, {});
+    execution::StagedCopy::make(scratch,
+                                execution::files_to_copy(base::sha256_of("x").hex, source, {}),
+                                clock_,
+                                observer_,
+                                {});
   }
 
   fs::path home_;

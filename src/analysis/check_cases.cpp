@@ -1,0 +1,237 @@
+#include <sabath/analysis/check_cases.hpp>
+#include <sabath/analysis/compare_pair.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sabath::analysis {
+namespace {
+
+using spec::CaseKind;
+using spec::CheckCase;
+using spec::CheckGroup;
+using spec::Verdict;
+
+std::string where_apart(const spec::ItemComparison& item, const std::string& pair) {
+  if (!item.structure.empty()) return pair + ": " + item.structure;
+  if (!item.first_bitwise) return pair + ": they are not equal";
+  const auto& first = item.first_tolerance ? item.first_tolerance : item.first_bitwise;
+  return fmt::format(
+      "{}: {} against {} at {}", pair, first->text_b(), first->text_a(), first->where);
+}
+
+/// Of several pairs.
+struct FoundCase {
+  CheckCase found{};
+  std::optional<spec::Rung> rung{};  ///< the strongest that holds
+};
+using FoundCases = std::map<std::string, FoundCase>;
+
+bool is_worse(const FoundCase& a, const FoundCase& b) {
+  if (a.found.verdict != b.found.verdict) return spec::is_worse(a.found.verdict, b.found.verdict);
+  return a.rung < b.rung;
+}
+
+/// The worst verdict, and of equal ones the weakest rung.
+void add_case(const FoundCase& one, FoundCases& cases) {
+  const auto [known, is_new] = cases.try_emplace(one.found.name, one);
+  if (!is_new && is_worse(one, known->second)) known->second = one;
+}
+
+FoundCase case_of(const spec::ItemComparison& item,
+                  const spec::Comparison& comparison,
+                  const std::string& pair) {
+  const spec::Rung required = comparison.required;
+  FoundCase one{{}, item.strongest};
+  one.found.name = item.name;
+  one.found.test = to_string(required);
+  if (item.strongest && *item.strongest >= required) {
+    one.found.verdict = Verdict::pass;
+    one.found.reason = *item.strongest == spec::Rung::bitwise
+                           ? "equal to the bit"
+                           : "equal within " + std::string(to_string(*item.strongest));
+    return one;
+  }
+  const bool is_decided = !item.undecided || required == spec::Rung::bitwise;
+  const bool fails = comparison.result == Verdict::fail && is_decided;
+  one.found.verdict = fails ? Verdict::fail : Verdict::inconclusive;
+  one.found.reason = is_decided ? where_apart(item, pair) : pair + ": " + *item.undecided;
+  return one;
+}
+
+/// One pair's items; and the pair itself, where they do not say why it is no PASS. What they came
+/// to.
+Verdict add_pair(const CheckedRun& a,
+                 const CheckedRun& b,
+                 const std::string& pair,
+                 const std::optional<spec::Rung>& require,
+                 FoundCases& cases) {
+  compare::Options options;
+  options.require = require;
+  const spec::Comparison comparison = compare_pair(a, b, options);
+  bool fails = false;
+  for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
+    for (const spec::ItemComparison& item : *items) {
+      if (!item.judged) continue;
+      const FoundCase one = case_of(item, comparison, pair);
+      add_case(one, cases);
+      fails = fails || one.found.verdict == Verdict::fail;
+    }
+  }
+  const bool is_told =
+      comparison.result == Verdict::pass || (comparison.result == Verdict::fail && fails);
+  if (is_told) return comparison.result;
+  FoundCase one;
+  one.found.name = pair;
+  one.found.verdict = comparison.result;
+  one.found.reason = comparison.reason;
+  add_case(one, cases);
+  return comparison.result;
+}
+
+/// What finds the cause, of the first pair that does not agree.
+std::string explain_note(const JudgedRun& a,
+                         const JudgedRun& b,
+                         const std::optional<spec::Rung>& require) {
+  std::string text = "why: sabath explain " + a.run.run_id + " " + b.run.run_id;
+  if (require) text += " --require " + std::string(to_string(*require));
+  return text;
+}
+
+CheckCase nothing_to_hold(const std::string& reason) {
+  CheckCase one;
+  one.name = "agreement";
+  one.reason = reason;
+  return one;
+}
+
+int order(const CheckCase& one) {
+  int rank = one.kind == CaseKind::run ? 2 : static_cast<int>(one.kind) - 1;
+  if (one.counts_as() == Verdict::pass) rank += 10;
+  return rank;
+}
+
+bool goes_before(const CheckCase& a, const CheckCase& b) {
+  const Verdict of_a = a.counts_as();
+  const Verdict of_b = b.counts_as();
+  if (of_a != of_b) return spec::is_worse(of_a, of_b);
+  if (order(a) != order(b)) return order(a) < order(b);
+  return false;
+}
+
+void worsen(std::optional<Verdict>& verdict, Verdict by) {
+  if (!verdict || spec::is_worse(by, *verdict)) verdict = by;
+}
+
+/// Why a group has its verdict: its worst case.
+std::string reason_of(const CheckGroup& group) {
+  const CheckCase& worst = group.cases.front();
+  if (group.verdict == Verdict::pass) {
+    std::uint64_t judged = 0;
+    for (const CheckCase& one : group.cases)
+      judged += one.kind == CaseKind::run ? 0 : 1;
+    return fmt::format("{} of {} run{} judged, all hold",
+                       judged == 1 ? "one result" : std::to_string(judged) + " results",
+                       group.runs.size(),
+                       group.runs.size() == 1 ? "" : "s");
+  }
+  const auto same = std::count_if(group.cases.begin(), group.cases.end(), [&](const auto& one) {
+    return one.counts_as() == group.verdict && one.kind == worst.kind;
+  });
+  std::string text = worst.name + ": " + worst.reason;
+  if (same > 1)
+    text += fmt::format(
+        "; {} more {} {}", same - 1, same == 2 ? "is" : "are", to_string(group.verdict));
+  return text;
+}
+
+void conclude(CheckGroup& group) {
+  std::stable_sort(group.cases.begin(), group.cases.end(), goes_before);
+  std::optional<Verdict> worst;
+  for (const CheckCase& one : group.cases) {
+    worsen(worst, one.counts_as());
+    const bool is_bad_run = one.kind == CaseKind::run && one.verdict != Verdict::pass;
+    if (one.kind == CaseKind::result || is_bad_run) worsen(group.result, one.counts_as());
+    if (one.kind == CaseKind::performance) worsen(group.performance, one.counts_as());
+  }
+  if (worst == Verdict::pass && !group.result && !group.performance) {
+    group.cases.insert(group.cases.begin(),
+                       nothing_to_hold("there is nothing to judge: no declared metric"));
+    worst = group.result = Verdict::inconclusive;
+  }
+  group.verdict = worst.value_or(Verdict::inconclusive);
+  group.reason = group.cases.empty() ? "there is nothing to judge" : reason_of(group);
+}
+
+}  // namespace
+
+void add_agreement(const JudgedGroup& group,
+                   std::optional<spec::Rung> require,
+                   CheckGroup& checked) {
+  std::map<std::optional<std::uint64_t>, std::vector<const JudgedRun*>> by_seed;
+  for (const JudgedRun& run : group.runs)
+    by_seed[run.run.seed].push_back(&run);
+  FoundCases cases;
+  std::size_t alone = 0;
+  bool is_explained = false;
+  for (const auto& [seed, runs] : by_seed) {
+    if (runs.size() == 1) {
+      ++alone;
+      continue;
+    }
+    const CheckedRun first(runs.front()->directory);
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      const std::string pair = runs[i]->run.run_id + " and " + runs.front()->run.run_id;
+      const Verdict verdict = add_pair(first, CheckedRun(runs[i]->directory), pair, require, cases);
+      if (verdict != Verdict::fail || is_explained) continue;
+      checked.notes.push_back(explain_note(*runs.front(), *runs[i], require));
+      is_explained = true;
+    }
+  }
+  for (auto& [name, one] : cases)
+    checked.cases.push_back(std::move(one.found));
+  if (group.runs.size() == 1) {
+    checked.cases.push_back(
+        nothing_to_hold("there is one run and no baseline; --repeat 2 makes another, --baseline "
+                        "FILE says what is accepted"));
+  } else if (alone > 0) {
+    checked.cases.push_back(
+        nothing_to_hold(fmt::format("{} of {} runs have a seed of their own, and without a "
+                                    "baseline nothing to be held against; --seed S "
+                                    "gives them one",
+                                    alone,
+                                    group.runs.size())));
+  }
+}
+
+void conclude(spec::CheckReport& report) {
+  for (CheckGroup& group : report.groups)
+    conclude(group);
+  std::stable_sort(
+      report.groups.begin(), report.groups.end(), [](const CheckGroup& a, const CheckGroup& b) {
+        return spec::is_worse(a.verdict, b.verdict);
+      });
+  if (report.groups.empty()) return;
+  report.verdict = report.groups.front().verdict;
+  report.reason = report.groups.front().reason;
+  if (report.groups.size() > 1) {
+    const auto same =
+        std::count_if(report.groups.begin(), report.groups.end(), [&](const CheckGroup& group) {
+          return group.verdict == report.verdict;
+        });
+    const std::string& recipe = report.groups.front().recipe;
+    const bool is_one = std::all_of(report.groups.begin(),
+                                    report.groups.end(),
+                                    [&](const auto& group) { return group.recipe == recipe; });
+    report.reason += fmt::format(
+        " ({} of {} groups of runs{})", same, report.groups.size(), is_one ? " of " + recipe : "");
+  }
+  for (const CheckGroup& group : report.groups) {
+    if (group.result) worsen(report.result, *group.result);
+    if (group.performance) worsen(report.performance, *group.performance);
+  }
+}
+
+}  // namespace sabath::analysis

@@ -1,0 +1,242 @@
+#include "group_values.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/parallel.hpp>
+#include <sabath/home/run_files.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sabath::analysis {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using catalog::RunRow;
+
+/// Which of the complete runs are on side B.
+std::vector<std::uint32_t> sides_of(const std::vector<RunRow>& runs, const std::vector<RunRow>& b) {
+  std::set<std::string> of_b;
+  for (const RunRow& run : b)
+    of_b.insert(run.id);
+  std::vector<std::uint32_t> sides;
+  for (const RunRow& run : runs)
+    sides.push_back(of_b.contains(run.id) ? 1 : 0);
+  return sides;
+}
+
+void refuse_on_both(const std::vector<RunRow>& a, const std::vector<RunRow>& b) {
+  std::set<std::string> of_a;
+  for (const RunRow& run : a)
+    of_a.insert(run.id);
+  for (const RunRow& run : b) {
+    if (!of_a.contains(run.id)) continue;
+    throw Error(ErrorKind::usage,
+                run.id + ": is on both sides",
+                "two groups that share a run say nothing of one another");
+  }
+}
+
+/// The runs of one side.
+std::vector<RunRow> side(const std::vector<RunRow>& runs,
+                         const std::vector<std::uint32_t>& sides,
+                         std::uint32_t wanted) {
+  std::vector<RunRow> own;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (sides[i] == wanted) own.push_back(runs[i]);
+  }
+  return own;
+}
+
+std::set<std::string> distinct_values(const std::vector<RunRow>& runs,
+                                      const std::string& key,
+                                      const catalog::Catalog& catalog) {
+  const auto values = catalog.values_of(runs, key);
+  return values ? std::set<std::string>(values->begin(), values->end()) : std::set<std::string>{};
+}
+
+compare::SpeedPlaces places_of(const std::vector<RunRow>& runs, const catalog::Catalog& catalog) {
+  compare::SpeedPlaces places;
+  places.nodes = distinct_values(runs, "host", catalog);
+  places.models = distinct_values(runs, "cpu", catalog);
+  for (const std::string& gpu : distinct_values(runs, "gpu", catalog)) {
+    if (!gpu.empty()) places.models.insert(gpu);
+  }
+  return places;
+}
+
+/// What only the records say of what runs spent.
+struct Spent {
+  /// Stages were taken from the cache, or went on from an earlier attempt: then its time and energy
+  /// are not those of the whole.
+  bool is_part = false;
+  std::optional<double> joules{};
+  bool is_disturbed = false;
+};
+
+std::vector<Spent> what_was_spent(const std::vector<RunRow>& runs) {
+  std::vector<Spent> all(runs.size());
+  base::for_each_in_parallel(runs.size(), [&](std::size_t i) {
+    const auto record = home::RunFiles(runs[i].directory).read_record();
+    if (!record) return;
+    const auto& stages = record->stages;
+    all[i].is_part = std::any_of(stages.begin(), stages.end(), [](const auto& stage) {
+      return stage.state == "reused" || stage.earlier_attempts.has_value();
+    });
+    all[i].joules = compare::accelerator_joules(*record);
+    all[i].is_disturbed = !compare::disturbances(*record).empty();
+  });
+  return all;
+}
+
+compare::RunValues spent_values(const char* name, const char* unit) {
+  compare::RunValues values;
+  values.name = name;
+  values.unit = unit;
+  values.better = spec::Better::lower;
+  values.performance = true;
+  values.judged = false;
+  return values;
+}
+
+/// A run's whole time and energy, where sabath saw it.
+void add_spent(const std::vector<RunRow>& runs,
+               const std::vector<Spent>& spent,
+               std::vector<compare::RunValues>& metrics) {
+  compare::RunValues times = spent_values(compare::total_time_name, "s");
+  compare::RunValues energies = spent_values(compare::energy_name, "J");
+  bool has_time = false;
+  bool has_energy = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool is_known = runs[i].state == spec::RunState::ok && !spent[i].is_part;
+    times.values.push_back(is_known && runs[i].wall_s > 0 ? std::optional(runs[i].wall_s)
+                                                          : std::nullopt);
+    has_time = has_time || times.values.back();
+    energies.values.push_back(is_known ? spent[i].joules : std::nullopt);
+    has_energy = has_energy || energies.values.back();
+  }
+  if (has_time) metrics.push_back(std::move(times));
+  if (has_energy) metrics.push_back(std::move(energies));
+}
+
+/// How many samples a side has, in which repeats of a seed count once.
+std::size_t count_samples(const std::vector<std::uint32_t>& samples,
+                          const std::vector<std::uint32_t>& sides,
+                          std::uint32_t side) {
+  std::set<std::uint32_t> distinct;
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    if (sides[i] != side) continue;
+    ++runs;
+    if (!samples.empty()) distinct.insert(samples[i]);
+  }
+  return samples.empty() ? runs : distinct.size();
+}
+
+void tell_repeats(const char* side,
+                  std::size_t runs,
+                  std::size_t samples,
+                  spec::GroupComparison& comparison) {
+  if (samples == runs) return;
+  comparison.notes.push_back(
+      fmt::format("{}: {} runs have {} seed{}, and count as {} in all tests: repeats of a seed are "
+                  "not independent",
+                  side,
+                  runs,
+                  samples,
+                  samples == 1 ? "" : "s",
+                  samples));
+}
+
+/// What all runs of a side have and none of the other: it may be the cause of a difference.
+void tell_what_parts(const std::vector<RunRow>& a,
+                     const std::vector<RunRow>& b,
+                     const CommonTerms& terms,
+                     const catalog::Catalog& catalog,
+                     spec::GroupComparison& comparison) {
+  std::vector<std::string> keys{"host", "cpu", "gpu", "code", "environment"};
+  for (const std::string& name : terms.parameters)
+    keys.push_back("param." + name);
+  std::vector<std::string> parting;
+  for (const std::string& key : keys) {
+    const std::set<std::string> of_a = distinct_values(a, key, catalog);
+    const std::set<std::string> of_b = distinct_values(b, key, catalog);
+    const bool share = std::any_of(
+        of_a.begin(), of_a.end(), [&](const auto& value) { return of_b.contains(value); });
+    if (!of_a.empty() && !of_b.empty() && !share)
+      parting.push_back(key.starts_with("param.") ? key.substr(6) : key);
+  }
+  if (!parting.empty()) {
+    comparison.notes.push_back(
+        fmt::format("A and B have nothing in common in: {}", fmt::join(parting, ", ")));
+  }
+}
+
+}  // namespace
+
+spec::GroupComparison compare_sides(const std::vector<RunRow>& a,
+                                    const std::vector<RunRow>& b,
+                                    const GroupsRequest& request,
+                                    const catalog::Catalog& catalog) {
+  refuse_on_both(a, b);
+  spec::GroupComparison told;
+  told.by = {"side"};
+  std::vector<RunRow> all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  const std::vector<RunRow> runs = complete_runs(all, request, catalog, told);
+  const std::vector<std::uint32_t> sides = sides_of(runs, b);
+  const std::vector<RunRow> of_a = side(runs, sides, 0);
+  const std::vector<RunRow> of_b = side(runs, sides, 1);
+  // Shown also where they may not be compared.
+  told.groups = {{{"A"}, of_a.size()}, {{"B"}, of_b.size()}};
+  if (of_a.empty() || of_b.empty()) {
+    told.reason =
+        of_a.empty() == of_b.empty()
+            ? "no run is complete and to be judged"
+            : fmt::format("no run of {} is complete and to be judged", of_a.empty() ? "A" : "B");
+    return told;
+  }
+  const auto terms = comparable(runs, request.across, catalog, told);
+  if (!terms) return told;
+  compare::GroupsToCompare groups = groups_of(runs, *terms, request, catalog, told);
+  groups.factors = {{{"side", 2, sides}, {"A", "B"}}};
+  const std::vector<Spent> spent = what_was_spent(runs);
+  add_spent(runs, spent, groups.metrics);
+  groups.disturbed_runs = static_cast<std::uint64_t>(
+      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.is_disturbed; }));
+  groups.two_sides = true;
+  groups.speed_margin =
+      compare::speed_margin_between(places_of(of_a, catalog), places_of(of_b, catalog));
+  const std::size_t samples_a = count_samples(groups.samples, sides, 0);
+  const std::size_t samples_b = count_samples(groups.samples, sides, 1);
+  const bool one_against_many = std::min(samples_a, samples_b) == 1 && samples_a != samples_b;
+  if (one_against_many && !groups.require) {
+    told.required = "prediction interval, for one run against references";
+    if (!request.margins.empty() || request.baseline)
+      told.notes.emplace_back("one run is held against an interval: no margin counts");
+  }
+  spec::GroupComparison comparison = compare::compare_groups(groups);
+  complete(comparison, told, *terms);
+  if (groups.require) compare_whole_runs(runs, request, *groups.require, comparison);
+  if (request.reference)
+    comparison.reference = *request.reference == compare::ReferenceSide::a ? "a" : "b";
+  tell_what_parts(of_a, of_b, *terms, catalog, comparison);
+  const auto parts =
+      std::count_if(spent.begin(), spent.end(), [](const Spent& run) { return run.is_part; });
+  if (parts > 0) {
+    comparison.notes.push_back(
+        fmt::format("{} of {} runs have stages from the cache, or that went on from an earlier "
+                    "attempt: their total times and energies are not counted",
+                    parts,
+                    runs.size()));
+  }
+  if (!groups.require) {
+    tell_repeats("A", of_a.size(), samples_a, comparison);
+    tell_repeats("B", of_b.size(), samples_b, comparison);
+  }
+  tell_what_varies(runs, *terms, {}, catalog, comparison);
+  return comparison;
+}
+
+}  // namespace sabath::analysis

@@ -1,0 +1,134 @@
+#include "session_levels.hpp"
+
+#include <sabath/analysis/counted_runs.hpp>
+#include <sabath/analysis/study_outcome.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/planning/perturbation.hpp>
+#include <sabath/spec/run_purpose.hpp>
+
+#include <algorithm>
+
+namespace sabath::analysis {
+namespace {
+
+using catalog::RunRow;
+
+/// The keys by which a perturbation is named.
+std::vector<std::string> perturbation_keys() {
+  const std::string name = planning::perturbation_parameter("1ulp");
+  return {name, "param." + name};
+}
+
+bool is_perturbation(std::string_view key) {
+  const std::vector<std::string> keys = perturbation_keys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool has_ended_well(spec::RunState state) {
+  return state == spec::RunState::ok || state == spec::RunState::imported;
+}
+
+/// Of all studies that have runs here which did not end well. Other studies are not read.
+std::set<std::string> retried_among(const std::vector<RunRow>& runs) {
+  std::set<std::string> retried;
+  std::set<std::string> seen;
+  for (const RunRow& run : runs) {
+    const bool is_asked = !has_ended_well(run.state) && base::is_safe_name(run.study);
+    if (!is_asked || !seen.insert(run.study).second) continue;
+    home::Folders folders;
+    folders.home = std::filesystem::path(run.directory).parent_path().parent_path();
+    try {
+      retried.merge(retried_runs(home::StudyFiles(folders.studies() / run.study), folders));
+    } catch (const base::Error&) {
+      continue;  // what cannot be read says nothing of other runs
+    }
+  }
+  return retried;
+}
+
+/// A group of runs whose values are unknown would pretend that these are equal.
+void add_unknown(const std::vector<RunRow>& runs,
+                 const std::string& variable,
+                 std::vector<std::string>& reasons) {
+  const auto levels = session_levels(runs, variable);
+  if (!levels) return;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!reasons[i].empty() || levels->why_unknown[i].empty()) continue;
+    reasons[i] =
+        "session." + base::printable(variable) + " is unknown (" + levels->why_unknown[i] + ")";
+  }
+}
+
+}  // namespace
+
+void NamedRuns::add_selection(std::string_view selection, const std::vector<RunRow>& found) {
+  if (selection.empty()) return;
+  const bool has_terms = selection.find('=') != std::string_view::npos;
+  if (!has_terms && selection.find("..") == std::string_view::npos) {
+    for (const RunRow& run : found)
+      ids.insert(run.id);
+  }
+  for (std::string_view rest = selection; has_terms && !rest.empty();) {
+    const std::string_view term = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(term.size() + 1, rest.size()));
+    const bool is_tag = term.starts_with("tag=hybrid-") || term.starts_with("tag=explain");
+    hybrids = hybrids || is_tag;
+    perturbed = perturbed || is_perturbation(term.substr(0, term.find('=')));
+  }
+}
+
+void NamedRuns::add_groups(const std::vector<std::string>& keys) {
+  add_keys(keys);
+  for (const std::string& key : keys) {
+    if (auto variable = session_variable_of(key)) session.insert(*std::move(variable));
+  }
+}
+
+void NamedRuns::add_keys(const std::vector<std::string>& keys) {
+  perturbed = perturbed || std::any_of(keys.begin(), keys.end(), is_perturbation);
+}
+
+std::string why_not_counted(const RunStanding& run, bool hybrids, bool perturbed) {
+  const spec::RunPurpose purpose = spec::purpose_of(run.tags);
+  if (purpose == spec::RunPurpose::asset) return "only made an asset";
+  if (!hybrids && purpose == spec::RunPurpose::explanation) return "made by explain";
+  if (!perturbed && !run.perturbation.empty() && run.perturbation != "0") return "perturbed";
+  // Last: a failed hybrid does not count as a failure of a requested run.
+  if (has_ended_well(run.state)) return {};
+  return run.retried ? "retried" : std::string(spec::to_string(run.state));
+}
+
+std::vector<std::string> why_not_counted(const std::vector<RunRow>& runs,
+                                         const NamedRuns& named,
+                                         const catalog::Catalog& catalog) {
+  const auto perturbations = catalog.values_of(runs, perturbation_keys().back());
+  const std::set<std::string> retried = retried_among(runs);
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& run = runs[i];
+    const bool is_named = named.ids.contains(run.id);
+    reasons.push_back(why_not_counted({run.state,
+                                       run.tags,
+                                       perturbations ? (*perturbations)[i] : std::string(),
+                                       !is_named && retried.contains(run.id)},
+                                      is_named || named.hybrids,
+                                      is_named || named.perturbed));
+  }
+  for (const std::string& variable : named.session)
+    add_unknown(runs, variable, reasons);
+  return reasons;
+}
+
+std::vector<RunRow> counted_runs(const std::vector<RunRow>& runs,
+                                 const NamedRuns& named,
+                                 const catalog::Catalog& catalog) {
+  const std::vector<std::string> reasons = why_not_counted(runs, named, catalog);
+  std::vector<RunRow> counted;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (reasons[i].empty()) counted.push_back(runs[i]);
+  }
+  return counted;
+}
+
+}  // namespace sabath::analysis

@@ -1,0 +1,251 @@
+#include "group_values.hpp"
+
+#include "asked_margins.hpp"
+
+#include <sabath/analysis/whole_values.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/compare/rules.hpp>
+#include <sabath/execution/collect_run.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/spec/derived_metric.hpp>
+#include <sabath/spec/shown_value.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sabath::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using catalog::RunRow;
+
+/// Numbers that were found in different ways are no two values of one thing.
+void check_sources(const std::vector<RunRow>& runs, const std::vector<spec::MetricSpec>& declared) {
+  for (const RunRow& run : runs) {
+    const home::RunFiles files(run.directory);
+    std::error_code code;
+    if (!fs::exists(files.collections(), code)) continue;
+    const auto current = execution::read_current(files);
+    if (!current) continue;
+    for (const spec::MetricSpec& metric : current->declared) {
+      const auto same = std::find_if(declared.begin(), declared.end(), [&](const auto& other) {
+        return other.name == metric.name;
+      });
+      if (same == declared.end() || same->from == metric.from) continue;
+      throw Error(ErrorKind::usage,
+                  "metric '" + metric.name + "' of " + run.id +
+                      " was found in another way than the recipe says",
+                  "'sabath collect RUN --with FILE' reads all with the same patterns");
+    }
+  }
+}
+
+/// Numbers of two units are no values of one thing, and a table of them has none.
+void tell_conflict(const catalog::RunMetric& found,
+                   const CommonTerms& terms,
+                   compare::RunValues& metric) {
+  if (const auto known = terms.conflicts.find(found.name); known != terms.conflicts.end()) {
+    metric.conflict = known->second;
+  } else {
+    spec::MetricSpec one;
+    spec::MetricSpec other;
+    one.unit = metric.unit;
+    other.unit = found.unit;
+    for (const auto& [name, conflict] : compare::conflicts_of(one, other))
+      metric.conflict = conflict;
+  }
+  if (metric.conflict.empty()) return;
+  metric.unit.clear();
+  metric.better = spec::Better::none;
+}
+
+/// The catalog has doubles alone: what these may have rounded is in the runs' folders.
+void add_digits(const std::vector<RunRow>& runs,
+                std::map<std::string, compare::RunValues>& metrics) {
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const auto is_large = [&](const auto& metric) {
+      const std::optional<double>& value = metric.second.values[run];
+      return !metric.second.performance && value && std::isfinite(*value) &&
+             std::abs(*value) >= base::first_inexact_whole;
+    };
+    if (std::none_of(metrics.begin(), metrics.end(), is_large)) continue;
+    const auto current = execution::read_current(home::RunFiles(runs[run].directory));
+    if (!current) continue;
+    for (const auto& [name, whole] : whole_values_of(*current)) {
+      const auto metric = metrics.find(name);
+      if (metric == metrics.end() || !is_large(*metric)) continue;
+      set_whole(metric->second.whole, runs.size(), run, whole.last.value_or(""));
+    }
+  }
+}
+
+/// The metrics that runs have, and those that are declared and none has.
+std::vector<compare::RunValues> metrics_of(const std::vector<RunRow>& runs,
+                                           const CommonTerms& terms,
+                                           const catalog::Catalog& catalog) {
+  const std::vector<spec::MetricSpec> declared = spec::with_derived(terms.declared);
+  const auto find = [&](const std::string& name) {
+    return std::find_if(
+        declared.begin(), declared.end(), [&](const auto& spec) { return spec.name == name; });
+  };
+  std::map<std::string, compare::RunValues> metrics;
+  std::set<std::string> seen;
+  for (const catalog::RunMetric& found : catalog.metrics_of(runs)) {
+    compare::RunValues& metric = metrics[found.stream + "/" + found.name];
+    if (metric.name.empty()) {
+      const auto spec = find(found.name);
+      seen.insert(found.name);
+      metric.name = found.stream + "/" + found.name;
+      metric.unit = found.unit;
+      metric.better = spec == declared.end() ? found.better : spec->better;
+      // As the pair has it: of performance is what all say is.
+      metric.performance = found.performance && (spec == declared.end() || spec->performance);
+      const bool is_imported = runs[found.run].state == spec::RunState::imported;
+      metric.judged = !metric.performance && (is_imported || spec != declared.end());
+      if (spec != declared.end()) {
+        metric.tolerance = spec->tolerance;
+        metric.margin = spec->margin;
+      }
+      metric.values.resize(runs.size());
+    }
+    if (metric.conflict.empty()) tell_conflict(found, terms, metric);
+    const bool is_median = metric.performance && found.performance;
+    metric.values[found.run] = spec::shown_value(is_median, found.last, found.median);
+  }
+  add_digits(runs, metrics);
+  std::vector<compare::RunValues> result;
+  for (auto& [name, metric] : metrics)
+    result.push_back(std::move(metric));
+  for (const spec::MetricSpec& spec : declared) {
+    const bool is_here = seen.contains(spec.name) || terms.elsewhere.contains(spec.name);
+    if (spec.performance || is_here) continue;
+    compare::RunValues& metric = result.emplace_back();
+    metric.name = spec.name;
+    metric.unit = spec.unit;
+    metric.values.resize(runs.size());
+  }
+  std::stable_partition(
+      result.begin(), result.end(), [](const auto& metric) { return metric.judged; });
+  return result;
+}
+
+/// The rung that all runs must hold, with who says so. Nothing: groups of seeds.
+std::optional<spec::Rung> required_rung(const std::vector<RunRow>& runs,
+                                        const GroupsRequest& request,
+                                        const CommonTerms& terms,
+                                        std::string& said) {
+  if (request.require) {
+    said = std::string(spec::to_string(*request.require)) + ", by --require";
+    return request.require;
+  }
+  const bool one_seed = std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+    return run.state == spec::RunState::ok && run.seed == runs.front().seed;
+  });
+  if (!one_seed) {
+    said = "equivalence of groups";
+    return std::nullopt;
+  }
+  const spec::Rung rung = terms.require.value_or(spec::Rung::tolerance);
+  said = std::string(spec::to_string(rung)) +
+         (terms.require ? ", by the recipe" : ", for runs of one seed");
+  return rung;
+}
+
+/// Repeats of a seed are one sample of what seeds do. Empty where each run is one: no seed has two
+/// runs, the groups are seeds, or all runs have one, whose spread is then what is looked at.
+std::vector<std::uint32_t> samples_of(const std::vector<RunRow>& runs,
+                                      const std::vector<std::string>& by) {
+  if (std::find(by.begin(), by.end(), "seed") != by.end()) return {};
+  std::map<std::string, std::uint32_t> numbers;
+  std::vector<std::uint32_t> samples;
+  std::uint32_t next = 0;
+  for (const RunRow& run : runs) {
+    if (run.seed.empty()) {  // not known: each for itself
+      samples.push_back(next++);
+      continue;
+    }
+    const auto [number, is_new] = numbers.try_emplace(run.seed, next);
+    if (is_new) ++next;
+    samples.push_back(number->second);
+  }
+  if (next == 1 || next == runs.size()) return {};
+  return samples;
+}
+
+}  // namespace
+
+compare::GroupsToCompare groups_of(const std::vector<RunRow>& runs,
+                                   const CommonTerms& terms,
+                                   const GroupsRequest& request,
+                                   const catalog::Catalog& catalog,
+                                   spec::GroupComparison& told) {
+  check_sources(runs, terms.declared);
+  compare::GroupsToCompare groups;
+  groups.runs = runs.size();
+  groups.metrics = metrics_of(runs, terms, catalog);
+  groups.samples = samples_of(runs, request.by);
+  groups.require = required_rung(runs, request, terms, told.required);
+  if (!groups.require) {
+    set_asked_margins(runs, request, catalog, groups.metrics, told.notes);
+  } else if (!request.margins.empty() || request.baseline) {
+    told.notes.emplace_back("all runs have one seed and must hold a rung: no margin counts");
+  }
+  groups.tolerance = request.tolerance;
+  groups.reference = request.reference;
+  return groups;
+}
+
+std::vector<spec::RunGroup> groups_by(const std::vector<compare::NamedFactor>& factors,
+                                      std::size_t runs) {
+  std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
+  for (std::size_t run = 0; run < runs; ++run) {
+    std::vector<std::uint32_t> levels;
+    for (const compare::NamedFactor& named : factors)
+      levels.push_back(named.factor.levels[run]);
+    ++counts[levels];
+  }
+  std::vector<spec::RunGroup> groups;
+  for (const auto& [levels, count] : counts) {
+    spec::RunGroup& group = groups.emplace_back();
+    group.runs = count;
+    for (std::size_t i = 0; i < factors.size(); ++i)
+      group.levels.push_back(factors[i].names[levels[i]]);
+  }
+  return groups;
+}
+
+void complete(spec::GroupComparison& comparison,
+              const spec::GroupComparison& told,
+              const CommonTerms& terms) {
+  comparison.recipe = told.recipe;
+  comparison.imported = told.imported;
+  comparison.left_out = told.left_out;
+  comparison.required = told.required;
+  comparison.notes = terms.notes;
+  comparison.notes.insert(comparison.notes.end(), told.notes.begin(), told.notes.end());
+}
+
+void tell_what_varies(const std::vector<RunRow>& runs,
+                      const CommonTerms& terms,
+                      const std::set<std::string>& by,
+                      const catalog::Catalog& catalog,
+                      spec::GroupComparison& comparison) {
+  std::vector<std::string> keys{"host", "seed", "code", "environment"};
+  keys.insert(keys.end(), terms.execution.begin(), terms.execution.end());
+  std::string text;
+  for (const std::string& key : keys) {
+    if (by.contains(key) || (key == "host" && by.contains("node"))) continue;
+    const auto values = catalog.values_of(runs, key);
+    if (!values || !varies(*values)) continue;
+    const std::set<std::string> distinct(values->begin(), values->end());
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key, distinct.size());
+  }
+  if (!text.empty()) comparison.notes.push_back("varies besides: " + text);
+}
+
+}  // namespace sabath::analysis

@@ -1,0 +1,98 @@
+#include <sabath/analysis/counted_runs.hpp>
+#include <sabath/analysis/study_outcome.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/planning/perturbation.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace sabath::analysis {
+
+namespace fs = std::filesystem;
+using spec::RunState;
+
+bool is_planned(const fs::path& run_directory) {
+  std::error_code code;
+  const home::RunFiles files(run_directory);
+  return fs::exists(files.status(), code) || fs::exists(files.record(), code);
+}
+
+std::size_t StudyOutcome::count(RunState state) const {
+  return static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [&](const PointOutcome& point) {
+        return point.run && point.run->state == state;
+      }));
+}
+
+std::size_t StudyOutcome::open() const {
+  return points.size() - count(RunState::ok) - count(RunState::failed);
+}
+
+void PointOutcome::add(execution::RunOutcome one) {
+  ++runs;
+  // A run that is ok is what the point was for, whatever came after it.
+  const bool stays = run && run->state == RunState::ok;
+  if (!stays && run) retried.push_back(*std::move(run));
+  if (stays && one.state != RunState::ok) retried.push_back(std::move(one));
+  if (!stays) run = std::move(one);
+}
+
+StudyOutcome look_at_study(const home::StudyFiles& files, const home::Folders& folders) {
+  StudyOutcome outcome{files.read_plan(), files.directory(), {}, files.is_in_other_hands()};
+  outcome.points.resize(outcome.plan.points.size());
+  for (const home::StudyFiles::Run& run : files.runs()) {
+    const fs::path directory = folders.runs() / run.run_id;
+    if (run.point < outcome.points.size() && is_planned(directory))
+      outcome.points[run.point].add(execution::look_at_run(directory));
+  }
+  return outcome;
+}
+
+std::size_t points_with_run(const home::StudyFiles& files, const home::Folders& folders) {
+  std::set<std::size_t> points;
+  for (const home::StudyFiles::Run& run : files.runs()) {
+    if (is_planned(folders.runs() / run.run_id)) points.insert(run.point);
+  }
+  return points.size();
+}
+
+std::set<std::string> retried_runs(const home::StudyFiles& files, const home::Folders& folders) {
+  std::map<std::size_t, std::vector<fs::path>> directories;
+  for (const home::StudyFiles::Run& run : files.runs())
+    directories[run.point].push_back(folders.runs() / run.run_id);
+  std::set<std::string> retried;
+  for (const auto& [number, of_point] : directories) {
+    if (of_point.size() < 2) continue;
+    PointOutcome point;
+    for (const fs::path& directory : of_point) {
+      if (is_planned(directory)) point.add(execution::look_at_run(directory));
+    }
+    for (const execution::RunOutcome& run : point.retried)
+      retried.insert(run.run_id);
+  }
+  return retried;
+}
+
+std::vector<std::string> why_not_counted(const StudyOutcome& study) {
+  const std::string perturbation = planning::perturbation_parameter("1ulp");
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const PointOutcome& point = study.points[i];
+    if (!point.run) continue;
+    const auto& set = study.plan.points[i].set;
+    const auto perturbed = set.find(perturbation);
+    RunStanding standing{point.run->state,
+                         study.plan.tags,
+                         perturbed == set.end() ? std::string() : perturbed->second};
+    const std::size_t standing_runs = static_cast<std::size_t>(point.runs) - point.retried.size();
+    reasons.insert(reasons.end(), standing_runs, why_not_counted(standing, false, false));
+    standing.retried = true;
+    for (const execution::RunOutcome& run : point.retried) {
+      standing.state = run.state;
+      reasons.push_back(why_not_counted(standing, false, false));
+    }
+  }
+  return reasons;
+}
+
+}  // namespace sabath::analysis

@@ -1,0 +1,223 @@
+#include "fetch_one.hpp"
+
+#include "known_content.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/fetch/displayed_url.hpp>
+
+#include <algorithm>
+
+namespace sabath::assets {
+namespace {
+
+using base::Digest;
+using base::Error;
+using base::ErrorKind;
+
+[[noreturn]] void throw_offline(const spec::AssetFile& file) {
+  std::string place = file.path;
+  if (!file.sources.empty()) place += " (" + fetch::displayed_url(file.sources.front()) + ")";
+  throw Error(ErrorKind::not_found,
+              place + ": is not in the cache, and --offline forbids to fetch it",
+              "fetch it without --offline, or bring it in with --path");
+}
+
+/// Does the source still have the version that it gave? Nothing where it cannot be told.
+std::optional<bool> still_there(const cache::SourceRecord& record,
+                                const spec::AssetFile& file,
+                                const FetchTools& tools) {
+  if (record.etag.empty() && record.last_modified.empty()) return std::nullopt;
+  const base::ByteSource version{record.url, record.etag, record.last_modified};
+  for (const std::string& url : file.sources) {
+    const auto own = tools.cache.source(url);
+    if (!own || own->url != record.url) continue;
+    for (const auto& fetcher : tools.fetchers) {
+      if (auto answer = fetcher->still_has(url, version, tools.stop)) return answer;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The file with what a service that it comes from says of it, where the document says nothing.
+spec::AssetFile with_published(spec::AssetFile file, const FetchTools& tools) {
+  for (std::size_t i = 0; file.digests.empty() && i < file.sources.size(); ++i) {
+    const std::string& url = file.sources[i];
+    const auto asked =
+        std::find_if(tools.fetchers.begin(), tools.fetchers.end(), [&](const auto& each) {
+          const auto schemes = each->schemes();
+          return std::find(schemes.begin(), schemes.end(), url.substr(0, url.find(':'))) !=
+                 schemes.end();
+        });
+    if (asked == tools.fetchers.end()) continue;
+    try {
+      const auto said = (*asked)->published(url, tools.stop);
+      if (!said) continue;
+      file.digests = said->digests;
+      if (!file.size_bytes) file.size_bytes = said->size_bytes;
+    } catch (const Error& error) {
+      // Why the service does not answer is told when the file is asked for.
+      if (error.kind() == ErrorKind::interrupted) throw;
+    }
+  }
+  return file;
+}
+
+/// Makes an object of what a tree has of a file; false where none has it, or it cannot be had from
+/// there.
+bool take_from_tree(const spec::AssetFile& file, const FetchTools& tools) {
+  const auto digest = sha256_among(expected_digests(file, tools));
+  if (tools.options.refresh || !digest) return false;
+  for (const auto& [wanted, path] : tools.cache.files_in_trees({*digest})) {
+    try {
+      if (base::digest_file(path) != wanted) continue;
+      tools.cache.publish_file(path);
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+    }
+  }
+  return false;
+}
+
+FetchedFile transfer(const spec::AssetFile& asked, const FetchTools& tools) {
+  const spec::AssetFile file = with_published(asked, tools);
+  const std::vector<Digest> expected = expected_digests(file, tools);
+  fetch::Request request;
+  request.urls = file.sources;
+  request.size_bytes = file.size_bytes;
+  request.digests = expected;
+  auto staging = tools.cache.stage(staging_key(file), expected);
+  const fetch::Outcome outcome = fetch::fetch_file(request,
+                                                   tools.fetchers,
+                                                   *staging,
+                                                   tools.options.retries,
+                                                   tools.clock,
+                                                   tools.observer,
+                                                   tools.stop);
+  if (!outcome.ok) throw_outcome(outcome);
+  return publish_fetched(file, std::move(staging), outcome, tools);
+}
+
+}  // namespace
+
+std::string staging_key(const spec::AssetFile& file) {
+  if (const auto digest = sha256_among(file.digests)) return digest->hex;
+  return base::sha256_of(file.sources.front()).hex;
+}
+
+void throw_outcome(const fetch::Outcome& outcome, const std::string& place) {
+  ErrorKind kind = outcome.not_found ? ErrorKind::not_found : ErrorKind::transfer;
+  if (outcome.access_needed) kind = ErrorKind::access;
+  if (outcome.wrong_bytes) kind = ErrorKind::integrity;
+  const Error error(
+      kind, place.empty() ? outcome.problem : place + ": " + outcome.problem, outcome.hint);
+  if (outcome.unreachable.empty()) throw error;
+  throw Unreachable(
+      {kind, error.what(), error.hint() + "\nwhat this machine has can be given with --path"},
+      outcome.unreachable);
+}
+
+std::vector<Digest> expected_digests(const spec::AssetFile& file, const FetchTools& tools) {
+  std::vector<Digest> expected = file.digests;
+  if (tools.options.refresh || sha256_among(expected)) return expected;
+  if (const auto record = pinned(file, tools)) expected.push_back(record->digest);
+  return expected;
+}
+
+FetchedFile publish_fetched(const spec::AssetFile& file,
+                            std::unique_ptr<cache::Staging> staging,
+                            const fetch::Outcome& outcome,
+                            const FetchTools& tools) {
+  FetchedFile fetched;
+  fetched.path = file.path;
+  // A query may hold a signature.
+  fetched.source = outcome.url.substr(0, outcome.url.find_first_of("?#"));
+  fetched.transferred = outcome.transferred;
+  fetched.verified = file.digests;
+  try {
+    fetched.object = tools.cache.publish(std::move(staging), expected_digests(file, tools));
+  } catch (const Error& error) {
+    throw Error(
+        error.kind(), fetch::displayed_url(outcome.url) + ": " + error.what(), error.hint());
+  }
+  cache::SourceRecord record;
+  record.url = outcome.url;
+  record.digest = fetched.object.digest;
+  record.size_bytes = fetched.object.size_bytes;
+  record.etag = outcome.etag;
+  record.last_modified = outcome.last_modified;
+  record.fetched = base::format_rfc3339(tools.clock.now());
+  // Under the URL as the document has it: that is what is looked up next time.
+  const auto asked = std::find_if(file.sources.begin(), file.sources.end(), [&](const auto& url) {
+    return url == outcome.url;
+  });
+  if (asked == file.sources.end() && !file.sources.empty()) record.url = file.sources.front();
+  tools.cache.remember_source(record);
+  remember_digests(fetched, tools);
+  return fetched;
+}
+
+void check_may_fetch(const spec::AssetFile& file, const FetchTools& tools) {
+  if (tools.options.offline) throw_offline(file);
+  if (!file.sources.empty()) return;
+  throw Error(
+      ErrorKind::not_found, file.path + ": no source is known for it", "bring it in with --path");
+}
+
+std::optional<FetchedFile> find_unchanged(const spec::AssetFile& file, const FetchTools& tools) {
+  auto known = find_known(file, tools);
+  const bool ask = tools.options.refresh && !tools.options.offline && !file.sources.empty();
+  if (!known || !ask) return known;
+  const auto before = pinned(file, tools);
+  if (!before || still_there(*before, file, tools) != true) return std::nullopt;
+  tools.observer.note(fetch::displayed_url(before->url) + ": unchanged since " + before->fetched +
+                      ", nothing was downloaded");
+  return known;
+}
+
+std::optional<FetchedFile> find_current(const spec::AssetFile& file, const FetchTools& tools) {
+  auto unchanged = find_unchanged(file, tools);
+  if (!unchanged && take_from_tree(file, tools)) unchanged = find_known(file, tools);
+  if (!unchanged) check_may_fetch(file, tools);
+  return unchanged;
+}
+
+void tell_change(const std::optional<cache::SourceRecord>& before,
+                 const FetchedFile& fetched,
+                 const FetchTools& tools) {
+  if (!before || !tools.options.refresh) return;
+  if (before->digest == fetched.object.digest) {
+    tools.observer.note(fetched.source + ": the same bytes as on " + before->fetched);
+    return;
+  }
+  tools.observer.warn(fetched.source + ": other bytes than on " + before->fetched + ": " +
+                      fetched.object.digest.text() + " instead of " + before->digest.text());
+}
+
+FetchedFile fetch_missing(const spec::AssetFile& file, const FetchTools& tools) {
+  const auto before = pinned(file, tools);
+  FetchedFile fetched;
+  cache::Flight flight;
+  flight.task = fetch::displayed_url(file.sources.front());
+  flight.is_there = [&] {
+    // Who refreshes wants to ask, whatever others have done.
+    auto known = tools.options.refresh ? std::nullopt : find_known(file, tools);
+    if (known) fetched = *std::move(known);
+    return fetched.was_there;
+  };
+  flight.work = [&](base::Observer& observer) {
+    fetched = transfer(
+        file, {tools.cache, tools.fetchers, tools.clock, observer, tools.stop, tools.options});
+  };
+  if (tools.cache.single_flight(staging_key(file), flight, tools.observer, tools.stop)) {
+    tell_change(before, fetched, tools);
+  }
+  return fetched;
+}
+
+FetchedFile fetch_one(const spec::AssetFile& file, const FetchTools& tools) {
+  if (auto current = find_current(file, tools)) return *std::move(current);
+  return fetch_missing(file, tools);
+}
+
+}  // namespace sabath::assets

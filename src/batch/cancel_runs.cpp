@@ -1,0 +1,179 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/process_identity.hpp>
+#include <sabath/batch/cancel_runs.hpp>
+#include <sabath/batch/submit_batch.hpp>
+#include <sabath/execution/run_executors.hpp>
+#include <sabath/home/batch_files.hpp>
+#include <sabath/home/close_run.hpp>
+#include <sabath/home/run_files.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <set>
+
+#include <signal.h>
+
+namespace sabath::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The scheduler's jobs of a batch, those too that nobody could write down.
+std::vector<std::string> jobs_of(const home::BatchFiles& files,
+                                 const spec::BatchPlan& plan,
+                                 launch::Scheduler& scheduler,
+                                 const std::stop_token& stop) {
+  std::vector<std::string> jobs = files.read_jobs().value_or(spec::BatchJobs{}).jobs;
+  while (jobs.size() < plan.steps.size()) {
+    const auto found = scheduler.find(comment_of(plan, jobs.size() + 1), stop);
+    if (!found) break;
+    jobs.push_back(*found);
+  }
+  if (!jobs.empty()) return jobs;
+  throw base::Error(base::ErrorKind::launch,
+                    files.directory().string() + ": the scheduler has not got it yet",
+                    "try again in a moment");
+}
+
+/// What is to be cancelled of one batch.
+std::vector<std::string> jobs_to_cancel(const spec::BatchPlan& plan,
+                                        const std::vector<std::string>& jobs,
+                                        const std::set<std::string>& going_on,
+                                        const std::set<std::string>& wanted,
+                                        const launch::Scheduler& scheduler) {
+  const bool all = std::all_of(
+      going_on.begin(), going_on.end(), [&](const std::string& id) { return wanted.contains(id); });
+  if (all) return jobs;
+  std::vector<std::string> ids;
+  std::set<std::size_t> tasks;
+  for (const std::string& run : wanted)
+    tasks.insert(plan.task_of(run));
+  for (const std::size_t task : tasks) {
+    for (const std::string& neighbour : plan.runs_of(task)) {
+      if (wanted.contains(neighbour) || !going_on.contains(neighbour)) continue;
+      throw base::Error(base::ErrorKind::usage,
+                        "run " + neighbour + " shares its job with one that is to end",
+                        "end both, or the whole study");
+    }
+    for (const std::string& job : jobs)
+      ids.push_back(plan.is_array() ? scheduler.task_id(job, task) : job);
+  }
+  return ids;
+}
+
+/// The runs of a batch whose end its nodes have not told.
+std::set<std::string> going_on_in(const home::BatchFiles& files, const spec::BatchPlan& plan) {
+  std::set<std::string> ids;
+  for (const std::string& id : plan.runs) {
+    std::error_code code;
+    // An attempt that was interrupted has ended, too.
+    const bool over = fs::exists(files.ended() / id, code) &&
+                      fs::exists(home::RunFiles(fs::path(plan.runs_directory) / id).record(), code);
+    if (!over) ids.insert(id);
+  }
+  return ids;
+}
+
+/// A run that never began is over when its job is: nobody else would say so.
+void close_not_begun(const EndingRuns& ending, base::Clock& clock) {
+  std::set<std::string> begun;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(ending.files.started(), code)) {
+    const std::string name = entry.path().filename().string();
+    begun.insert(name.substr(0, name.rfind('.')));
+  }
+  const fs::path runs = ending.plan.runs_directory;
+  for (const std::string& id : ending.runs) {
+    if (begun.contains(id)) continue;
+    const home::RunFiles run(runs / id);
+    if (spec::is_final(run.read_status().state)) continue;
+    home::close_run(run, spec::RunState::interrupted, ending.why, clock);
+    ending.files.tell_ended(id);
+  }
+}
+
+void cancel_here(const std::vector<fs::path>& directories) {
+  for (const auto& [run, job] : execution::executors_of(directories)) {
+    const auto process = base::ProcessIdentity::parse(job);
+    if (process && base::liveness_of(*process) == base::Liveness::running)
+      ::kill(process->pid, SIGTERM);
+  }
+}
+
+EndingRuns ending_of(const home::BatchFiles& files,
+                     const std::set<std::string>& wanted,
+                     const SchedulerOf& scheduler_of,
+                     const std::stop_token& stop) {
+  spec::BatchPlan plan = files.read_plan();
+  launch::Scheduler& scheduler = scheduler_of(plan.site);
+  auto jobs = jobs_to_cancel(
+      plan, jobs_of(files, plan, scheduler, stop), going_on_in(files, plan), wanted, scheduler);
+  return {files,
+          std::move(plan),
+          scheduler,
+          std::move(jobs),
+          wanted,
+          "it was cancelled before it began"};
+}
+
+}  // namespace
+
+void end_runs(const EndingRuns& ending, base::Clock& clock, const std::stop_token& stop) {
+  std::vector<std::string> told;
+  for (const std::string& run : ending.runs) {
+    if (ending.files.is_cancelled(run)) continue;
+    ending.files.tell_cancelled(run);
+    told.push_back(run);
+  }
+  try {
+    ending.scheduler.cancel(ending.jobs, stop);
+  } catch (const base::Error& error) {
+    // Who was interrupted has asked already, perhaps.
+    if (error.kind() == base::ErrorKind::interrupted) throw;
+    // They go on: the SIGTERM that they get one day may well be for want of time.
+    for (const std::string& run : told)
+      ending.files.forget_cancelled(run);
+    throw;
+  }
+  close_not_begun(ending, clock);
+}
+
+void cancel_runs(const std::vector<WatchedRun>& runs,
+                 const SchedulerOf& scheduler_of,
+                 base::Clock& clock,
+                 const std::stop_token& stop) {
+  std::vector<fs::path> here;
+  std::map<fs::path, std::set<std::string>> batches;
+  for (const WatchedRun& run : runs) {
+    // Nobody may know a run whose job goes on all the same.
+    if (spec::is_final(run.state)) continue;
+    if (run.batch.empty()) {
+      here.push_back(run.directory);
+    } else {
+      batches[run.batch].insert(run.run_id);
+    }
+  }
+  std::exception_ptr problem;
+  const auto try_each = [&](const auto& action) {
+    try {
+      action();
+    } catch (const base::Error& error) {
+      const bool is_for_all =
+          error.kind() == base::ErrorKind::usage || error.kind() == base::ErrorKind::interrupted;
+      if (is_for_all) throw;
+      if (!problem) problem = std::current_exception();
+    }
+  };
+  std::vector<EndingRuns> all;
+  for (const auto& [directory, wanted] : batches)
+    try_each([&, &directory = directory, &wanted = wanted] {
+      all.push_back(ending_of(home::BatchFiles(directory), wanted, scheduler_of, stop));
+    });
+  try_each([&] { cancel_here(here); });
+  for (const EndingRuns& one : all)
+    try_each([&] { end_runs(one, clock, stop); });
+  if (problem) std::rethrow_exception(problem);
+}
+
+}  // namespace sabath::batch

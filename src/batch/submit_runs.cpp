@@ -1,0 +1,263 @@
+#include "batch_turns.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/sync_file_system.hpp>
+#include <sabath/base/version.hpp>
+#include <sabath/batch/batch_steps.hpp>
+#include <sabath/batch/cancel_runs.hpp>
+#include <sabath/batch/submit_batch.hpp>
+#include <sabath/batch/submit_runs.hpp>
+#include <sabath/home/close_run.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/tuning_variables.hpp>
+#include <sabath/planning/expand_study.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace sabath::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Slurm's own default is one more, and counts from 0.
+constexpr std::size_t usual_array = 1000;
+
+spec::BatchPlan batch_of(const std::string& id, const SubmitTools& tools) {
+  spec::BatchPlan plan;
+  plan.batch_id = id;
+  plan.site = tools.site;
+  plan.runs_directory = tools.folders.runs().string();
+  plan.created = base::format_rfc3339(tools.clock.now());
+  plan.sabath_version = base::version();
+  return plan;
+}
+
+/// What the scheduler has not got is closed: nobody waits for it.
+void close_refused(const spec::BatchPlan& plan, const std::string& why, base::Clock& clock) {
+  const fs::path runs = plan.runs_directory;
+  for (const std::string& id : plan.runs) {
+    home::close_run(home::RunFiles(runs / id), spec::RunState::interrupted, why, clock);
+  }
+}
+
+/// Of several steps the first may be accepted: without the others they are good for nothing. Says
+/// what became of them.
+std::string end_accepted(const home::BatchFiles& files,
+                         const spec::BatchPlan& plan,
+                         const spec::BatchJobs& jobs,
+                         const std::string& why,
+                         const SubmitTools& tools) {
+  try {
+    end_runs({files, plan, tools.scheduler, jobs.jobs, {plan.runs.begin(), plan.runs.end()}, why},
+             tools.clock,
+             {});
+  } catch (const base::Error& error) {
+    // Whoever looks next sees that steps are missing, and tries it again.
+    return "what was handed in before could not be ended: " + std::string(error.what());
+  }
+  return "what was handed in before is ended";
+}
+
+/// What the scheduler refuses is closed. `then` says how its user goes on.
+void hand_in(const home::BatchFiles& files,
+             const spec::BatchPlan& plan,
+             const SubmitTools& tools,
+             const std::string& then,
+             const std::stop_token& stop) {
+  files.write_plan(plan);
+  const auto refuse = [&](const base::Error& error) {
+    const auto jobs = files.read_jobs();
+    if (!jobs) {
+      close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+      return;
+    }
+    const std::string why = never_handed_in(plan, jobs->jobs.size()) + ": " + error.what();
+    const std::string outcome = end_accepted(files, plan, *jobs, why, tools);
+    throw launch::Refusal(error.kind(),
+                          plan.batch_id + ": " + why + "; " + outcome,
+                          error.hint() + (error.hint().empty() ? "" : "; ") + then);
+  };
+  try {
+    submit_batch(files, plan, tools.scheduler, tools.program, tools.clock, stop);
+  } catch (const launch::Refusal& error) {
+    refuse(error);
+    throw;
+  } catch (const base::Error& error) {
+    // Any other may have come after the scheduler accepted it: then whoever looks next finds the
+    // job.
+    if (error.kind() == base::ErrorKind::usage) refuse(error);
+    throw;
+  }
+}
+
+std::size_t runs_in_one_array(const spec::Site& site,
+                              launch::Scheduler& scheduler,
+                              int pack,
+                              const std::stop_token& stop) {
+  if (!scheduler.description().has_arrays()) return static_cast<std::size_t>(pack);
+  std::size_t tasks = static_cast<std::size_t>(site.largest_array);
+  if (tasks == 0) tasks = scheduler.largest_array(stop).value_or(usual_array);
+  return std::max<std::size_t>(tasks, 1) * static_cast<std::size_t>(pack);
+}
+
+std::size_t tasks_of(std::size_t runs, int pack) {
+  const auto each = static_cast<std::size_t>(std::max(pack, 1));
+  return (runs + each - 1) / each;
+}
+
+/// Of so many runs in all, those that the fullest job has.
+int runs_in_one_job(std::size_t runs, int pack) {
+  return static_cast<int>(
+      std::clamp<std::size_t>(runs, 1, static_cast<std::size_t>(std::max(pack, 1))));
+}
+
+/// The jobs of so many runs each, which may have to go one after another.
+std::vector<spec::BatchStep> packed_steps(const std::vector<spec::PlannedStage>& stages,
+                                          int pack,
+                                          const spec::Site& site,
+                                          const spec::SchedulerDescription& scheduler) {
+  std::vector<spec::BatchStep> steps = steps_at(stages, site, scheduler);
+  for (spec::BatchStep& step : steps) {
+    if (step.resources.time)
+      step.resources.time = std::min(*step.resources.time * pack, base::longest_duration);
+  }
+  return steps;
+}
+
+}  // namespace
+
+planning::RunRequest at_site(planning::RunRequest request, const spec::Site& site) {
+  request.site = site.name;
+  request.scheduler = site.scheduler;
+  if (request.variant.empty()) request.variant = site.variant;
+  if (!request.knobs) request.knobs.emplace();
+  request.knobs->insert(site.variables.begin(), site.variables.end());
+  // What a job is asked for is what its ranks get.
+  for (spec::Stage& stage : request.recipe.stages)
+    stage.resources = resources_at(site, stage.resources);
+  return request;
+}
+
+std::vector<std::string> left_behind(const base::Environment& shell, const spec::Site& site) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : shell) {
+    if (home::is_knob(name) && !site.variables.contains(name)) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<spec::BatchStep> jobs_for(const planning::RunRequest& request,
+                                      const std::vector<spec::StudyPoint>& points,
+                                      int pack,
+                                      const spec::Site& site,
+                                      const spec::SchedulerDescription& scheduler) {
+  std::set<std::map<std::string, std::string>> settings = planning::settings_of(points);
+  if (points.empty()) settings.insert(request.set);
+  planning::RunRequest one = request;
+  std::vector<spec::PlannedStage> stages;
+  for (const auto& set : settings) {
+    one.set = set;
+    const std::vector<spec::PlannedStage> its = planning::RecipePreparer::dry_run(one).stages;
+    if (stages.empty()) stages = its;
+    join_due(stages, its);
+  }
+  std::vector<spec::BatchStep> steps =
+      packed_steps(stages, runs_in_one_job(points.size(), pack), site, scheduler);
+  for (const spec::BatchStep& step : steps)
+    launch::check_asked_for(scheduler, site, step.resources);
+  return steps;
+}
+
+void check_at_once(std::size_t runs,
+                   int pack,
+                   const spec::Site& site,
+                   launch::Scheduler& scheduler,
+                   const std::stop_token& stop) {
+  const spec::SchedulerDescription& description = scheduler.description();
+  if (description.knows("at_once") && description.knows("after_any")) return;
+  const std::size_t most = runs_in_one_array(site, scheduler, pack, stop);
+  BatchTurns(description, site, tasks_of(runs, pack), tasks_of(most, pack));
+}
+
+std::string submit_run(const planning::PreparedRecipe& prepared,
+                       const SubmitTools& tools,
+                       const std::stop_token& stop) {
+  jobs_for(prepared.request, {}, 1, tools.site, tools.scheduler.description());
+  planning::RunRequest request = at_site(prepared.request, tools.site);
+  request.batch = "jobs/1";
+  const spec::RunPlan planned = tools.preparer.plan(prepared, request, stop);
+  const home::BatchFiles files = home::make_batch(tools.folders.runs() / planned.run_id);
+  spec::BatchPlan plan = batch_of(planned.run_id, tools);
+  for (const auto& [name, value] : request.knobs.value_or(std::map<std::string, std::string>{}))
+    plan.site.variables[name] = value;
+  plan.runs = {planned.run_id};
+  plan.steps = packed_steps(planned.stages, 1, tools.site, tools.scheduler.description());
+  hand_in(files, plan, tools, "'sabath run' makes a new one", stop);
+  return planned.run_id;
+}
+
+std::vector<std::string> submit_points(const home::StudyFiles& files,
+                                       const spec::StudyPlan& study,
+                                       const std::vector<std::size_t>& points,
+                                       const planning::PreparedRecipe& prepared,
+                                       const SubmitTools& tools,
+                                       base::Observer& observer,
+                                       const std::stop_token& stop) {
+  const int pack = study.pack.value_or(1);
+  jobs_for(prepared.request, study.points, pack, tools.site, tools.scheduler.description());
+  const std::size_t most = runs_in_one_array(tools.site, tools.scheduler, pack, stop);
+  BatchTurns turns(tools.scheduler.description(),
+                   tools.site,
+                   tasks_of(points.size(), pack),
+                   tasks_of(most, pack));
+  std::vector<std::string> ids;
+  for (std::size_t first = 0; first < points.size(); first += most) {
+    const std::size_t last = std::min(points.size(), first + most);
+    const home::BatchFiles batch = home::make_batch(files.directory());
+    const std::string number = batch.directory().filename().string();
+    spec::BatchPlan plan = batch_of(study.study_id + "." + number, tools);
+    plan.pack = pack;
+    plan.after = turns.next(number);
+    planning::RunRequest request = at_site(prepared.request, tools.site);
+    request.study_id = study.study_id;
+    request.batch = "../../studies/" + study.study_id + "/jobs/" + number;
+    request.durability = base::Durability::ordered_only;
+    std::vector<home::StudyFiles::Run> runs;
+    std::vector<spec::PlannedStage> stages;
+    const auto plan_one = [&](std::size_t i) {
+      request.set = study.points[points[i]].set;
+      request.seed = study.points[points[i]].seed;
+      request.study_point = points[i];
+      const spec::RunPlan planned = tools.preparer.plan(prepared, request, stop);
+      if (stages.empty()) {
+        stages = planned.stages;
+        request.sibling = planning::OriginalCode{planned.code_state.value_or(spec::CodeState{}),
+                                                 tools.folders.runs() / planned.run_id};
+      } else {
+        join_due(stages, planned.stages);
+      }
+      runs.push_back({points[i], planned.run_id});
+      plan.runs.push_back(planned.run_id);
+      observer.progress({"planning runs", i + 1, points.size(), false, i + 1 == points.size()});
+    };
+    try {
+      for (std::size_t i = first; i < last; ++i)
+        plan_one(i);
+    } catch (const base::Error& error) {
+      files.add_runs(runs);
+      close_refused(plan, "it was not handed in: " + std::string(error.what()), tools.clock);
+      throw;
+    }
+    base::sync_file_system(tools.folders.runs());  // nothing is handed in that a power cut can lose
+    plan.steps = packed_steps(
+        stages, runs_in_one_job(last - first, pack), tools.site, tools.scheduler.description());
+    files.add_runs(runs);  // before it is handed in: no run of the study is ever unknown to it
+    hand_in(batch, plan, tools, "'sabath run --resume " + study.study_id + "' goes on", stop);
+    ids.insert(ids.end(), plan.runs.begin(), plan.runs.end());
+  }
+  return ids;
+}
+
+}  // namespace sabath::batch

@@ -1,0 +1,118 @@
+#include "job_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <string_view>
+
+namespace sabath::execution {
+namespace {
+
+/// Of a scheduler's many variables those that say which part of the machine it gave.
+constexpr std::array telling{
+    "_CPU_BIND",       "_CPUS_ON_NODE",  "_JOB_CPUS_PER_NODE", "_CPUS_PER_TASK", "_NTASKS",
+    "_TASKS_PER_NODE", "_MEM_PER_NODE",  "_MEM_PER_CPU",       "_JOB_GPUS",      "_GPUS_ON_NODE",
+    "_STEP_GPUS",      "_JOB_PARTITION", "_JOB_QOS",           "_CLUSTER_NAME",  "_JOB_RESERVATION",
+    "_DISTRIBUTION",   "_QUEUE",         "_MCPU_HOSTS",        "_BINDING",       "_CPU_BIND_TYPE",
+    "_CPU_BIND_LIST"};
+constexpr std::array of_schedulers{"SLURM_", "PBS_", "LSB_", "SGE_", "FLUX_", "OAR_", "_CONDOR_"};
+constexpr std::array of_devices{
+    "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+
+std::string value_of(const base::Environment& environment, std::string_view name) {
+  const auto found = environment.find(std::string(name));
+  return found == environment.end() ? std::string() : found->second;
+}
+
+int number_in(const std::string& text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return std::max(number, 0);
+}
+
+bool tells(const std::string& name) {
+  const auto begins = [&](const char* head) { return name.starts_with(head); };
+  const auto ends = [&](const char* tail) { return name.ends_with(tail); };
+  const auto is = [&](const char* device) { return name == device; };
+  return (std::any_of(of_schedulers.begin(), of_schedulers.end(), begins) &&
+          std::any_of(telling.begin(), telling.end(), ends)) ||
+         std::any_of(of_devices.begin(), of_devices.end(), is);
+}
+
+}  // namespace
+
+std::optional<spec::JobFacts> job_of(const std::string& scheduler,
+                                     const base::Environment& environment) {
+  spec::JobFacts facts;
+  facts.scheduler = scheduler;
+  // As job scripts say it, from what the scheduler's description says.
+  facts.start.id = value_of(environment, "SABATH_JOB_ID");
+  facts.start.restarts = number_in(value_of(environment, "SABATH_JOB_RESTARTS"));
+  facts.nodes = value_of(environment, "SABATH_JOB_NODES");
+  if (facts.start.id.empty() && scheduler == "slurm") {
+    const std::string array = value_of(environment, "SLURM_ARRAY_JOB_ID");
+    const std::string task = value_of(environment, "SLURM_ARRAY_TASK_ID");
+    facts.start.id = array.empty() ? value_of(environment, "SLURM_JOB_ID") : array + "_" + task;
+    facts.start.restarts = number_in(value_of(environment, "SLURM_RESTART_COUNT"));
+    facts.nodes = value_of(environment, "SLURM_JOB_NODELIST");
+  }
+  if (facts.start.id.empty()) return std::nullopt;
+  for (const auto& [name, value] : environment) {
+    if (tells(name)) facts.variables[name] = value;
+  }
+  return facts;
+}
+
+bool is_nearly_over(const std::optional<std::chrono::seconds>& limit,
+                    std::chrono::seconds warning,
+                    base::WallTime now,
+                    const base::Environment& environment) {
+  using std::chrono::seconds;
+  const std::string text = value_of(environment, "SABATH_JOB_END");
+  std::int64_t over = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), over);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (!limit || !is_number || over <= 0) return false;
+  // Slurm may warn up to a minute early (sbatch(1), --signal); a short job is no more than warned.
+  const seconds early = std::min<seconds>(seconds(60), *limit / 3 + seconds(5));
+  // In whole seconds: nanoseconds do not reach every end that a scheduler can tell.
+  return std::chrono::floor<seconds>(now) + std::min(warning, *limit / 2) + early >=
+         std::chrono::sys_seconds(seconds(over));
+}
+
+bool counts_restarts(const std::optional<spec::JobFacts>& job,
+                     const base::Environment& environment) {
+  if (!value_of(environment, "SABATH_JOB_RESTARTS").empty()) return true;
+  // Slurm says so in its own variable, and only once it is more than never.
+  return job && job->scheduler == "slurm" && value_of(environment, "SABATH_JOB_ID").empty();
+}
+
+std::map<std::string, std::string> launch_items(const spec::BatchPlan& batch) {
+  std::map<std::string, std::string> items;
+  const auto add = [&](const char* name, const auto& number) {
+    std::string text;
+    for (const spec::BatchStep& one : batch.steps)
+      text += (text.empty() ? "" : "/") + std::to_string(number(one.resources));
+    if (text.find_first_not_of("0/") != std::string::npos) items.emplace(name, text);
+  };
+  add("nodes", [](const auto& resources) { return resources.nodes.value_or(1); });
+  add("tasks", [](const auto& resources) { return resources.tasks.value_or(1); });
+  add("cpus", [](const auto& resources) { return resources.cpus; });
+  add("gpus", [](const auto& resources) { return resources.gpus.value_or(0); });
+  return items;
+}
+
+std::string cpus_allowed() {
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view key = "Cpus_allowed_list:";
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t from = line.find_first_not_of(" \t", key.size());
+    return from == std::string::npos ? std::string() : line.substr(from);
+  }
+  return {};
+}
+
+}  // namespace sabath::execution

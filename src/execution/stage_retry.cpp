@@ -1,0 +1,94 @@
+#include "stage_retry.hpp"
+
+#include "real_folders.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <vector>
+
+namespace sabath::execution {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ProcessEnd;
+
+/// Where the last words of a command stand; logs of gigabytes are not searched.
+constexpr std::size_t searched_bytes = 64U << 10U;
+constexpr const char* try_prefix = "try-";
+
+template <class T>
+bool contains(const std::vector<T>& items, const T& wanted) {
+  return std::find(items.begin(), items.end(), wanted) != items.end();
+}
+
+std::optional<std::string> named_in_logs(const std::vector<std::string>& patterns,
+                                         const fs::path& folder) {
+  if (patterns.empty()) return std::nullopt;
+  for (const char* log : {"stderr.log", "stdout.log"}) {
+    const std::string text = end_of(folder / log, searched_bytes);
+    for (const std::string& pattern : patterns) {
+      if (base::Regex(pattern).search(text) == base::Regex::Outcome::found)
+        return "'" + pattern + "' is in its " + log;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string end_of(const fs::path& log, std::size_t most_bytes) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(stream.tellg());
+  std::string text(std::min(size, most_bytes), '\0');
+  stream.seekg(static_cast<std::streamoff>(size - text.size()));
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  return text;
+}
+
+std::optional<std::string> why_again(const spec::Retry& retry,
+                                     const base::ProcessResult& process,
+                                     const fs::path& folder) {
+  if (process.ok() || process.end == ProcessEnd::stopped) return std::nullopt;
+  if (process.end == ProcessEnd::exited && contains(retry.exit_codes, process.exit_code))
+    return "exit status " + std::to_string(process.exit_code) + " is named";
+  const std::string signal = base::signal_name(process.signal);
+  if (process.end == ProcessEnd::signaled && contains(retry.signals, signal))
+    return signal + " is named";
+  if (process.end == ProcessEnd::timed_out && contains(retry.limits, std::string("time")))
+    return "the limit of time is named";
+  if (process.end == ProcessEnd::silent && contains(retry.limits, std::string("silence")))
+    return "the limit of silence is named";
+  return named_in_logs(retry.logs, folder);
+}
+
+void put_aside(int number, const fs::path& folder, const fs::path& outputs) {
+  const fs::path aside = folder / (try_prefix + std::to_string(number));
+  make_real_folders(folder, aside);
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with(try_prefix)) left.push_back(entry.path());
+  }
+  for (const fs::path& path : left)
+    fs::rename(path, aside / path.filename());
+  if (!base::remove_tree(outputs)) {
+    throw base::Error(base::ErrorKind::storage,
+                      outputs.string() + ": cannot be emptied for another try");
+  }
+}
+
+bool wait_unless_stopped(std::chrono::nanoseconds duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, duration, [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace sabath::execution

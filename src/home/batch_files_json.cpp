@@ -1,0 +1,149 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/unique_fd.hpp>
+#include <sabath/home/batch_files.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace sabath::home {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* plan_name = "batch.json";
+constexpr const char* jobs_name = "submitted.json";
+constexpr const char* submitter_name = "submitter";
+constexpr const char* cancelled_name = "cancelled";
+
+void make_mark(const fs::path& folder, const std::string& name) noexcept {
+  const base::UniqueFd file(::open((folder / name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+}
+
+std::string log_name(std::size_t step, const std::string& task) {
+  return "job-" + std::to_string(step) + ".log-" + task;
+}
+
+/// 0: it is no number.
+int number_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && end == name.data() + name.size() ? number : 0;
+}
+
+}  // namespace
+
+fs::path BatchFiles::script(std::size_t step) const {
+  return directory_ / ("job-" + std::to_string(step) + ".sh");
+}
+
+fs::path BatchFiles::log(std::size_t step) const {
+  return directory_ / log_name(step, "{task}");
+}
+
+fs::path BatchFiles::log_of(std::size_t step, std::size_t task) const {
+  return directory_ / log_name(step, std::to_string(task));
+}
+
+bool BatchFiles::is_written() const {
+  std::error_code code;
+  return fs::exists(directory_ / plan_name, code);
+}
+
+bool WrittenBatches::operator()(const fs::path& directory) {
+  const auto known = known_.find(directory);
+  if (known != known_.end()) return known->second;
+  return known_[directory] = BatchFiles(directory).is_written();
+}
+
+spec::BatchPlan BatchFiles::read_plan() const {
+  const fs::path file = directory_ / plan_name;
+  return spec::parse_batch_plan(base::read_file(file), file.string());
+}
+
+void BatchFiles::write_plan(const spec::BatchPlan& plan) const {
+  base::write_file_atomically(directory_ / plan_name, base::pretty_json(spec::to_json(plan)));
+}
+
+std::optional<spec::BatchJobs> BatchFiles::read_jobs() const {
+  const fs::path file = directory_ / jobs_name;
+  const auto text = base::read_file_if_exists(file);
+  if (!text) return std::nullopt;
+  return spec::parse_batch_jobs(*text, file.string());
+}
+
+void BatchFiles::write_jobs(const spec::BatchJobs& jobs) const {
+  base::write_file_atomically(directory_ / jobs_name, base::pretty_json(spec::to_json(jobs)));
+}
+
+void BatchFiles::tell_submitter() const {
+  base::write_file_atomically(directory_ / submitter_name,
+                              base::ProcessIdentity::current().text() + "\n",
+                              base::Durability::ordered_only);
+}
+
+std::optional<base::ProcessIdentity> BatchFiles::submitter() const {
+  const auto text = base::read_file_if_exists(directory_ / submitter_name);
+  if (!text) return std::nullopt;
+  return base::ProcessIdentity::parse(text->substr(0, text->find('\n')));
+}
+
+void BatchFiles::tell_started(std::string_view run_id, int attempt) const noexcept {
+  make_mark(started(), std::string(run_id) + "." + std::to_string(attempt));
+}
+
+void BatchFiles::tell_ended(std::string_view run_id) const noexcept {
+  make_mark(ended(), std::string(run_id));
+}
+
+void BatchFiles::tell_cancelled(std::string_view run_id) const {
+  base::make_directories(directory_ / cancelled_name);
+  make_mark(directory_ / cancelled_name, std::string(run_id));
+}
+
+void BatchFiles::forget_cancelled(std::string_view run_id) const noexcept {
+  std::error_code code;
+  fs::remove(directory_ / cancelled_name / run_id, code);
+}
+
+bool BatchFiles::is_cancelled(std::string_view run_id) const noexcept {
+  std::error_code code;
+  return fs::exists(directory_ / cancelled_name / run_id, code);
+}
+
+BatchFiles make_batch(const fs::path& parent) {
+  base::make_directories(parent / "jobs");
+  for (int number = 1;; ++number) {
+    const fs::path directory = parent / "jobs" / std::to_string(number);
+    if (::mkdir(directory.c_str(), 0755) == 0) {
+      const BatchFiles files(directory);
+      base::make_directories(files.started());
+      base::make_directories(files.ended());
+      return files;
+    }
+    if (errno != EEXIST) base::throw_errno(directory.string(), "cannot make the folder", errno);
+  }
+}
+
+std::vector<BatchFiles> batches_in(const fs::path& parent) {
+  std::vector<fs::path> folders;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(parent / "jobs", code)) {
+    if (number_of(entry.path()) > 0 && BatchFiles(entry.path()).is_written())
+      folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
+    return number_of(a) < number_of(b);
+  });
+  return {folders.begin(), folders.end()};
+}
+
+}  // namespace sabath::home

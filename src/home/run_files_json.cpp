@@ -1,0 +1,80 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/json_reader.hpp>
+#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process_table.hpp>
+#include <sabath/home/redact.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/probe/host_probe.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace sabath::home {
+
+spec::RunPlan RunFiles::read_plan() const {
+  return spec::parse_run_plan(base::read_file(plan()), plan().string());
+}
+
+spec::RunStatus RunFiles::read_status() const {
+  return spec::parse_run_status(base::read_file(status()), status().string());
+}
+
+std::filesystem::path RunFiles::last_attempt() const {
+  try {
+    return attempt(std::max(1, read_status().attempt));
+  } catch (const base::Error&) {
+    const std::vector<int> attempts = base::numbered_entries(directory_ / "attempts");
+    if (attempts.empty()) throw;
+    return attempt(attempts.back());
+  }
+}
+
+std::optional<spec::RunRecord> RunFiles::read_record() const {
+  const auto file = record_file();
+  if (!file) return std::nullopt;
+  return spec::parse_run_record(base::read_file(*file), file->string());
+}
+
+std::optional<std::filesystem::path> RunFiles::record_file() const {
+  std::error_code code;
+  if (std::filesystem::exists(record(), code)) return record();
+  const auto text = base::read_file_if_exists(status());
+  if (!text) return std::nullopt;
+  const spec::RunStatus told = spec::parse_run_status(*text, status().string());
+  if (told.state != spec::RunState::interrupted) return std::nullopt;
+  const std::filesystem::path last = RunFiles(attempt(told.attempt)).record();
+  if (std::filesystem::exists(last, code)) return last;
+  return std::nullopt;
+}
+
+void RunFiles::write_status(const spec::RunStatus& status) const {
+  // It need not survive a power cut: a finished run has its record, and one that was cut off is
+  // found out by its process being gone.
+  base::write_file_atomically(this->status(),
+                              base::pretty_json(redacted(spec::to_json(status))),
+                              base::Durability::ordered_only);
+}
+
+void announce(const std::filesystem::path& runs, std::string_view run_id, RunEvent event) {
+  const std::filesystem::path inbox = runs / ".inbox";
+  base::make_directories(inbox);
+  const std::string_view suffix = event == RunEvent::planned ? ".planned" : ".finished";
+  base::write_file_atomically(
+      inbox / (std::string(run_id) + std::string(suffix)), "", base::Durability::ordered_only);
+}
+
+void stamp_process(spec::RunStatus& status) {
+  status.node = probe::node_name();
+  const auto self = base::ProcessIdentity::current();
+  status.pid = self.pid;
+  status.process = self.text();
+}
+
+bool is_provably_gone(const spec::RunStatus& status) {
+  const auto process = base::ProcessIdentity::parse(status.process);
+  return process && base::liveness_of(*process) == base::Liveness::gone;
+}
+
+}  // namespace sabath::home

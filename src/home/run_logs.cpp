@@ -1,0 +1,126 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/home/batch_files.hpp>
+#include <sabath/home/run_files.hpp>
+#include <sabath/home/run_logs.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace sabath::home {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t most_at_once = 4U << 20U;
+/// Of the end of a job's log that a message tells.
+constexpr std::size_t most_words = 1000;
+constexpr std::size_t most_lines = 3;
+
+std::string read_from(const fs::path& file, std::uint64_t from) {
+  std::error_code code;
+  const std::uint64_t size = fs::file_size(file, code);
+  if (code || size <= from) return {};
+  std::string text(std::min(size - from, most_at_once), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(from));
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
+std::vector<fs::path> logs_of_jobs(const fs::path& run_directory, const spec::RunPlan& plan) {
+  std::vector<fs::path> logs{run_directory / "exec.log"};
+  if (!plan.batch) return logs;
+  const BatchFiles batch((run_directory / *plan.batch).lexically_normal());
+  const spec::BatchPlan jobs = batch.read_plan();
+  for (std::size_t step = 1; step <= jobs.steps.size(); ++step)
+    logs.push_back(batch.log_of(step, jobs.task_of(plan.run_id)));
+  return logs;
+}
+
+}  // namespace
+
+RunLogs::RunLogs(fs::path run_directory, Choice choice)
+    : directory_(std::move(run_directory)), choice_(std::move(choice)) {
+  const spec::RunPlan plan = RunFiles(directory_).read_plan();
+  for (const spec::PlannedStage& stage : plan.stages) {
+    if (!stage.not_due) stages_.push_back(stage.name);
+  }
+  if (choice_.job) job_logs_ = logs_of_jobs(directory_, plan);
+  if (choice_.stage.empty()) return;
+  if (std::find(stages_.begin(), stages_.end(), choice_.stage) == stages_.end()) {
+    const std::string guess = base::nearest(choice_.stage, stages_);
+    throw base::Error(base::ErrorKind::usage,
+                      "run " + plan.run_id + ": no stage '" + base::printable(choice_.stage) + "'",
+                      guess.empty() ? "'sabath show " + plan.run_id + "' lists them"
+                                    : "did you mean '" + guess + "'?");
+  }
+  stages_ = {choice_.stage};
+}
+
+std::vector<RunLogs::Source> RunLogs::sources() const {
+  std::vector<Source> sources;
+  if (choice_.job) {
+    for (const fs::path& file : job_logs_)
+      sources.push_back({file.filename().string(), file});
+    return sources;
+  }
+  const fs::path attempt = RunFiles(directory_).last_attempt();
+  for (const std::string& stage : stages_) {
+    sources.push_back({stage, attempt / stage / (choice_.errors ? "stderr.log" : "stdout.log")});
+  }
+  return sources;
+}
+
+std::uint64_t RunLogs::size_bytes() const {
+  std::uint64_t size = 0;
+  for (const Source& source : sources()) {
+    std::error_code code;
+    const std::uintmax_t one = fs::file_size(source.file, code);
+    if (!code) size += one;
+  }
+  return size;
+}
+
+std::string RunLogs::more() {
+  std::string text;
+  const std::vector<Source> all = sources();
+  for (const Source& source : all) {
+    std::uint64_t& shown = shown_[source.file];
+    const std::string news = read_from(source.file, shown);
+    if (news.empty()) continue;
+    shown += news.size();
+    found_ = true;
+    if (all.size() > 1 && last_ != source.file) text += "== " + source.title + " ==\n";
+    last_ = source.file;
+    text += news;
+  }
+  return text;
+}
+
+std::string last_words(const fs::path& log) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0));
+  std::string text(std::min(size, most_words), '\0');
+  stream.seekg(static_cast<std::streamoff>(size - text.size()));
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() < size) text.erase(0, text.find('\n'));
+  text = base::redact(text);
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string line = text.substr(from, end - from);
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
+    from = end + 1;
+  }
+  std::string words;
+  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
+    words += (words.empty() ? "" : " | ") + base::printable(lines[i]);
+  return words;
+}
+
+}  // namespace sabath::home

@@ -1,0 +1,110 @@
+#include "again_command.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/home/tuning_variables.hpp>
+#include <sabath/planning/node_slots.hpp>
+
+#include <sched.h>
+
+namespace sabath::planning {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using Words = std::vector<std::string>;
+
+std::string allowed_cpus(const char* process) {
+  const auto status = base::read_file_if_exists(fs::path("/proc") / process / "status");
+  constexpr std::string_view field = "\nCpus_allowed_list:";
+  const auto at = status ? status->find(field) : std::string::npos;
+  if (at == std::string::npos) return {};
+  const auto begin = at + field.size();
+  return status->substr(begin, status->find('\n', begin) - begin);
+}
+
+/// How many CPUs this process was bound to by its caller (`taskset`, a job); 0: it may use all that
+/// the first process of this machine or container may.
+int cpus_of_caller() {
+  const std::string own = allowed_cpus("self");
+  const std::string first = allowed_cpus("1");
+  if (own.empty() || first.empty() || own == first) return 0;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+void add_place(const RunRequest& request, Words& argv) {
+  if (!request.site.empty()) return;  // what its jobs get is the scheduler's to say
+  std::size_t cpus = request.place ? request.place->cpus.size() : 0;
+  if (cpus == 0) cpus = static_cast<std::size_t>(cpus_of_caller());
+  if (cpus > 0) argv.insert(argv.end(), {"--cpus", std::to_string(cpus)});
+  if (request.place && !request.place->gpus.empty())
+    argv.insert(argv.end(), {"--gpus", std::to_string(request.place->gpus.size())});
+}
+
+}  // namespace
+
+Words session_words(const std::optional<std::map<std::string, std::string>>& variables) {
+  Words words;
+  for (const auto& [name, value] : variables.value_or(base::current_environment())) {
+    if (home::is_knob(name) && !base::names_a_secret(name) && base::redact(value) == value)
+      words.push_back(name + "=" + value);
+  }
+  if (!words.empty()) words.insert(words.begin(), "env");
+  return words;
+}
+
+Words program_words(const home::Folders& folders) {
+  Words words{"sabath"};
+  for (const fs::path& catalog : folders.catalogs)
+    words.insert(words.end(), {"--catalog", catalog.string()});
+  return words;
+}
+
+std::string again_command(const RunRequest& request,
+                          const home::Folders& folders,
+                          const spec::ParameterValues& parameters,
+                          const spec::Seed& seed) {
+  // A site's jobs get no variable of the session.
+  Words argv = request.site.empty() ? session_words(request.knobs) : Words{};
+  const Words program = program_words(folders);
+  argv.insert(argv.end(), program.begin(), program.end());
+  if (!request.again.empty()) {
+    argv.insert(argv.end(), request.again.begin(), request.again.end());
+    if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
+    return base::shown_command(argv);
+  }
+  argv.insert(argv.end(), {"run", request.named.empty() ? request.recipe.name : request.named});
+  if (!request.task.empty()) argv.insert(argv.end(), {"--task", request.task});
+  for (const spec::Parameter& parameter : request.recipe.parameters) {
+    const spec::ParameterValue& value = parameters.at(parameter.name);
+    if (value == parameter.default_value) continue;
+    argv.insert(argv.end(), {"--set", parameter.name + "=" + spec::to_string(value)});
+  }
+  if (!request.variant.empty()) argv.insert(argv.end(), {"--variant", request.variant});
+  if (!request.site.empty()) argv.insert(argv.end(), {"--on", request.site});
+  add_place(request, argv);
+  if (request.fresh) argv.emplace_back("--fresh");
+  for (const std::string& tag : request.tags) {
+    if (base::is_safe_name(tag)) argv.insert(argv.end(), {"--tag", tag});  // else no user's own
+  }
+  if (seed.value) argv.insert(argv.end(), {"--seed", std::to_string(*seed.value)});
+  return base::shown_command(argv);
+}
+
+spec::Place place_of(int cpus, int gpus, base::ProcessRunner& processes) {
+  const NodeCapacity capacity = look_at_node(processes);
+  if (auto place = part_of(capacity, cpus, gpus)) return *std::move(place);
+  std::size_t threads = 0;
+  for (const auto& core : capacity.cores)
+    threads += core.size();
+  throw Error(ErrorKind::usage,
+              "--cpus " + std::to_string(cpus) + ", --gpus " + std::to_string(gpus) + ": " +
+                  std::to_string(threads) + " CPU(s) and " + std::to_string(capacity.gpus.size()) +
+                  " GPU(s) may be used here");
+}
+
+}  // namespace sabath::planning

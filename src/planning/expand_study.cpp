@@ -1,0 +1,192 @@
+#include <sabath/base/error.hpp>
+#include <sabath/planning/expand_study.hpp>
+#include <sabath/planning/plan_run.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sabath::planning {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using Setting = std::map<std::string, spec::ParameterValue>;
+using Texts = std::map<std::string, std::string>;
+
+std::string text_of(const Setting& setting) {
+  std::string text;
+  for (const auto& [name, value] : setting)
+    text += (text.empty() ? "" : ", ") + name + "=" + spec::to_string(value);
+  return text;
+}
+
+std::size_t tuples_of(const spec::ValueLists& zip) {
+  if (zip.empty()) return 1;
+  for (const auto& [name, values] : zip) {
+    if (values.size() == zip.begin()->second.size()) continue;
+    throw Error(ErrorKind::usage,
+                "'" + zip.begin()->first + "' has " + std::to_string(zip.begin()->second.size()) +
+                    " value(s) and '" + name + "' has " + std::to_string(values.size()) +
+                    ": lists that are paired have one length");
+  }
+  return zip.begin()->second.size();
+}
+
+/// Counted before anything is made: a million points would take their time to be refused.
+void check_count(const spec::Study& study, std::size_t tuples) {
+  std::uint64_t count = tuples;
+  const auto multiply = [&](std::uint64_t factor) {
+    if (count != 0 && factor > (spec::most_study_runs * 1000) / count) {
+      count = spec::most_study_runs * 1000;
+    } else {
+      count *= factor;
+    }
+  };
+  for (const auto& [name, values] : study.matrix)
+    multiply(values.size());
+  multiply(std::max<std::size_t>(study.seeds.size(), 1));
+  multiply(static_cast<std::uint64_t>(std::max(study.repeat, 1)));
+  if (count == 0) throw Error(ErrorKind::usage, "a parameter of the study has no value");
+  if (count <= spec::most_study_runs) return;
+  const bool exact = count < spec::most_study_runs * 1000;
+  throw Error(ErrorKind::usage,
+              "the study would have " + std::string(exact ? "" : "at least ") +
+                  std::to_string(count) + " runs, and a study has at most " +
+                  std::to_string(spec::most_study_runs),
+              "cross fewer values, pair them, or make several studies");
+}
+
+std::vector<Setting> crossed(const spec::ValueLists& matrix) {
+  std::vector<Setting> settings{{}};
+  for (const auto& [name, values] : matrix) {
+    std::vector<Setting> more;
+    for (const Setting& setting : settings) {
+      for (const spec::ParameterValue& value : values) {
+        more.push_back(setting);
+        more.back()[name] = value;
+      }
+    }
+    settings = std::move(more);
+  }
+  return settings;
+}
+
+std::vector<Setting> with_tuples(const std::vector<Setting>& settings,
+                                 const spec::ValueLists& zip,
+                                 std::size_t tuples) {
+  std::vector<Setting> all;
+  for (const Setting& setting : settings) {
+    for (std::size_t i = 0; i < tuples; ++i) {
+      all.push_back(setting);
+      for (const auto& [name, values] : zip)
+        all.back()[name] = values[i];
+    }
+  }
+  return all;
+}
+
+bool is_excluded(const Setting& setting, const spec::ValueLists& exclusion) {
+  return std::all_of(exclusion.begin(), exclusion.end(), [&](const auto& entry) {
+    const auto& [name, values] = entry;
+    const auto found = setting.find(name);
+    return found != setting.end() &&
+           std::find(values.begin(), values.end(), found->second) != values.end();
+  });
+}
+
+void exclude(std::vector<Setting>& settings, const std::vector<spec::ValueLists>& exclusions) {
+  const std::vector<Setting> all = settings;
+  for (std::size_t i = 0; i < exclusions.size(); ++i) {
+    const auto excluded = [&](const Setting& setting) {
+      return is_excluded(setting, exclusions[i]);
+    };
+    if (std::none_of(all.begin(), all.end(), excluded)) {
+      throw Error(ErrorKind::usage,
+                  "exclusion " + std::to_string(i + 1) + " of the study excludes nothing",
+                  "its values must be among those of the study");
+    }
+    std::erase_if(settings, excluded);
+  }
+  if (settings.empty()) throw Error(ErrorKind::usage, "the study excludes every point");
+}
+
+void check_distinct(const std::vector<Setting>& settings) {
+  std::set<std::string> seen;
+  for (const Setting& setting : settings) {
+    const std::string text = text_of(setting);
+    if (seen.insert(text).second) continue;
+    throw Error(ErrorKind::usage,
+                "two points of the study are the same: " + text,
+                "--repeat, or 'repeat', runs a point several times");
+  }
+}
+
+/// What every point has in common, and each swept parameter once: as for one run.
+void check_parameters(const spec::Recipe& recipe, const Texts& set, const Setting& first) {
+  Texts all = set;
+  for (const auto& [name, value] : first) {
+    if (set.contains(name)) {
+      throw Error(ErrorKind::usage,
+                  "parameter '" + name + "': is given one value and several",
+                  "leave it out of --set, or out of the study");
+    }
+    all[name] = spec::to_string(value);
+  }
+  resolve_parameters(recipe, all);
+}
+
+}  // namespace
+
+std::vector<spec::StudyPoint> expand_study(const spec::Recipe& recipe,
+                                           const spec::Study& study,
+                                           const Texts& set,
+                                           std::optional<std::uint64_t> seed) {
+  const std::size_t tuples = tuples_of(study.zip);
+  check_count(study, tuples);
+  std::vector<Setting> settings = with_tuples(crossed(study.matrix), study.zip, tuples);
+  check_distinct(settings);
+  exclude(settings, study.exclude);
+  check_parameters(recipe, set, settings.front());
+  std::vector<std::optional<std::uint64_t>> seeds(study.seeds.begin(), study.seeds.end());
+  if (seeds.empty()) seeds.push_back(seed);
+  std::vector<spec::StudyPoint> points;
+  for (const Setting& setting : settings) {
+    spec::StudyPoint point{set, {}, 1};
+    for (const auto& [name, value] : setting)
+      point.set[name] = spec::to_string(value);
+    for (const auto& each : seeds) {
+      point.seed = each;
+      for (point.repetition = 1; point.repetition <= study.repeat; ++point.repetition)
+        points.push_back(point);
+    }
+  }
+  return points;
+}
+
+std::set<Texts> settings_of(const std::vector<spec::StudyPoint>& points) {
+  std::set<Texts> settings;
+  for (const spec::StudyPoint& point : points)
+    settings.insert(point.set);
+  return settings;
+}
+
+std::vector<std::string> varied_parameters(const std::vector<spec::StudyPoint>& points) {
+  std::set<std::string> varied;
+  for (const spec::StudyPoint& point : points) {
+    for (const auto& [name, value] : point.set) {
+      if (points.front().set.at(name) != value) varied.insert(name);
+    }
+  }
+  return {varied.begin(), varied.end()};
+}
+
+std::string point_text(const spec::StudyPoint& point, const std::vector<std::string>& varied) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+  for (const std::string& name : varied)
+    add(name + "=" + point.set.at(name));
+  if (point.seed) add("seed=" + std::to_string(*point.seed));
+  return text;
+}
+
+}  // namespace sabath::planning

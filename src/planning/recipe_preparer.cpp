@@ -1,0 +1,214 @@
+#include <sabath/base/error.hpp>
+#include <sabath/planning/node_slots.hpp>
+#include <sabath/planning/recent_trust.hpp>
+#include <sabath/planning/recipe_preparer.hpp>
+
+#include <algorithm>
+
+namespace sabath::planning {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// What a role must have where a run is done again, or nothing.
+const spec::PlannedInput* input_of(const RunRequest& request, const std::string& role) {
+  for (const spec::PlannedInput& input : request.inputs) {
+    if (input.role == role) return &input;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void throw_other_bytes(const spec::PlannedInput& wanted,
+                                    const spec::PlannedInput& found) {
+  throw Error(ErrorKind::integrity,
+              "input '" + wanted.role + "': '" + wanted.asset + "' is not what it was: version " +
+                  found.version + " has " + found.digest.text() + ", the run had version " +
+                  wanted.version + " with " + wanted.digest.text(),
+              "the bytes of then are neither in the cache nor at the asset's sources");
+}
+
+/// A folder that a stage's command names must be there. Throws Error{usage}.
+void check_code(const RunRequest& request) {
+  const fs::path code = request.recipe.directory / "code";
+  std::error_code error;
+  if (fs::is_directory(code, error)) return;
+  for (const spec::Stage* stage : stages_of(request)) {
+    const bool is_named = std::any_of(stage->run.begin(), stage->run.end(), [](const auto& word) {
+      return word.find("{code}") != std::string::npos;
+    });
+    if (!is_named && !stage->copy_code) continue;
+    throw Error(ErrorKind::usage,
+                "stage " + stage->name + ": names {code}, and there is no folder " + code.string(),
+                "{code} is the folder 'code' beside recipe.json; {recipe} is that of recipe.json");
+  }
+}
+
+std::vector<std::string> what_cannot_fit(const RunRequest& request,
+                                         base::ProcessRunner& processes) {
+  const spec::ParameterValues values =
+      resolve_parameters(request.recipe, request.set, request.named);
+  std::vector<std::string> problems;
+  for (const spec::Stage* stage : stages_of(request)) {
+    if (stage->resources.memory_bytes == 0 || spec::why_not_due(*stage, values)) continue;
+    std::string problem = memory_problem(stage->name, stage->resources, usable_memory(processes));
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+}  // namespace
+
+RecipePreparer::RecipePreparer(Tools tools, home::Folders folders, MakeAsset make_asset)
+    : tools_(std::move(tools)), folders_(std::move(folders)), make_asset_(std::move(make_asset)) {}
+
+assets::AssetFetcher RecipePreparer::fetcher(base::Observer& observer, std::stop_token stop) {
+  return {tools_.cache,
+          tools_.fetchers,
+          tools_.clock,
+          [this, &observer, stop](const spec::Asset& asset, const assets::FetchOptions& options) {
+            return make_asset_(asset, options.offline, observer, stop);
+          }};
+}
+
+std::vector<spec::PlannedInput> RecipePreparer::fetch_inputs(const RunRequest& request,
+                                                             base::Observer& observer,
+                                                             std::stop_token stop) {
+  std::vector<spec::PlannedInput> inputs;
+  assets::FetchOptions options;
+  options.has_login = tools_.has_login;
+  options.offline = request.offline;
+  for (const auto& [role, name] : request.recipe.datasets) {
+    const spec::PlannedInput* const known = input_of(request, role);
+    const auto tree = known == nullptr ? std::nullopt : tools_.cache.find_tree(known->digest);
+    if (tree) {
+      inputs.push_back(*known);
+      inputs.back().path = tree->path.string();
+      continue;
+    }
+    const assets::FetchedAsset fetched =
+        fetcher(observer, stop).fetch(tools_.documents.asset(name), options, observer, stop);
+    inputs.push_back({role, name, fetched.version, fetched.digest, fetched.path.string()});
+    if (known != nullptr && fetched.digest != known->digest)
+      throw_other_bytes(*known, inputs.back());
+  }
+  return inputs;
+}
+
+spec::RunPlan RecipePreparer::dry_run(const RunRequest& request) {
+  spec::RunPlan plan;
+  plan.parameters = resolve_parameters(request.recipe, request.set, request.named);
+  check_due(request);
+  for (const spec::Stage* stage : stages_of(request)) {
+    spec::PlannedStage planned;
+    planned.not_due = spec::why_not_due(*stage, plan.parameters);
+    if (!stage->variant.empty()) planned.variant = stage->variant;
+    planned.name = stage->name;
+    planned.needs = stage->needs;
+    planned.cache = stage->cache;
+    planned.argv = stage->run;
+    planned.outputs = stage->outputs;
+    planned.resources = stage->resources;
+    planned.retry = stage->retry;
+    plan.stages.push_back(std::move(planned));
+  }
+  if (!request.task.empty()) plan.task = request.task;
+  plan.seed.value = request.seed;
+  plan.seed.origin = request.seed ? "option" : "drawn";
+  return plan;
+}
+
+spec::EnvironmentSpec RecipePreparer::environments_of(const spec::Recipe& recipe) const {
+  spec::EnvironmentSpec all = recipe.environment;
+  if (all.layers.empty() && !recipe.model.empty()) {
+    try {
+      all = tools_.documents.asset(recipe.model).environment.value_or(all);
+    } catch (const Error& error) {
+      // A model need not be described by a document.
+      if (error.kind() != ErrorKind::not_found) throw;
+    }
+  }
+  all.stage_variables = spec::known_stage_variables(recipe);
+  return all;
+}
+
+std::string RecipePreparer::chosen_variant(const spec::EnvironmentSpec& all,
+                                           const std::string& asked) const {
+  if (!asked.empty() || all.variants.empty()) return asked;
+  const auto site = std::find(all.variants.begin(), all.variants.end(), tools_.variant);
+  return site == all.variants.end() ? all.variants.front() : *site;
+}
+
+spec::EnvironmentSpec RecipePreparer::environment_of(const spec::Recipe& recipe,
+                                                     const std::string& variant) const {
+  const spec::EnvironmentSpec all = environments_of(recipe);
+  return all.select(chosen_variant(all, variant));
+}
+
+PreparedRecipe RecipePreparer::prepare(
+    const RunRequest& request,
+    base::Observer& observer,
+    std::stop_token stop,
+    const std::set<std::map<std::string, std::string>>& settings) {
+  const spec::EnvironmentSpec all = environments_of(request.recipe);
+  PreparedRecipe prepared{request, {}, {}};
+  prepared.request.variant = chosen_variant(all, request.variant);
+  const spec::EnvironmentSpec own = all.select(prepared.request.variant);
+  std::map<std::string, spec::EnvironmentSpec> variants;
+  std::set<std::string> problems;
+  const auto look = [&](const RunRequest& one) {
+    check_due(one);
+    check_code(one);
+    if (!request.elsewhere) {
+      for (std::string& problem : what_cannot_fit(one, tools_.processes))
+        problems.insert(std::move(problem));
+    }
+    for (const std::string& variant : variants_of(one))
+      variants.emplace(variant, all.select(variant));
+  };
+  RunRequest one = prepared.request;
+  for (const auto& set : settings) {
+    one.set = set;
+    look(one);
+  }
+  if (settings.empty()) look(one);
+  for (const std::string& problem : problems)
+    observer.warn(problem, "it runs alone, and may be ended for want of memory");
+  prepared.inputs = fetch_inputs(request, observer, stop);
+  prepared.environments.own = ready(own, request, observer, stop);
+  for (const auto& [variant, wanted] : variants)
+    prepared.environments.variants[variant] = ready(wanted, request, observer, stop);
+  prepared.request.trusted = trust_seen_now();
+  return prepared;
+}
+
+spec::BuiltEnvironment RecipePreparer::ready(const spec::EnvironmentSpec& wanted,
+                                             const RunRequest& request,
+                                             base::Observer& observer,
+                                             const std::stop_token& stop) {
+  spec::BuiltEnvironment environment =
+      tools_.environments.build(wanted, request.recipe.directory, observer, stop);
+  tools_.environments.check_trusted(environment);  // here it is no run yet
+  for (const spec::BuiltLayer& layer : environment.layers) {
+    for (const std::string& drift : layer.drift())
+      observer.warn("environment layer '" + layer.lock.name + "': " + drift,
+                    "somebody changed it; 'sabath env rm " + layer.lock.key.hex.substr(0, 16) +
+                        "', and it is built anew");
+  }
+  return environment;
+}
+
+spec::RunPlan RecipePreparer::plan(const PreparedRecipe& prepared,
+                                   const RunRequest& request,
+                                   const std::stop_token& stop) {
+  return plan_run(request,
+                  prepared.environments,
+                  prepared.inputs,
+                  folders_,
+                  tools_.processes,
+                  tools_.clock,
+                  stop);
+}
+
+}  // namespace sabath::planning

@@ -1,0 +1,132 @@
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
+#include <sabath/env/environment.hpp>
+#include <sabath/planning/stage_key.hpp>
+#include <sabath/planning/stage_template.hpp>
+#include <sabath/probe/library_watch.hpp>
+#include <sabath/provenance/named_files.hpp>
+#include <sabath/spec/session_variables.hpp>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <set>
+#include <string_view>
+
+namespace sabath::planning {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// Hashing so much takes long enough for a person to ask what goes on.
+constexpr std::uintmax_t long_bytes = std::uintmax_t{256} << 20U;
+
+}  // namespace
+
+base::Environment inherited_by(const spec::PlannedStage& stage, base::Environment user) {
+  std::erase_if(user, [&](const auto& item) {
+    return item.first.starts_with("SABATH_") || (stage.cache && spec::is_of_login(item.first));
+  });
+  return user;
+}
+
+StageSurroundings::StageSurroundings(const spec::RunPlan& plan,
+                                     const fs::path& run_directory,
+                                     const base::Environment& inherited,
+                                     base::Observer& observer)
+    : plan_(plan),
+      run_directory_(run_directory),
+      inherited_(inherited),
+      observer_(observer),
+      digests_(plan.state_directory) {}
+
+bool StageSurroundings::is_named_elsewhere(const fs::path& file,
+                                           const spec::PlannedStage& stage) const {
+  if (base::is_beneath(file, run_directory_) || base::is_beneath(file, plan_.cache_directory) ||
+      base::is_beneath(file, plan_.state_directory))
+    return true;
+  // Wherever they lie: in a cache beneath this one, on the disk of the node.
+  const bool is_of_data =
+      std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const spec::PlannedInput& input) {
+        return stage.key_items.contains("dataset." + input.role) &&
+               (base::is_beneath(file, input.path) ||
+                (!input.copy.empty() && base::is_beneath(file, input.copy)));
+      });
+  if (is_of_data) return true;
+  const auto& layers = plan_.environment_of(stage).layers;
+  return std::any_of(layers.begin(), layers.end(), [&](const spec::BuiltLayer& layer) {
+    return !layer.prefix.empty() && base::is_beneath(file, layer.prefix);
+  });
+}
+
+std::string StageSurroundings::digest_of(const fs::path& file, const std::stop_token& stop) {
+  const auto stamp = probe::stamp_of(file);
+  if (!stamp) return "gone";
+  try {
+    const auto told = [&](std::uint64_t done) {
+      if (stop.stop_requested())
+        throw Error(ErrorKind::interrupted, "interrupted while " + file.string() + " was hashed");
+      if (done == 0 && stamp->size_bytes >= long_bytes)
+        observer_.note("hashing " + base::printable(file.string()) +
+                       ", which a cached stage names");
+    };
+    return digests_.of(file, told).text();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return "unreadable " + stamp->text();  // for the command, too; or only to be executed
+  }
+}
+
+std::string StageSurroundings::variables_of(const spec::PlannedStage& stage) const {
+  const base::Environment seen = env::run_variables(plan_.environment_of(stage), inherited_);
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : inherited_) {
+    if (!seen.contains(name) || stage.environment.contains(name)) continue;
+    if (spec::is_of_place(name) || base::names_a_secret(name)) continue;
+    lines.push_back(name + "=" + value);
+  }
+  return base::sha256_of(canonical_list(lines)).text();
+}
+
+std::map<std::string, std::string> StageSurroundings::key_items(const spec::PlannedStage& stage,
+                                                                const std::stop_token& stop) {
+  // Files and variables of this machine do not reach into a container.
+  const spec::BuiltEnvironment& environment = plan_.environment_of(stage);
+  if (env::container_of(environment) != nullptr) return {};
+  const base::Environment variables = env::run_variables(environment, inherited_);
+  const auto own_path = stage.environment.find("PATH");
+  const auto path = variables.find("PATH");
+  const std::string path_variable = own_path != stage.environment.end() ? own_path->second
+                                    : path != variables.end()           ? path->second
+                                                                        : std::string();
+  std::deque<std::string> words;
+  const auto add = [&](const std::string& text) {
+    for (std::string& word : provenance::words_of(text))
+      words.push_back(std::move(word));
+  };
+  for (const std::string& argument : stage.argv)
+    add(argument);
+  for (const auto& [name, value] : stage.environment) {
+    if (!name.starts_with("SABATH_") && name != "PATH") add(value);
+  }
+  std::map<std::string, std::string> items{{"inherited", variables_of(stage)}};
+  std::set<fs::path> seen;
+  std::vector<std::string> digests;
+  for (; !words.empty(); words.pop_front()) {
+    const auto file = provenance::file_named_by(words.front(), path_variable);
+    if (!file || is_named_elsewhere(*file, stage) || !seen.insert(*file).second) continue;
+    digests.push_back(digest_of(*file, stop));
+    if (const std::string interpreter = provenance::interpreter_of(*file); !interpreter.empty())
+      add(interpreter);
+  }
+  digests_.save();
+  items["files"] = canonical_list(digests);
+  return items;
+}
+
+}  // namespace sabath::planning

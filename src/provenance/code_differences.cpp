@@ -1,0 +1,233 @@
+#include <sabath/base/archive.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/line_diff.hpp>
+#include <sabath/base/observer.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/tree_digest.hpp>
+#include <sabath/provenance/code_differences.hpp>
+#include <sabath/provenance/code_folder.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace sabath::provenance {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+
+constexpr std::size_t most_named_files = 200;
+constexpr std::size_t most_lines = 300;         ///< of a file's diff
+constexpr std::size_t most_text = 128U << 10U;  ///< of all of them
+constexpr std::uint64_t longest_file = 1U << 20U;
+
+/// What a recipe's folder had in a run: unpacked, or just its document.
+struct Folder {
+  fs::path place{};
+  std::map<std::string, base::TreeFile> files{};
+};
+
+/// Why a run's code cannot be looked at; nothing: it was unpacked into `folder`.
+std::optional<std::string> unpack(const CodeSide& side, Folder& folder) {
+  const auto& state = side.record.code_state;
+  if (!state) return "was made by an earlier version, and kept no code";
+  if (state->kept.empty()) return "kept no code: " + state->not_kept;
+  base::ArchiveLimits limits;
+  limits.entries = 10'000;
+  limits.total_bytes = 64U << 20U;
+  try {
+    base::SilentObserver silent;
+    const fs::path archive = side.run_directory / fs::path(state->kept).filename();
+    std::error_code code;
+    if (!fs::exists(archive, code)) return "has lost the code that it kept";
+    base::extract_archive(archive, folder.place, limits, silent);
+    if (base::tree_digest(folder.place) != state->tree) return "kept code that was changed since";
+    const CodeFolder code_of(folder.place);  // earlier versions kept baselines, too
+    for (const base::TreeFile& file : code_of.files())
+      folder.files.emplace(file.path, file);
+  } catch (const Error& error) {
+    return std::string("kept code that cannot be read: ") + error.what();
+  }
+  return std::nullopt;
+}
+
+bool is_text(std::string bytes) {
+  std::erase(bytes, '\r');
+  // What is no text does not come out as it is; a comment in an older encoding may.
+  return bytes.find('\0') == std::string::npos &&
+         base::printable(bytes, true).size() <= bytes.size() + bytes.size() / 20;
+}
+
+/// Gathers the files that differ, within bounds.
+class Differences {
+ public:
+  explicit Differences(spec::Comparison& comparison) : comparison_(comparison) {}
+
+  void add_file(const std::string& path, const Folder* a, const Folder* b) {
+    if (comparison_.code.size() == most_named_files) {
+      ++more_;
+      return;
+    }
+    spec::CodeDifference difference;
+    difference.path = path;
+    difference.change = a == nullptr ? "added" : b == nullptr ? "removed" : "changed";
+    const base::TreeFile* of_a = a == nullptr ? nullptr : &a->files.at(path);
+    const base::TreeFile* of_b = b == nullptr ? nullptr : &b->files.at(path);
+    const auto is_link = [](const base::TreeFile* file) {
+      return file != nullptr && !file->link_target.empty();
+    };
+    if (is_link(of_a) || is_link(of_b)) {
+      difference.note = fmt::format("link: {} in A, {} in B", target_of(of_a), target_of(of_b));
+    } else if (std::max(size_of(of_a), size_of(of_b)) > longest_file) {
+      difference.note = "too long for a diff";
+    } else {
+      add_text(read(a, path), read(b, path), difference);
+      if (of_a != nullptr && of_b != nullptr && of_a->executable != of_b->executable) {
+        difference.note += fmt::format("{}only {} can be executed",
+                                       difference.note.empty() ? "" : "; ",
+                                       of_a->executable ? "A's" : "B's");
+      }
+    }
+    comparison_.code.push_back(std::move(difference));
+  }
+
+  void add_text(const std::string& a, const std::string& b, spec::CodeDifference& difference) {
+    if (!is_text(a) || !is_text(b)) {
+      difference.note = fmt::format("no text: {} bytes in A, {} in B", a.size(), b.size());
+      return;
+    }
+    base::LineDiff diff = base::line_diff(a, b, most_lines);
+    difference.added = diff.added;
+    difference.removed = diff.removed;
+    std::string text = base::printable(base::redact(diff.text), true);
+    if (text_ + text.size() > most_text) {
+      difference.note = "no room for its diff";
+      return;
+    }
+    text_ += text.size();
+    difference.diff = std::move(text);
+    if (diff.is_cut) difference.note = fmt::format("the first {} lines of its diff", most_lines);
+  }
+
+  void finish(std::string note) {
+    if (more_ > 0) {
+      note += note.empty() ? "" : "; ";
+      note += more_ == 1 ? "1 more file differs" : fmt::format("{} more files differ", more_);
+    }
+    comparison_.code_note = std::move(note);
+  }
+
+ private:
+  static std::uint64_t size_of(const base::TreeFile* file) {
+    return file == nullptr ? 0 : file->size_bytes;
+  }
+  static std::string target_of(const base::TreeFile* file) {
+    if (file == nullptr) return "nothing";
+    return file->link_target.empty() ? "a file" : "'" + file->link_target + "'";
+  }
+  static std::string read(const Folder* folder, const std::string& path) {
+    return folder == nullptr ? "" : base::read_file(folder->place / path, longest_file);
+  }
+
+  spec::Comparison& comparison_;
+  std::size_t text_ = 0;
+  std::size_t more_ = 0;
+};
+
+bool is_same(const Folder& a, const Folder& b, const std::string& path) {
+  const base::TreeFile& one = a.files.at(path);
+  const base::TreeFile& other = b.files.at(path);
+  if (one.executable != other.executable || one.link_target != other.link_target ||
+      one.size_bytes != other.size_bytes)
+    return false;
+  if (!one.link_target.empty()) return true;
+  return base::digest_file(a.place / path) == base::digest_file(b.place / path);
+}
+
+void compare_folders(const Folder& a, const Folder& b, Differences& differences) {
+  std::map<std::string, const base::TreeFile*> all;
+  for (const Folder* folder : {&a, &b}) {
+    for (const auto& [path, file] : folder->files)
+      all.emplace(path, &file);
+  }
+  for (const auto& [path, file] : all) {
+    const bool in_a = a.files.contains(path);
+    const bool in_b = b.files.contains(path);
+    if (in_a && in_b && is_same(a, b, path)) continue;
+    differences.add_file(path, in_a ? &a : nullptr, in_b ? &b : nullptr);
+  }
+}
+
+void compare_documents(const CodeSide& a,
+                       const CodeSide& b,
+                       Differences& differences,
+                       spec::Comparison& comparison) {
+  if (a.record.recipe_text == b.record.recipe_text) return;
+  spec::CodeDifference difference;
+  difference.path = "recipe.json";
+  difference.change = "changed";
+  differences.add_text(a.record.recipe_text, b.record.recipe_text, difference);
+  comparison.code.push_back(std::move(difference));
+}
+
+bool differs_in_code(const spec::Comparison& comparison) {
+  return std::any_of(
+      comparison.differences.begin(), comparison.differences.end(), [](const auto& difference) {
+        return difference.facet == "code" ||
+               (difference.facet == "recipe" && difference.item == "definition");
+      });
+}
+
+/// What was kept is of when the run was planned.
+std::string changes_text(const CodeSide& side, const std::string& before) {
+  const auto& state = side.record.code_state;
+  if (!state || !state->changed) return {};
+  std::string text;
+  for (const spec::CodeChange& change : *state->changed) {
+    text += fmt::format(
+        "{}{}{}",
+        text.empty() ? "" : ", ",
+        change.seen,
+        change.files.empty() ? std::string() : fmt::format(" ({})", fmt::join(change.files, ", ")));
+  }
+  return before + side.record.run_id + " had its code changed " + text;
+}
+
+}  // namespace
+
+void add_code_differences(const CodeSide& a, const CodeSide& b, spec::Comparison& comparison) {
+  // Of two recipes each file would be another.
+  if (!differs_in_code(comparison) || a.record.recipe_name != b.record.recipe_name) return;
+  Differences differences(comparison);
+  try {
+    const base::TempDir of_a(fs::temp_directory_path(), "sabath-code-");
+    const base::TempDir of_b(fs::temp_directory_path(), "sabath-code-");
+    Folder in_a{of_a.path(), {}};
+    Folder in_b{of_b.path(), {}};
+    std::string note;
+    for (const auto& [side, folder] : {std::pair(&a, &in_a), std::pair(&b, &in_b)}) {
+      if (const auto why = unpack(*side, *folder))
+        note += (note.empty() ? "" : "; ") + side->record.run_id + " " + *why;
+    }
+    if (note.empty()) {
+      compare_folders(in_a, in_b, differences);
+    } else {
+      compare_documents(a, b, differences, comparison);
+      note += "; of the code only the recipe's documents were looked at";
+    }
+    for (const CodeSide* side : {&a, &b})
+      note += changes_text(*side, note.empty() ? "" : "; ");
+    differences.finish(note);
+  } catch (const Error& error) {
+    differences.finish(std::string("the code was not looked at: ") + error.what());
+  } catch (const fs::filesystem_error& error) {
+    differences.finish(std::string("the code was not looked at: ") + error.what());
+  }
+}
+
+}  // namespace sabath::provenance

@@ -1,0 +1,321 @@
+#include "git_tree.hpp"
+#include "hidden_changes.hpp"
+
+#include <sabath/base/archive_writer.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/redact.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/tree_digest.hpp>
+#include <sabath/provenance/git_state.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace sabath::provenance {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::uint64_t max_diff_bytes = 64U << 20U;
+constexpr std::uint64_t max_untracked_bytes = 4U << 20U;
+constexpr std::size_t max_untracked_files = 2000;
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+/// What follows the `count`-th blank.
+std::string_view after_blanks(std::string_view text, int count) {
+  for (; count > 0; --count) {
+    const auto at = text.find(' ');
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + 1);
+  }
+  return text;
+}
+
+void note_dirty(spec::GitState& state, char kind, std::string_view path) {
+  ++state.dirty_files;
+  if (state.dirty.size() < spec::GitState::max_dirty)
+    state.dirty.push_back(std::string(1, kind) + " " + std::string(path));
+}
+
+/// One entry of `git status --porcelain=v2 -z` (git-status(1), "Porcelain Format Version 2"). True
+/// where the next entry is the path that this one had before.
+bool read_entry(spec::GitState& state, std::string_view entry) {
+  constexpr std::string_view commit = "# branch.oid ";
+  constexpr std::string_view branch = "# branch.head ";
+  if (entry.starts_with(commit)) {
+    state.commit = entry.substr(commit.size());
+    if (state.commit == "(initial)") state.commit.clear();
+  } else if (entry.starts_with(branch)) {
+    state.branch = entry.substr(branch.size());
+    if (state.branch == "(detached)") state.branch.clear();
+  } else if (entry.starts_with("? ")) {
+    note_dirty(state, '?', entry.substr(2));
+  } else if (entry.starts_with("u ")) {
+    note_dirty(state, 'U', after_blanks(entry, 10));
+  } else if (entry.size() > 4 && (entry.starts_with("1 ") || entry.starts_with("2 "))) {
+    // Against the commit: what was renamed or added there and edited since is still that.
+    const char kind = entry[2] == '.' || entry[3] == 'D' ? entry[3] : entry[2];
+    note_dirty(state, kind, after_blanks(entry, entry[0] == '1' ? 8 : 9));
+    return entry[0] == '2';
+  }
+  return false;
+}
+
+void read_status(spec::GitState& state, std::string_view text) {
+  bool is_old_path = false;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\0'), text.size());
+    const std::string_view entry = text.substr(0, end);
+    is_old_path = !is_old_path && read_entry(state, entry);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// "remote.origin.url\nhttps://..." with a zero byte after each; and the same of filters.
+void read_settings(spec::GitState& state, GitTree& tree, std::string_view text) {
+  constexpr std::string_view head = "remote.";
+  constexpr std::string_view tail = ".url";
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\0'), text.size());
+    const std::string_view item = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto line = std::min(item.find('\n'), item.size());
+    const std::string_view key = item.substr(0, line);
+    const std::string_view value = item.substr(std::min(line + 1, item.size()));
+    if (key.starts_with("filter.")) {
+      tree.switch_off_filter(key);
+    } else if (key.size() > head.size() + tail.size()) {
+      const auto name = key.substr(head.size(), key.size() - head.size() - tail.size());
+      state.remotes[std::string(name)] = base::redact(value);
+    }
+  }
+}
+
+/// Lines of `git submodule status`: a mark, the commit, a blank, the path, and " (name)" at times.
+void read_submodules(spec::GitState& state, std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.size() < 3 || line.front() == '-') continue;  // one that is not checked out
+    line.remove_prefix(1);
+    const auto blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    std::string_view path = line.substr(blank + 1);
+    if (path.ends_with(')')) path = path.substr(0, path.rfind(" ("));
+    state.submodules[std::string(path)] = line.substr(0, blank);
+  }
+}
+
+bool has_tracked_change(const spec::GitState& state) {
+  return std::any_of(state.dirty.begin(), state.dirty.end(), [](const std::string& one) {
+    return !one.starts_with('?');
+  });
+}
+
+/// What differs from the commit, in the form that `git apply` takes whatever the user's settings
+/// say; its paths begin with `place`, which is empty or ends with a slash.
+base::ProcessResult diff_of(GitTree& tree, const std::string& place, const fs::path& file) {
+  return tree.run({"diff",
+                   "--binary",
+                   "--no-color",
+                   "--no-ext-diff",
+                   "--no-textconv",
+                   "--no-relative",
+                   "--ignore-submodules=all",
+                   "--src-prefix=a/" + place,
+                   "--dst-prefix=b/" + place,
+                   "HEAD"},
+                  file,
+                  max_diff_bytes);
+}
+
+/// Their commits are known already: what was changed in them stands in the diff as files of the
+/// whole.
+void add_submodules(const spec::GitState& state,
+                    const HiddenChanges& hidden,
+                    const fs::path& top,
+                    base::ProcessRunner& processes,
+                    const std::stop_token& stop,
+                    const fs::path& file) {
+  for (const auto& [path, commit] : state.submodules) {
+    GitTree submodule(top / path, processes, stop);
+    submodule.switch_off_filters();
+    hidden.show(submodule, path);
+    const base::TempDir own(file.parent_path(), ".diff-");
+    const fs::path part = own.path() / "part";
+    const base::ProcessResult result = diff_of(submodule, path + "/", part);
+    if (!result.ok())
+      throw Error(ErrorKind::launch, "git diff in " + path + ": " + result.describe());
+    const std::string text = base::read_file(part);
+    if (text.empty()) continue;
+    std::ofstream whole(file, std::ios::binary | std::ios::app);
+    if (!(whole << text).flush())
+      throw Error(ErrorKind::storage, file.string() + ": cannot be written");
+  }
+}
+
+/// What the status of the whole cannot tell: a submodule of a submodule by its own settings, and
+/// files that are hidden in one.
+void note_submodules(spec::GitState& state,
+                     const HiddenChanges& hidden,
+                     const fs::path& top,
+                     base::ProcessRunner& processes,
+                     const std::stop_token& stop) {
+  for (const auto& [path, commit] : state.submodules) {
+    GitTree submodule(top / path, processes, stop);
+    submodule.switch_off_filters();
+    const bool is_nested = std::any_of(
+        state.submodules.begin(), state.submodules.end(), [&path = path](const auto& outer) {
+          return path.starts_with(outer.first + "/");
+        });
+    if (!hidden.show(submodule, path) && !is_nested) continue;
+    const std::string changes = submodule.must(
+        {"status", "--porcelain=v2", "--untracked-files=no", "--ignore-submodules=all", "-z"});
+    const std::string told = "M " + path;
+    if (!changes.empty() &&
+        std::find(state.dirty.begin(), state.dirty.end(), told) == state.dirty.end())
+      note_dirty(state, 'M', path);
+  }
+}
+
+void keep_diff(spec::GitState& state,
+               GitTree& tree,
+               const HiddenChanges& hidden,
+               base::ProcessRunner& processes,
+               const std::stop_token& stop,
+               const fs::path& file) {
+  if (state.commit.empty() || !has_tracked_change(state)) return;
+  std::error_code ignored;
+  try {
+    base::write_file_atomically(file, "", base::Durability::ordered_only, 0600);
+    const base::ProcessResult result = diff_of(tree, "", file);
+    if (!result.ok()) throw Error(ErrorKind::launch, "git diff " + result.describe());
+    if (result.output_bytes > max_diff_bytes)
+      throw Error(ErrorKind::launch,
+                  "git diff is larger than " + base::format_bytes(max_diff_bytes));
+    add_submodules(state, hidden, tree.folder(), processes, stop, file);
+    state.diff = file.filename().string();
+    return;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    state.no_diff = error.what();
+  }
+  fs::remove(file, ignored);
+}
+
+/// What git does not know and is not told to ignore, of the whole and of its submodules.
+std::vector<base::TreeFile> untracked_files(GitTree& tree,
+                                            const spec::GitState& git,
+                                            base::ProcessRunner& processes,
+                                            const std::stop_token& stop) {
+  std::vector<base::TreeFile> files;
+  std::uint64_t bytes = 0;
+  const auto take = [&](GitTree& part, const std::string& place) {
+    const std::string text = part.must({"ls-files", "--others", "--exclude-standard", "-z"});
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\0', at), text.size());
+      base::TreeFile file{place + text.substr(at, end - at), false, {}, 0};
+      at = end + 1;
+      const fs::path path = tree.folder() / file.path;
+      std::error_code code;
+      const fs::file_status status = fs::symlink_status(path, code);
+      if (fs::is_symlink(status)) {
+        file.link_target = fs::read_symlink(path).string();
+      } else if (fs::is_regular_file(status)) {
+        file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+        file.size_bytes = fs::file_size(path, code);
+      } else {
+        continue;  // a repository within, a pipe
+      }
+      bytes += file.size_bytes;
+      files.push_back(std::move(file));
+    }
+  };
+  take(tree, "");
+  for (const auto& [path, commit] : git.submodules) {
+    GitTree submodule(tree.folder() / path, processes, stop);
+    take(submodule, path + "/");
+  }
+  if (files.size() > max_untracked_files || bytes > max_untracked_bytes) {
+    throw Error(ErrorKind::usage,
+                "the files that git does not know are more than " +
+                    std::to_string(max_untracked_files) + " or " +
+                    std::to_string(max_untracked_bytes >> 20U) + " MiB");
+  }
+  std::sort(
+      files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return files;
+}
+
+}  // namespace
+
+std::optional<fs::path> repository_around(const fs::path& folder) {
+  std::error_code code;
+  for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
+    if (fs::exists(at / ".git", code)) return at;
+    if (at == at.root_path()) break;
+  }
+  return std::nullopt;
+}
+
+spec::GitState look_at_git(const fs::path& folder,
+                           const fs::path& diff_file,
+                           base::ProcessRunner& processes,
+                           const std::stop_token& stop) {
+  GitTree tree(folder, processes, stop);
+  spec::GitState state;
+  // In one go what otherwise takes two processes: the folder's place and the top.
+  const std::string places = tree.must({"rev-parse", "--show-prefix", "--show-toplevel"});
+  const auto line = places.find('\n');
+  state.path = places.substr(0, line);
+  if (state.path.ends_with('/')) state.path.pop_back();
+  const fs::path top = first_line(places.substr(line == std::string::npos ? 0 : line + 1));
+  tree.move_to(top);
+  // Status 1 says that there is none.
+  const base::ProcessResult settings =
+      tree.run({"config",
+                "-z",
+                "--get-regexp",
+                "^(remote\\..*\\.url|filter\\..*\\.(clean|process|required))$"});
+  if (settings.ok()) read_settings(state, tree, settings.output);
+  std::error_code code;
+  if (fs::exists(top / ".gitmodules", code)) {
+    // Fails as a whole where one of them is not described.
+    const base::ProcessResult submodules = tree.run({"submodule", "status", "--recursive"});
+    if (submodules.ok()) read_submodules(state, submodules.output);
+  }
+  const HiddenChanges hidden(tree, diff_file.parent_path(), state.submodules, processes, stop);
+  hidden.show(tree, "");
+  read_status(state,
+              tree.must({"status",
+                         "--porcelain=v2",
+                         "--branch",
+                         "--untracked-files=normal",
+                         "--ignore-submodules=none",
+                         "-z"}));
+  note_submodules(state, hidden, top, processes, stop);
+  keep_diff(state, tree, hidden, processes, stop, diff_file);
+  return state;
+}
+
+bool keep_untracked(const fs::path& folder,
+                    const spec::GitState& git,
+                    const fs::path& archive,
+                    base::ProcessRunner& processes,
+                    const std::stop_token& stop) {
+  GitTree tree(folder, processes, stop);
+  tree.move_to(first_line(tree.must({"rev-parse", "--show-toplevel"})));
+  const std::vector<base::TreeFile> files = untracked_files(tree, git, processes, stop);
+  if (files.empty()) return false;
+  base::write_archive(tree.folder(), files, archive);
+  return true;
+}
+
+}  // namespace sabath::provenance
