@@ -4,6 +4,7 @@
 #include "job_facts.hpp"
 #include "node_copies.hpp"
 #include "node_staging.hpp"
+#include "rank_files.hpp"
 #include "run_facets.hpp"
 #include "run_host.hpp"
 #include "run_software.hpp"

@@ -115,4 +115,18 @@ std::vector<SchedulerDocument> Sites::schedulers(std::vector<BadDocument>& bad) 
   return found;
 }
 
+std::optional<fs::path> folder_on_node(const std::string& path,
+                                       const base::Environment& environment) {
+  std::string text = path;
+  if (text.starts_with('$')) {
+    const bool braced = text.size() > 1 && text[1] == '{';
+    const std::size_t from = braced ? 2 : 1;
+    const std::size_t to = std::min(text.find_first_of(braced ? "}" : "/", from), text.size());
+    const auto value = environment.find(text.substr(from, to - from));
+    const std::string rest = to < text.size() ? text.substr(to + (braced ? 1 : 0)) : std::string();
+    text = value == environment.end() ? std::string() : value->second + rest;
+  }
+  return text.starts_with('/') ? std::optional<fs::path>(text) : std::nullopt;
+}
+
 }  // namespace sabath::home

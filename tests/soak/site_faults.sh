@@ -18,11 +18,11 @@ again() { # TIMES COMMAND...
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if [[ -z ${SABATH_SOAK_ROUNDS:-} ]]; then
-  again 10 "$bin/test_app" 'run watch: *'
+  again 10 "$bin/test_batch" 'run watch: *'
   again 2 "$bin/test_sites" 'site faults: the controller stops*'
   exit
 fi
-again "$SABATH_SOAK_ROUNDS" "$bin/test_app" 'run watch: *'
+again "$SABATH_SOAK_ROUNDS" "$bin/test_batch" 'run watch: *'
 again "$SABATH_SOAK_ROUNDS" "$bin/test_cli_batch" 'requeue: *,herd: *'
 again "$SABATH_SOAK_ROUNDS" "$bin/test_sites"
 again "$SABATH_SOAK_ROUNDS" "$bin/test_slurm"
