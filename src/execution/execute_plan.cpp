@@ -552,12 +552,11 @@ class Execution {
     if (record_.energy.empty()) record_.energy = "none: no stage was started";
     record_.facets = make_facets(plan_, record_.hosts, recipe_, base::current_environment());
     record_.facets.push_back(session_digests(plan_, base::current_environment()));
-    if (record_.determinism) {  // a run that failed before has none
-      record_.software = software_.software;
-      add_software_facets(software_, plan_, files_.directory(), record_.facets);
-      record_.facets.push_back(determinism_facet(*record_.determinism, plan_, software_.threads));
-    }
     if (masked_ > 0) record_.masked = masked_;
+    if (!record_.determinism) return;  // the run failed before
+    record_.software = software_.software;
+    add_software_facets(software_, plan_, files_.directory(), record_.facets);
+    record_.facets.push_back(determinism_facet(*record_.determinism, plan_, software_.threads));
   }
 
   home::RunFiles files_;
