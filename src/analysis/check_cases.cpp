@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace sabath::analysis {
 namespace {
@@ -67,10 +68,13 @@ Verdict add_pair(const CheckedRun& a,
                  const CheckedRun& b,
                  const std::string& pair,
                  const std::optional<spec::Rung>& require,
-                 FoundCases& cases) {
+                 FoundCases& cases,
+                 std::set<std::string>& undeclared) {
   compare::Options options;
   options.require = require;
   const spec::Comparison comparison = compare_pair(a, b, options);
+  for (std::string& name : compare::undeclared_differences(comparison))
+    undeclared.insert(std::move(name));
   bool fails = false;
   for (const auto* items : {&comparison.metrics, &comparison.outputs}) {
     for (const spec::ItemComparison& item : *items) {
@@ -174,6 +178,7 @@ void add_agreement(const JudgedGroup& group,
   for (const JudgedRun& run : group.runs)
     by_seed[run.run.seed].push_back(&run);
   FoundCases cases;
+  std::set<std::string> undeclared;
   std::size_t alone = 0;
   bool is_explained = false;
   for (const auto& [seed, runs] : by_seed) {
@@ -184,7 +189,8 @@ void add_agreement(const JudgedGroup& group,
     const CheckedRun first(runs.front()->directory);
     for (std::size_t i = 1; i < runs.size(); ++i) {
       const std::string pair = runs[i]->run.run_id + " and " + runs.front()->run.run_id;
-      const Verdict verdict = add_pair(first, CheckedRun(runs[i]->directory), pair, require, cases);
+      const Verdict verdict =
+          add_pair(first, CheckedRun(runs[i]->directory), pair, require, cases, undeclared);
       if (verdict != Verdict::fail || is_explained) continue;
       checked.notes.push_back(explain_note(*runs.front(), *runs[i], require));
       is_explained = true;
@@ -192,6 +198,8 @@ void add_agreement(const JudgedGroup& group,
   }
   for (auto& [name, one] : cases)
     checked.cases.push_back(std::move(one.found));
+  if (!undeclared.empty())
+    checked.notes.push_back(compare::undeclared_text({undeclared.begin(), undeclared.end()}));
   if (group.runs.size() == 1) {
     checked.cases.push_back(
         nothing_to_hold("there is one run and no baseline; --repeat 2 makes another, --baseline "

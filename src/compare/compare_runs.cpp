@@ -10,6 +10,10 @@
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/environment_differences.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace sabath::compare {
 namespace {
 
@@ -120,7 +124,31 @@ spec::Comparison compare_runs(const Side& a,
   set_result(comparison, judge(a, b, judged, not_evaluated, required, first));
   comparison.metrics = items_of(std::move(metrics));
   comparison.outputs = items_of(std::move(outputs));
+  const std::vector<std::string> undeclared = undeclared_differences(comparison);
+  if (comparison.result == spec::Verdict::pass && !undeclared.empty())
+    comparison.reason += "; " + undeclared_text(undeclared);
   return comparison;
+}
+
+std::vector<std::string> undeclared_differences(const spec::Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const spec::ItemComparison& item : comparison.metrics) {
+    if (!item.judged && (item.different > 0 || !item.structure.empty())) names.push_back(item.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string undeclared_text(const std::vector<std::string>& names) {
+  constexpr std::size_t most_named = 3;
+  const std::size_t named = std::min(names.size(), most_named);
+  std::string text = names.front();
+  for (std::size_t i = 1; i < named; ++i)
+    text += (i + 1 == names.size() ? " and " : ", ") + names[i];
+  if (names.size() > named) text += fmt::format(" and {} more", names.size() - named);
+  return text + (names.size() == 1
+                     ? " differs and is not judged, since the recipe does not declare it"
+                     : " differ and are not judged, since the recipe does not declare them");
 }
 
 }  // namespace sabath::compare

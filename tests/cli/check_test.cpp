@@ -349,3 +349,21 @@ TEST_CASE("baseline: an outlier is told, and does not widen the bounds") {
   CHECK(metrics[0]["bounds"]["high"].get<double>() < 2);
   CHECK(metrics[0]["values"][3] == 9);
 }
+
+TEST_CASE("cli: check and compare name a metric that differs and is not declared") {
+  const Program sabath;
+  const std::string recipe = sabath.shell_recipe(
+      "silent",
+      R"(echo same > {output}/a.txt; echo "{\"step\": 1, \"loss\": $$}" >> $SABATH_METRICS)",
+      "{}",
+      R"({"outputs": ["a.txt"]})");
+  REQUIRE(sabath({"run", recipe, "--seed", "1", "--repeat", "2"}).status == 0);
+  const std::string note = "differs and is not judged, since the recipe does not declare it";
+  const Answer compared = sabath({"compare", "@last~1", "@last"});
+  INFO(compared.output + compared.errors);
+  CHECK(compared.status == 0);
+  CHECK_THAT(compared.output, Contains("loss " + note));
+  const Answer checked = sabath({"check", "recipe=silent"});
+  CHECK(checked.status == 0);
+  CHECK_THAT(checked.output, Contains("loss " + note));
+}

@@ -61,4 +61,12 @@ spec::Comparison compare_runs(const Side& a,
                               const Rules& rules,
                               const Options& options);
 
+/// The metrics ("train/loss") that differ and that no verdict judges, since the recipe does not
+/// declare them. Sorted.
+std::vector<std::string> undeclared_differences(const spec::Comparison& comparison);
+
+/// "t/loss and t/grad differ and are not judged, since the recipe does not declare them"; `names`
+/// is not empty. Names the first three.
+std::string undeclared_text(const std::vector<std::string>& names);
+
 }  // namespace sabath::compare

@@ -220,3 +220,17 @@ TEST_CASE("compare: the warm-up is left out of each rank") {
   CHECK(comparison.performance.at(1).median_a == 2);
   CHECK(comparison.performance.at(1).n_a == 2);
 }
+
+TEST_CASE("compare: PASS names the metrics that differ and are not declared") {
+  const Run a = losses({1, 2}).report("train", "grad", {1, 2}).report("train", "lr", {1, 2});
+  const Run b = losses({1, 2}).report("train", "grad", {1, 3}).report("train", "lr", {1, 2});
+  const auto one = compare_two(a, b, judging({"loss"}));
+  CHECK(one.result == Verdict::pass);
+  CHECK_THAT(
+      one.reason,
+      Contains("; train/grad differs and is not judged, since the recipe does not declare it"));
+  CHECK(compare::undeclared_differences(one) == std::vector<std::string>{"train/grad"});
+  CHECK_THAT(compare_two(a, a, judging({"loss"})).reason, !Contains("declare"));
+  CHECK_THAT(compare::undeclared_text({"a", "b", "c", "d"}), Contains("a, b, c and 1 more differ"));
+  CHECK_THAT(compare::undeclared_text({"a", "b"}), Contains("a and b differ"));
+}
