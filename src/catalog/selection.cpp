@@ -123,7 +123,9 @@ std::string_view other_operator(std::string_view term) {
 void refuse_operator(std::string_view term, std::string_view whole) {
   const std::string_view typed = other_operator(term);
   if (typed.empty()) return;
-  const std::string key = base::printable(term.substr(0, term.find(typed)));
+  std::string_view name = term.substr(0, term.find(typed));
+  if (name.starts_with("param.")) name.remove_prefix(6);  // of --by; selections name it alone
+  const std::string key = base::printable(name);
   refuse(whole,
          "the operator '" + base::printable(typed) + "' is not supported",
          "'=' is the only one: " + key + "=VALUE, where '*' stands for any text");
@@ -197,6 +199,7 @@ void add_term(Condition& condition,
     add_parameter(condition, key, value);
   } else {
     std::string wanted(value);
+    if (key == "seed") wanted.erase(0, std::min(wanted.find_first_not_of('0'), wanted.size() - 1));
     if (key == "environment") wanted += "*";       // of its key the beginning is enough
     if (key == "task") wanted.insert(0, "task:");  // as planning::plan_run tags them
     add_comparison(condition, *column, wanted);

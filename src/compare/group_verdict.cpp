@@ -104,6 +104,16 @@ double prediction_p(double value, const Moments& reference) {
   return 2 * boost::math::cdf(boost::math::complement(distribution, t));
 }
 
+/// "[0.9, 1.1]". Where both ends are one double: "the 12.5 around about 1.152921504606847e+18".
+std::string prediction_text(const Interval& interval, const Moments& reference, double alpha) {
+  if (interval.low < interval.high || !(reference.sd > 0))
+    return fmt::format("[{}, {}]", interval.low, interval.high);
+  Moments centred = reference;
+  centred.mean = 0;
+  const auto around = prediction_interval(centred, alpha);
+  return fmt::format("the {:.3g} around about {}", around ? around->high : 0, interval.low);
+}
+
 }  // namespace
 
 GroupVerdict judge_groups(const Moments& a,
@@ -189,11 +199,10 @@ PredictionVerdict judge_prediction(double value,
   const bool inside = result.interval->contains(value);
   result.p = prediction_p(value, reference);
   result.verdict = inside ? spec::Verdict::pass : spec::Verdict::fail;
-  result.reason = fmt::format("{} {} [{}, {}], where one more run lies with {:g} % (n = {})",
+  result.reason = fmt::format("{} {} {}, where one more run lies with {:g} % (n = {})",
                               digits.empty() ? fmt::format("{}", value) : digits,
                               inside ? "lies in" : "lies outside",
-                              result.interval->low,
-                              result.interval->high,
+                              prediction_text(*result.interval, reference, alpha),
                               100 * (1 - alpha),
                               reference.n);
   if (reference.sd > 0 && std::isfinite(value)) {

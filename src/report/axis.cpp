@@ -127,4 +127,14 @@ std::vector<std::string> texts_apart(const std::vector<double>& values) {
   return texts;
 }
 
+std::vector<std::string> nearest_texts(const std::vector<double>& values) {
+  std::vector<std::string> texts = texts_apart(values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double size = std::abs(values[i]);
+    if (size >= base::first_inexact_whole && size < base::first_shortened_whole)
+      texts[i] = fmt::format("about {}", values[i]);
+  }
+  return texts;
+}
+
 }  // namespace sabath::report

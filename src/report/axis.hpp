@@ -32,4 +32,8 @@ Axis fitting_axis(double low, double high, int marks = 5);
 /// As number_text, with as many digits more as tell different values apart.
 std::vector<std::string> texts_apart(const std::vector<double>& values);
 
+/// As texts_apart, for numbers whose digits are not at hand. A whole number from 2^53 on is "about
+/// 1.152921504606847e+18", since the number that a run reported may be another one.
+std::vector<std::string> nearest_texts(const std::vector<double>& values);
+
 }  // namespace sabath::report

@@ -155,7 +155,7 @@ std::string question_of(const Report& report) {
   std::string text = "Compared: " + names_text(names) + ".";
   if (!has_all) return text;
   const spec::Better better = report.metrics[*metric].better;
-  text += " Median of " + groups.metric + " in this order: " + names_text(texts_apart(medians));
+  text += " Median of " + groups.metric + " in this order: " + names_text(nearest_texts(medians));
   if (better != spec::Better::none)
     text += "; " + std::string(spec::to_string(better)) + " is better";
   return text + ".";
@@ -300,8 +300,8 @@ std::vector<std::size_t> shown_metrics(const Report& report) {
 std::string middle_text(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  if (values.front() == values.back()) return number_text(values.front());
-  const auto texts = texts_apart({quantile(values, 0.5), values.front(), values.back()});
+  const auto texts = nearest_texts({quantile(values, 0.5), values.front(), values.back()});
+  if (values.front() == values.back()) return texts[0];
   return fmt::format("{} ({} to {})", texts[0], texts[1], texts[2]);
 }
 

@@ -1,5 +1,6 @@
 #include "performance_table.hpp"
 
+#include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/group_name.hpp>
@@ -141,8 +142,10 @@ std::string variance_text(const MetricGroups& metric) {
   if (split.n < 2 || split.groups < 2) return {};
   const Extremes extremes = extremes_of(metric);
   if (extremes.lowest == extremes.highest) {
-    return metric.distinct > 1 ? "variance    none: one double is nearest to all values\n"
-                               : "variance    none: all values are equal\n";
+    if (metric.distinct <= 1) return "variance    none: all values are equal\n";
+    return std::abs(extremes.lowest) < base::first_inexact_whole
+               ? "variance    none: all finite values are equal\n"
+               : "variance    none: one double is nearest to all values\n";
   }
   std::string text = std::isnormal(split.total)
                          ? fmt::format("variance    {} of it between groups, {} within",

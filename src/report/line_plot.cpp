@@ -228,7 +228,7 @@ std::string place_text(const Chart& chart, double place) {
 std::string end_text(const Chart& chart, const Curve& curve) {
   const Spread& first = curve.spread.front();
   const Spread& last = curve.spread.back();
-  const auto values = texts_apart({first.middle, last.middle, last.lowest, last.highest});
+  const auto values = nearest_texts({first.middle, last.middle, last.lowest, last.highest});
   std::string text = curve.name + ": ";
   if (curve.runs > 1) text += fmt::format("median of {} runs ", curve.runs);
   text += fmt::format("from {} at {} to {} at {}",

@@ -144,10 +144,13 @@ std::string row_text(const Groups::Row& row, const std::vector<double>& values) 
   const bool is_one =
       std::ranges::adjacent_find(row.whole, std::not_equal_to<>()) == row.whole.end();
   if (values.front() == values.back() && !is_one)
-    return text + ", whole numbers about " + number_text(values.front());
-  if (values.front() == values.back())
-    return text + (values.size() > 1 ? ", all " : ", ") + number_text(values.front());
-  const auto texts = texts_apart({quantile(values, 0.5), values.front(), values.back()});
+    return text + ", whole numbers " + nearest_texts({values.front()})[0];
+  const auto texts = nearest_texts({quantile(values, 0.5), values.front(), values.back()});
+  if (values.front() == values.back()) {
+    const bool has_digits = !row.whole.empty() && !row.whole.front().empty();
+    return text + (values.size() > 1 ? ", all " : ", ") +
+           (has_digits ? row.whole.front() : texts[0]);
+  }
   return text + fmt::format(", median {}, from {} to {}", texts[0], texts[1], texts[2]);
 }
 

@@ -205,3 +205,11 @@ TEST_CASE("groups: a new run against references") {
   CHECK(judge_prediction(std::numeric_limits<double>::quiet_NaN(), reference).verdict ==
         Verdict::fail);
 }
+
+TEST_CASE("prediction: an interval whose ends are one double says how wide it is") {
+  Moments moments = of({1, 2, 3, 4, 5});
+  moments.mean = 0x1p60;
+  const std::string reason =
+      judge_prediction(0x1p60 + 512, moments, 0.01, "1152921504606847488").reason;
+  CHECK_THAT(reason, Contains("1152921504606847488 lies outside the 7.97 around about 1.15292"));
+}

@@ -1,6 +1,7 @@
 #include "execution/determinism.hpp"
 
 #include <sabath/home/redact.hpp>
+#include <sabath/home/tuning_variables.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -99,3 +99,11 @@ TEST_CASE("axis: numbers at their ends do not end it") {
     CHECK(axis.ticks.size() <= 20);
   }
 }
+
+TEST_CASE("axis: whole numbers whose digits may be other ones are about so large") {
+  using Texts = std::vector<std::string>;
+  CHECK(report::nearest_texts({0x1p60, 3, 0.5}) ==
+        Texts{"about 1.152921504606847e+18", "3", "0.5"});
+  CHECK(report::nearest_texts({0x1p53 - 1, -0x1p53}) ==
+        Texts{"9007199254740991", "about -9007199254740992"});
+}
