@@ -1,6 +1,5 @@
 #include "performance_table.hpp"
 
-#include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/group_name.hpp>
@@ -9,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace sabath::report {
 namespace {
@@ -137,15 +137,33 @@ Extremes extremes_of(const MetricGroups& metric) {
   return found;
 }
 
+bool has_values_not_finite(const MetricGroups& metric) {
+  return std::any_of(metric.rows.begin(), metric.rows.end(), [](const spec::GroupRow& row) {
+    return row.finite < row.values.size();
+  });
+}
+
+/// Whether finite values of one double are different whole numbers.
+bool differ_in_digits(const MetricGroups& metric) {
+  std::set<std::string> digits;
+  for (const spec::GroupRow& row : metric.rows) {
+    if (row.finite == 0) continue;
+    digits.insert(row.min_digits);
+    digits.insert(row.max_digits);
+  }
+  return digits.size() > 1;
+}
+
 std::string variance_text(const MetricGroups& metric) {
   const spec::VarianceSplit& split = metric.split;
   if (split.n < 2 || split.groups < 2) return {};
   const Extremes extremes = extremes_of(metric);
   if (extremes.lowest == extremes.highest) {
-    if (metric.distinct <= 1) return "variance    none: all values are equal\n";
-    return std::abs(extremes.lowest) < base::first_inexact_whole
-               ? "variance    none: all finite values are equal\n"
-               : "variance    none: one double is nearest to all values\n";
+    const std::string finite =
+        metric.distinct > 1 && has_values_not_finite(metric) ? "finite " : "";
+    return "variance    none: " + (differ_in_digits(metric)
+                                       ? "one double is nearest to all " + finite + "values\n"
+                                       : "all " + finite + "values are equal\n");
   }
   std::string text = std::isnormal(split.total)
                          ? fmt::format("variance    {} of it between groups, {} within",
@@ -213,9 +231,14 @@ std::string heat_map(const GroupComparison& comparison, const MetricGroups& metr
   const std::size_t rows = std::min(metric.rows.size(), most_groups);
   for (std::size_t g = 0; g < rows; ++g)
     width = std::max(width, group_label(comparison, g).size());
-  std::string text = metric.classes.empty()
-                         ? "heat map    a run to a column, from 0 (lowest) to 9 (highest)\n"
-                         : "heat map    a run to a column, a letter to a value\n";
+  const bool has_digits = std::any_of(metric.rows.begin(), metric.rows.end(), [](const auto& row) {
+    return !row.min_digits.empty() || !row.max_digits.empty();
+  });
+  std::string text =
+      metric.classes.empty()
+          ? "heat map    a run to a column, from 0 (lowest) to 9 (highest)" +
+                std::string(has_digits ? "; whole numbers of one double look alike" : "") + "\n"
+          : "heat map    a run to a column, a letter to a value\n";
   for (std::size_t g = 0; g < rows; ++g) {
     const spec::GroupRow& row = metric.rows[g];
     std::string cells;

@@ -7,7 +7,8 @@
 #include <csignal>
 
 using namespace sabath;
-using namespace sabath::app;
+using namespace sabath::execution;
+using sabath::planning::ParallelPrefix;
 
 namespace {
 

@@ -71,6 +71,27 @@ TEST_CASE("groups: more values than letters are shades, what is no number is mar
   CHECK_THAT(report::groups_text(comparison), Contains("a       00\n") && Contains("(none)  !9."));
 }
 
+TEST_CASE("groups: equal finite values beside NaN, and whole numbers of one double") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  GroupComparison comparison = two_hosts();
+  auto& metric = comparison.metrics.front();
+  metric.classes.clear();
+  for (const double value : {1.0, 0x1p60}) {
+    metric.rows = {{{value, value}, 0, 2, value, 0, value, value, 1},
+                   {{value, nan}, 0, 1, value, {}, value, value, 2}};
+    const std::string text = report::groups_text(comparison);
+    CHECK_THAT(text, Contains("none: all finite values are equal\n"));
+    CHECK_THAT(text, !Contains("one double") && !Contains("look alike"));
+  }
+  metric.rows[1].min_digits = metric.rows[1].max_digits = "1152921504606846979";
+  CHECK_THAT(report::groups_text(comparison),
+             Contains("none: one double is nearest to all finite values\n") &&
+                 Contains("9 (highest); whole numbers of one double look alike\n"));
+  metric.rows[1].values = {0x1p60};
+  CHECK_THAT(report::groups_text(comparison),
+             Contains("none: one double is nearest to all values\n"));
+}
+
 TEST_CASE("groups: one run has no standard deviation and sums that are no numbers no shares") {
   GroupComparison comparison = two_hosts();
   auto& metric = comparison.metrics.front();
