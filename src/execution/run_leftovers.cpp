@@ -1,4 +1,4 @@
-#include "rank_files.hpp"
+#include "rank/rank_files.hpp"
 
 #include <sabath/base/process_table.hpp>
 #include <sabath/execution/run_leftovers.hpp>

@@ -1,9 +1,9 @@
 #include "stage_runner.hpp"
 
-#include "failed_rank.hpp"
-#include "log_tail.hpp"
-#include "rank_files.hpp"
+#include "rank/failed_rank.hpp"
+#include "rank/rank_files.hpp"
 #include "real_folders.hpp"
+#include "record/log_tail.hpp"
 #include "stage_retry.hpp"
 
 #include <sabath/base/error.hpp>

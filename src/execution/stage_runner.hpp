@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keep_outputs.hpp"
-#include "run_software.hpp"
+#include "record/run_software.hpp"
 #include "stage_reads.hpp"
 
 #include <sabath/base/clock.hpp>

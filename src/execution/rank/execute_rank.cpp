@@ -1,9 +1,9 @@
-#include "failed_rank.hpp"
-#include "node_copies.hpp"
-#include "node_staging.hpp"
-#include "rank_children.hpp"
-#include "rank_files.hpp"
+#include "rank/failed_rank.hpp"
+#include "rank/rank_children.hpp"
+#include "rank/rank_files.hpp"
 #include "run_host.hpp"
+#include "stage_in/node_copies.hpp"
+#include "stage_in/node_staging.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>

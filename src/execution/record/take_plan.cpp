@@ -1,4 +1,4 @@
-#include "take_plan.hpp"
+#include "record/take_plan.hpp"
 
 #include <sabath/base/process.hpp>
 #include <sabath/home/redact.hpp>

@@ -1,4 +1,4 @@
-#include "job_facts.hpp"
+#include "record/job_facts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "staged_copy.hpp"
+#include "stage_in/staged_copy.hpp"
 
 #include <sabath/base/process.hpp>
 #include <sabath/base/trust.hpp>

@@ -1,4 +1,4 @@
-#include "determinism.hpp"
+#include "record/determinism.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/redact.hpp>

@@ -1,7 +1,7 @@
-#include "run_steps.hpp"
+#include "record/run_steps.hpp"
 
-#include "job_facts.hpp"
-#include "usage_sums.hpp"
+#include "record/job_facts.hpp"
+#include "record/usage_sums.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

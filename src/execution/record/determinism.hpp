@@ -1,6 +1,6 @@
 #pragma once
 
-#include "collect_stages.hpp"
+#include "record/collect_stages.hpp"
 
 #include <sabath/base/process.hpp>
 #include <sabath/spec/recipe.hpp>

@@ -1,4 +1,4 @@
-#include "attempts.hpp"
+#include "record/attempts.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "log_tail.hpp"
+#include "record/log_tail.hpp"
 
 #include <sabath/base/text_table.hpp>
 

@@ -1,6 +1,6 @@
-#include "rank_files.hpp"
+#include "rank/rank_files.hpp"
 
-#include "usage_sums.hpp"
+#include "record/usage_sums.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "library_questions.hpp"
+#include "record/library_questions.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

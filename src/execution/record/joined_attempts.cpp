@@ -1,4 +1,4 @@
-#include "joined_attempts.hpp"
+#include "record/joined_attempts.hpp"
 
 #include <sabath/base/text_table.hpp>
 

@@ -1,4 +1,4 @@
-#include "usage_sums.hpp"
+#include "record/usage_sums.hpp"
 
 #include <algorithm>
 #include <optional>

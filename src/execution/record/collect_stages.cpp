@@ -1,6 +1,6 @@
-#include "collect_stages.hpp"
+#include "record/collect_stages.hpp"
 
-#include "joined_attempts.hpp"
+#include "record/joined_attempts.hpp"
 
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/redact.hpp>
