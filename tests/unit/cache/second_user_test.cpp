@@ -11,8 +11,8 @@
 #include <cache/records_json.hpp>
 #include <env/errand_folder.hpp>
 #include <env/key_folder.hpp>
-#include <execution/node_staging.hpp>
-#include <execution/staged_copy.hpp>
+#include <execution/stage_in/node_staging.hpp>
+#include <execution/stage_in/staged_copy.hpp>
 
 #include <atomic>
 #include <iostream>

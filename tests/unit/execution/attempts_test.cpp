@@ -1,8 +1,8 @@
-#include "execution/attempts.hpp"
+#include "execution/record/attempts.hpp"
 
-#include "execution/job_facts.hpp"
-#include "execution/run_steps.hpp"
-#include "execution/usage_sums.hpp"
+#include "execution/record/job_facts.hpp"
+#include "execution/record/run_steps.hpp"
+#include "execution/record/usage_sums.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/home/run_files.hpp>

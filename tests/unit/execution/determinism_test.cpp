@@ -1,4 +1,4 @@
-#include "execution/determinism.hpp"
+#include "execution/record/determinism.hpp"
 
 #include <sabath/home/redact.hpp>
 #include <sabath/home/tuning_variables.hpp>

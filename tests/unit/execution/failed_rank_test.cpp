@@ -1,4 +1,4 @@
-#include "execution/failed_rank.hpp"
+#include "execution/rank/failed_rank.hpp"
 
 #include <sabath/base/file.hpp>
 

@@ -1,4 +1,4 @@
-#include "execution/joined_attempts.hpp"
+#include "execution/record/joined_attempts.hpp"
 
 #include "support/temp_home.hpp"
 

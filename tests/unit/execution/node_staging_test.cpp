@@ -1,6 +1,6 @@
-#include "execution/node_staging.hpp"
+#include "execution/stage_in/node_staging.hpp"
 
-#include "execution/staged_copy.hpp"
+#include "execution/stage_in/staged_copy.hpp"
 #include "support/errors.hpp"
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"

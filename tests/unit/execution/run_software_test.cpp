@@ -1,7 +1,7 @@
-#include "execution/run_software.hpp"
+#include "execution/record/run_software.hpp"
 
-#include "execution/library_questions.hpp"
-#include "execution/run_steps.hpp"
+#include "execution/record/library_questions.hpp"
+#include "execution/record/run_steps.hpp"
 #include "support/temp_home.hpp"
 
 #include <catch2/catch.hpp>
