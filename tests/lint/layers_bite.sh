@@ -30,7 +30,7 @@ bites "modules of the middle do not meet" src/cache/cache.cpp '#include <sabath/
 bites "base sees nothing above" src/base/file.cpp '#include <sabath/spec/asset.hpp>'
 bites "spec does not see the middle" src/spec/recipe.cpp '#include <sabath/cache/cache.hpp>'
 bites "nobody sees cli" src/app/run_recipe.cpp '#include <sabath/cli/program.hpp>'
-bites "the middle does not see what is above" src/env/prefix.cpp '#include <sabath/home/folders.hpp>'
+bites "the middle does not see what is above" src/env/store/prefix.cpp '#include <sabath/home/folders.hpp>'
 bites "home does not see execution" src/home/documents.cpp '#include <sabath/execution/execute_plan.hpp>'
 bites "batch does not see analysis" src/batch/submit_runs.cpp '#include <sabath/analysis/compare_pair.hpp>'
 bites "a private header of another module" src/fetch/builtin.cpp '#include "memo.hpp"'

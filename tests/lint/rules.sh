@@ -30,15 +30,15 @@ forbid "nothing is left for later" '\b(TODO|FIXME|XXX)\b' "${all[@]}"
 # and StagedCopy do.
 by_path=(
   # The user's own state (0700), and what the user names: the folder of `fetch -o`, the root of the cache.
-  src/cache/memo.cpp src/cache/stale_places.cpp src/env/memo_json.cpp src/cache/placement.cpp src/cache/layout.cpp
+  src/cache/memo.cpp src/cache/stale_places.cpp src/env/store/memo_json.cpp src/cache/placement.cpp src/cache/layout.cpp
   # The attempt of a build. LayerBuilder refuses, before it begins, a place that others can write to. A group that the
   # configuration trusts may execute there anyway. The work of an errand is there, too, or else in the user's state.
-  src/env/build_steps.cpp src/env/check_record_json.cpp src/env/cmake_build.cpp src/env/conda_engine.cpp
-  src/env/conda_install.cpp src/env/conda_layer.cpp src/env/container_engine.cpp
-  src/env/container_layer.cpp src/env/fetched_source.cpp src/env/git.cpp src/env/git_tree.cpp src/env/image_layout.cpp
-  src/env/image_registry.cpp src/env/package_check.cpp src/env/package_install.cpp src/env/pip.cpp src/env/pip_layer.cpp
-  src/env/source_layer.cpp src/env/source_tree.cpp
-  src/env/environment_image.cpp  # beside a prefix that was found trusted, or in an own folder (0700) of a sticky one
+  src/env/layers/build_steps.cpp src/env/store/check_record_json.cpp src/env/layers/cmake_build.cpp src/env/tools/conda_engine.cpp
+  src/env/tools/conda_install.cpp src/env/layers/conda_layer.cpp src/env/tools/container_engine.cpp
+  src/env/layers/container_layer.cpp src/env/layers/fetched_source.cpp src/env/tools/git.cpp src/env/tools/git_tree.cpp src/env/images/image_layout.cpp
+  src/env/images/image_registry.cpp src/env/layers/package_check.cpp src/env/layers/package_install.cpp src/env/tools/pip.cpp src/env/layers/pip_layer.cpp
+  src/env/layers/source_layer.cpp src/env/layers/source_tree.cpp
+  src/env/store/environment_image.cpp  # beside a prefix that was found trusted, or in an own folder (0700) of a sticky one
 )
 mapfile -t beneath < <(find src/cache src/env -name '*.cpp' | sort | grep -vxFf <(printf '%s\n' "${by_path[@]}"))
 forbid "caches and environments are changed through base::Beneath" \

@@ -9,8 +9,8 @@
 
 #include <cache/layout.hpp>
 #include <cache/records_json.hpp>
-#include <env/errand_folder.hpp>
-#include <env/key_folder.hpp>
+#include <env/store/errand_folder.hpp>
+#include <env/store/key_folder.hpp>
 #include <execution/stage_in/node_staging.hpp>
 #include <execution/stage_in/staged_copy.hpp>
 

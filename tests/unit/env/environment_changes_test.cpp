@@ -1,6 +1,6 @@
-#include "env/environment_changes.hpp"
+#include "env/store/environment_changes.hpp"
 
-#include "env/layer_variables.hpp"
+#include "env/layers/layer_variables.hpp"
 
 #include <catch2/catch.hpp>
 

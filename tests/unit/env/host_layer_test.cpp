@@ -1,4 +1,4 @@
-#include "env/host_layer.hpp"
+#include "env/layers/host_layer.hpp"
 
 #include "conformance/layer_conformance.hpp"
 #include "env_workshop.hpp"

@@ -1,4 +1,4 @@
-#include "env/layer_variables.hpp"
+#include "env/layers/layer_variables.hpp"
 
 #include "env_workshop.hpp"
 

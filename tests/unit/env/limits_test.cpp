@@ -1,6 +1,6 @@
 // Limits that a site settles reach each program that works on a layer.
-#include "env/git.hpp"
-#include "env/image_tools.hpp"
+#include "env/images/image_tools.hpp"
+#include "env/tools/git.hpp"
 #include "pip_workshop.hpp"
 
 #include <catch2/catch.hpp>

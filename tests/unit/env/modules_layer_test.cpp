@@ -1,5 +1,5 @@
 // Against the real Lmod and the real Environment Modules, with modulefiles of the tests' own.
-#include "env/modules_layer.hpp"
+#include "env/layers/modules_layer.hpp"
 
 #include "conformance/layer_conformance.hpp"
 #include "pip_workshop.hpp"

@@ -1,4 +1,4 @@
-#include "env/pip_settings.hpp"
+#include "env/tools/pip_settings.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "env/prefix_checks.hpp"
+#include "env/store/prefix_checks.hpp"
 
 #include "env_workshop.hpp"
 #include "support/child_process.hpp"

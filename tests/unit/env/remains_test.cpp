@@ -1,6 +1,6 @@
 // What is left where a process was killed, and what only looks like that.
-#include "env/errand_folder.hpp"
-#include "env/key_folder.hpp"
+#include "env/store/errand_folder.hpp"
+#include "env/store/key_folder.hpp"
 #include "env_workshop.hpp"
 
 #include <catch2/catch.hpp>

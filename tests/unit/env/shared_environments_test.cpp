@@ -1,7 +1,7 @@
 // What another member of the group cannot make `env gc`, `env rm` or a build do.
-#include "env/errand_folder.hpp"
-#include "env/key_folder.hpp"
-#include "env/prefix.hpp"
+#include "env/store/errand_folder.hpp"
+#include "env/store/key_folder.hpp"
+#include "env/store/prefix.hpp"
 #include "env_workshop.hpp"
 
 #include <sabath/base/own_tree.hpp>

@@ -1,4 +1,4 @@
-#include "env/source_tree.hpp"
+#include "env/layers/source_tree.hpp"
 
 #include "env_workshop.hpp"
 #include "support/fake_clock.hpp"

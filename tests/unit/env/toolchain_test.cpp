@@ -1,4 +1,4 @@
-#include "env/toolchain.hpp"
+#include "env/tools/toolchain.hpp"
 
 #include "env_workshop.hpp"
 #include "support/fake_clock.hpp"

@@ -1,0 +1,196 @@
+#include "layers/layer_variables.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/env/environment.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where programs, compilers and build systems look for what a prefix holds.
+constexpr std::array<std::pair<const char*, const char*>, 9> search_paths{
+    {{"PATH", "bin"},
+     {"LD_LIBRARY_PATH", "lib64"},
+     {"LD_LIBRARY_PATH", "lib"},
+     {"LIBRARY_PATH", "lib64"},
+     {"LIBRARY_PATH", "lib"},
+     {"CPATH", "include"},
+     {"PKG_CONFIG_PATH", "lib64/pkgconfig"},
+     {"PKG_CONFIG_PATH", "lib/pkgconfig"},
+     {"CMAKE_PREFIX_PATH", "."}}};
+
+bool has_locked_packages(spec::LayerKind kind) {
+  return kind == spec::LayerKind::pip || kind == spec::LayerKind::conda;
+}
+
+void prepend(std::string& list, const std::string& folder) {
+  // An empty item would mean the working directory.
+  list = list.empty() ? folder : folder + ":" + list;
+}
+
+bool is_name_character(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9') || character == '_';
+}
+
+/// The name that a reference at `text[at]` (just after '$') spells; moves `at` behind it. Empty
+/// when it is none.
+std::string take_name(std::string_view text, std::size_t& at) {
+  const bool braced = at < text.size() && text[at] == '{';
+  const std::size_t first = braced ? at + 1 : at;
+  std::size_t last = first;
+  while (last < text.size() && is_name_character(text[last]))
+    ++last;
+  if (braced && (last >= text.size() || text[last] != '}')) return {};
+  at = braced ? last + 1 : last;
+  return std::string(text.substr(first, last - first));
+}
+
+std::string expand_references(std::string_view text,
+                              const base::Environment& before,
+                              const std::string& place) {
+  std::string expanded;
+  for (std::size_t at = 0; at < text.size();) {
+    const char character = text[at++];
+    if (character != '$') {
+      expanded += character;
+    } else if (at < text.size() && text[at] == '$') {
+      expanded += text[at++];
+    } else {
+      const std::string name = take_name(text, at);
+      if (name.empty()) {
+        throw base::Error(base::ErrorKind::environment,
+                          place + ": '" + base::printable(text) + "': a '$' without a name",
+                          "write $NAME, ${NAME}, or $$ for a dollar");
+      }
+      const auto found = before.find(name);
+      if (found == before.end()) {
+        throw base::Error(base::ErrorKind::environment,
+                          place + ": '$" + name + "' is not set by an earlier layer",
+                          "a layer's variables see those of the layers before it, not each other");
+      }
+      expanded += found->second;
+    }
+  }
+  return expanded;
+}
+
+}  // namespace
+
+std::string place_of(const std::string& layer_name) {
+  return "environment layer '" + layer_name + "'";
+}
+
+std::string in_words(const std::vector<std::string>& names) {
+  std::string words;
+  for (const std::string& name : names)
+    words += (words.empty() ? "" : ", ") + base::printable(name);
+  return words;
+}
+
+base::Environment clean_environment(const base::Environment& user) {
+  base::Environment clean{{"HOME", "/nonexistent"},
+                          {"LANG", "C.UTF-8"},
+                          {"LC_ALL", "C.UTF-8"},
+                          {"TZ", "UTC"},
+                          // 1980-01-01, the first day that zip archives know.
+                          {"SOURCE_DATE_EPOCH", "315532800"}};
+  for (const char* name : {"PATH", "CC", "CXX", "FC"}) {
+    const auto found = user.find(name);
+    if (found != user.end() && !found->second.empty()) clean.insert(*found);
+  }
+  return clean;
+}
+
+void set_own_variables(base::Environment& variables,
+                       const std::map<std::string, std::string>& own,
+                       const std::string& layer_name,
+                       const base::Environment& hidden) {
+  base::Environment before = variables;
+  before.insert(hidden.begin(), hidden.end());
+  for (const auto& [name, text] : own)
+    variables[name] = expand_references(text, before, place_of(layer_name) + ": " + name);
+}
+
+base::Environment leave_out_python_paths(base::Environment& variables,
+                                         spec::LayerKind kind,
+                                         const std::map<std::string, std::string>& own) {
+  base::Environment left_out;
+  if (!has_locked_packages(kind)) return left_out;
+  for (const char* const name : {"PYTHONHOME", "PYTHONPATH"}) {
+    if (!own.contains(name)) left_out.insert(variables.extract(name));
+  }
+  return left_out;
+}
+
+void set_python_bounds(base::Environment& variables) {
+  variables["PYTHONNOUSERSITE"] = "1";
+  variables["PYTHONDONTWRITEBYTECODE"] = "1";
+}
+
+void add_prefix(base::Environment& variables, const spec::BuiltLayer& layer) {
+  if (!layer.prefix.empty()) {
+    for (const auto& [name, folder] : search_paths) {
+      const fs::path path = (fs::path(layer.prefix) / folder).lexically_normal();
+      std::error_code code;
+      if (!fs::is_directory(path, code)) continue;
+      // Packages of conda find their libraries by themselves; programs of the host would find them,
+      // too, and break.
+      const bool is_library_path = std::string_view(name) == "LD_LIBRARY_PATH";
+      if (is_library_path && layer.lock.kind == spec::LayerKind::conda) continue;
+      prepend(variables[name], fs::path(folder) == "." ? layer.prefix : path.string());
+    }
+  }
+  if (layer.modules) {
+    for (const std::string& name : layer.modules->unsets)
+      variables.erase(name);
+    set_own_variables(variables, layer.modules->sets, layer.lock.name);
+  }
+}
+
+void add_layer(base::Environment& variables, const spec::BuiltLayer& layer) {
+  const base::Environment hidden = leave_out_python_paths(variables, layer.lock.kind, {});
+  add_prefix(variables, layer);
+  set_own_variables(variables, layer.variables, layer.lock.name, hidden);
+}
+
+namespace {
+
+bool has_packages(const spec::BuiltEnvironment& environment) {
+  return std::any_of(
+      environment.layers.begin(), environment.layers.end(), [](const spec::BuiltLayer& layer) {
+        return has_locked_packages(layer.lock.kind);
+      });
+}
+
+/// Nothing of the user's may stand before the packages that were locked, and nothing may be
+/// written beside them or beside the recipe's code, whose digest is part of what a run is.
+void shield_packages(base::Environment& variables) {
+  std::erase_if(variables, [](const auto& item) {
+    return item.first.starts_with("PYTHON") || item.first.starts_with("PIP_") ||
+           item.first.starts_with("UV_") || item.first.starts_with("CONDA_") ||
+           item.first.starts_with("MAMBA_") || item.first == "VIRTUAL_ENV" ||
+           item.first == "__PYVENV_LAUNCHER__";
+  });
+  set_python_bounds(variables);
+}
+
+}  // namespace
+
+base::Environment run_variables(const spec::BuiltEnvironment& environment,
+                                const base::Environment& base) {
+  base::Environment variables = base;
+  if (has_packages(environment)) shield_packages(variables);
+  for (const spec::BuiltLayer& layer : environment.layers)
+    add_layer(variables, layer);
+  return variables;
+}
+
+}  // namespace sabath::env

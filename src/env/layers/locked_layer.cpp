@@ -1,0 +1,93 @@
+#include "layers/locked_layer.hpp"
+
+#include "layers/layer_variables.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/process.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/env/environment.hpp>
+
+namespace sabath::env {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+fs::path lock_file_of(const fs::path& recipe_directory) {
+  return recipe_directory / "environment.lock.json";
+}
+
+std::optional<spec::PackageLock> read_lock_file(const fs::path& recipe_directory) {
+  const fs::path path = lock_file_of(recipe_directory);
+  const auto text = base::read_file_if_exists(path);
+  if (!text) return std::nullopt;
+  return spec::parse_package_lock(*text, path.string());
+}
+
+spec::PackageLayerLock read_locked_layer(const LayerContext& context, const base::Digest& request) {
+  const std::string place = place_of(context.spec.name);
+  const std::string recipe = fs::absolute(context.recipe_directory).string();
+  const fs::path path = lock_file_of(context.recipe_directory);
+  if (context.locked != nullptr) {
+    const auto* const fresh = context.locked->find(context.spec.name, request);
+    if (fresh != nullptr && fresh->request == request) return *fresh;
+  }
+  const auto lock = read_lock_file(context.recipe_directory);
+  const std::string hint = "'" + base::shown_command({"sabath", "env", "lock", recipe}) +
+                           "' resolves what the recipe asks for";
+  if (!lock) {
+    throw Error(ErrorKind::environment, place + ": is not locked: no " + path.string(), hint);
+  }
+  const spec::PackageLayerLock* const layer = lock->find(context.spec.name, request);
+  if (layer == nullptr) {
+    throw Error(
+        ErrorKind::environment, place + ": " + path.string() + " has no layer of that name", hint);
+  }
+  if (layer->request != request) {
+    throw Error(
+        ErrorKind::environment,
+        place + ": the lock " + path.string() + " is out of date: the requirements have changed",
+        hint);
+  }
+  return *layer;
+}
+
+base::Digest locked_file(const LayerContext& context) {
+  if (context.locked != nullptr) return context.locked->digest();
+  const auto lock = read_lock_file(context.recipe_directory);
+  return lock ? lock->digest() : base::Digest{};
+}
+
+const spec::PlatformPackages& packages_for(const LayerContext& context,
+                                           const spec::PackageLayerLock& lock,
+                                           std::string_view platform,
+                                           std::string_view python) {
+  const auto* const packages = lock.find(platform, python);
+  if (packages != nullptr) return *packages;
+  const auto in_words = [](std::string_view one, std::string_view other) {
+    return std::string(one) + (other.empty() ? "" : " ") + std::string(other);
+  };
+  std::string known;
+  for (const spec::PlatformPackages& one : lock.platforms)
+    known += (known.empty() ? "" : ", ") + in_words(one.platform, one.python);
+  throw Error(ErrorKind::environment,
+              place_of(context.spec.name) + ": the lock has nothing for " +
+                  in_words(platform, python) + "; it has: " + base::printable(known),
+              "'" +
+                  base::shown_command(
+                      {"sabath", "env", "lock", fs::absolute(context.recipe_directory).string()}) +
+                  "' on this machine adds it to the lock");
+}
+
+std::vector<PinnedFile> pinned_files(const std::vector<spec::LockedPackage>& packages) {
+  std::vector<PinnedFile> files;
+  for (const spec::LockedPackage& package : packages) {
+    const std::string version = package.version.empty() ? "" : " " + package.version;
+    files.push_back({package.file, package.digest, package.name + version, {}});
+    if (package.url) files.back().urls.push_back(*package.url);
+  }
+  return files;
+}
+
+}  // namespace sabath::env

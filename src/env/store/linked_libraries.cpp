@@ -1,0 +1,100 @@
+#include "store/linked_libraries.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t batch = 64;
+
+/// Is it a program or a shared library: ELF of type executable or dynamic?
+bool is_linked(const fs::path& path) {
+  std::array<char, EI_NIDENT + sizeof(Elf64_Half)> head{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(head.data(), head.size())) return false;
+  Elf64_Half type = 0;
+  std::memcpy(&type, head.data() + EI_NIDENT, sizeof type);
+  return std::string_view(head.data(), SELFMAG) == ELFMAG && (type == ET_EXEC || type == ET_DYN);
+}
+
+std::vector<fs::path> linked_files(const fs::path& prefix) {
+  std::vector<fs::path> files;
+  std::error_code code;
+  fs::recursive_directory_iterator at(prefix, code);
+  for (; !code && at != fs::recursive_directory_iterator(); at.increment(code)) {
+    std::error_code kind_code;
+    if (at->symlink_status(kind_code).type() == fs::file_type::regular && is_linked(at->path())) {
+      files.push_back(at->path());
+    }
+  }
+  if (code) base::throw_errno(prefix.string(), "cannot check", code.value());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Lines are "PATH:" where ldd was given several files, then "\tNAME => PATH (ADDRESS)" or
+/// "\tNAME => not found".
+void read_answer(const std::string& answer,
+                 fs::path file,
+                 const fs::path& prefix,
+                 LinkedLibraries& libraries) {
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('/') && line.ends_with(':')) {
+      file = line.substr(0, line.size() - 1);
+      continue;
+    }
+    const auto arrow = line.find(" => ");
+    if (!line.starts_with('\t') || arrow == std::string::npos) continue;
+    const std::string name = line.substr(1, arrow - 1);
+    std::string path = line.substr(arrow + 4);
+    if (path == "not found") {
+      libraries.missing.push_back(file.lexically_relative(prefix).string() + " needs " + name);
+    } else {
+      libraries.found[name] = path.substr(0, path.rfind(" (0x"));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<LinkedLibraries> linked_libraries(base::ProcessRunner& processes,
+                                                const fs::path& prefix,
+                                                const base::Environment& environment,
+                                                const std::stop_token& stop) {
+  const auto search = environment.find("PATH");
+  const auto ldd = base::find_program("ldd", search == environment.end() ? "" : search->second);
+  if (!ldd) return std::nullopt;
+  const std::vector<fs::path> files = linked_files(prefix);
+  LinkedLibraries libraries;
+  for (std::size_t first = 0; first < files.size(); first += batch) {
+    const std::size_t last = std::min(files.size(), first + batch);
+    base::Command question;
+    question.argv = {ldd->string()};
+    for (std::size_t i = first; i < last; ++i)
+      question.argv.push_back(files[i].string());
+    question.environment = environment;
+    question.deadline = std::chrono::minutes(2);
+    question.capture_limit = 8U << 20U;
+    // Its exit status says only whether every file is dynamic at all.
+    const base::ProcessResult result = processes.run(question, stop);
+    if (result.end == base::ProcessEnd::stopped) {
+      throw base::Error(base::ErrorKind::interrupted, prefix.string() + ": stopped while checking");
+    }
+    read_answer(result.output, files[first], prefix, libraries);
+  }
+  return libraries;
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,323 @@
+#include "images/image_layout.hpp"
+#include "layers/layer_variables.hpp"
+#include "tools/container_engine.hpp"
+#include "tools/user_ranges.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/env/container_command.hpp>
+#include <sabath/env/environment.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <unistd.h>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+using Words = std::vector<std::string>;
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// Everything that one start of a container needs to know.
+struct Start {
+  const spec::BuiltLayer& layer;
+  const spec::ContainerImage& image;
+  const ContainerUse& use;
+  base::Environment inside{};  ///< variables for the command
+  /// By the path inside; so folders come before what is in them.
+  struct Bind {
+    std::string source{};
+    bool is_writable = false;
+  };
+  std::map<std::string, Bind> binds{};
+};
+
+std::string mountable(const fs::path& path, const std::string& place) {
+  std::string text = path.lexically_normal().string();
+  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  // Engines read mounts as lists with commas and, some of them, with quotes.
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  throw Error(ErrorKind::environment,
+              place + ": '" + base::printable(text) +
+                  "' cannot be seen in a container: its name has a comma or a quote",
+              "rename the folder");
+}
+
+void add_bind(Start& start, const fs::path& source, const fs::path& inside, bool is_writable) {
+  const std::string place = place_of(start.layer.lock.name);
+  const std::string target = mountable(inside, place);
+  if (target.empty() || target == "/") return;
+  Start::Bind& known = start.binds[target];
+  known = {mountable(source, place), known.is_writable || is_writable};
+}
+
+void add_bind(Start& start, const fs::path& path, bool is_writable) {
+  add_bind(start, path, path, is_writable);
+}
+
+/// HOST[:CONTAINER[:ro]] of the recipe.
+void add_own_bind(Start& start, const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string source = text.substr(0, colon);
+  std::string target = colon == std::string::npos ? source : text.substr(colon + 1);
+  const bool is_read_only = target.ends_with(":ro");
+  target = target.substr(0, target.find(':'));
+  std::error_code code;
+  if (!fs::exists(source, code)) {
+    throw Error(ErrorKind::environment,
+                place_of(start.layer.lock.name) + ": " + base::printable(source) +
+                    ": no such file or folder on this machine",
+                "the recipe names it among the container's \"binds\"");
+  }
+  add_bind(start, source, target, !is_read_only);
+}
+
+Words mounts(const Start& start, const std::string& read_only) {
+  Words words;
+  for (const auto& [target, bind] : start.binds) {
+    words.emplace_back("--mount");
+    words.push_back("type=bind,source=" + bind.source + ",destination=" + target +
+                    (bind.is_writable ? "" : "," + read_only));
+  }
+  return words;
+}
+
+bool has_device(const ContainerUse& use, const char* name) {
+  std::error_code code;
+  return fs::exists(use.device_directory / name, code);
+}
+
+/// Only where this machine has one: a recipe for both kinds of nodes names it once.
+Words gpu_options(const Start& start) {
+  if (!start.image.gpus) return {};
+  const std::string& engine = start.image.engine;
+  const bool is_nvidia = has_device(start.use, "nvidiactl");
+  const bool is_amd = has_device(start.use, "kfd");
+  if (ContainerEngine::runs_files(engine)) {
+    Words words;
+    if (is_nvidia) words.emplace_back("--nv");
+    if (is_amd) words.emplace_back("--rocm");
+    return words;
+  }
+  Words words;
+  if (is_nvidia)
+    words = engine == "podman" ? Words{"--device", "nvidia.com/gpu=all"} : Words{"--gpus", "all"};
+  if (is_amd) append(words, {"--device", "/dev/kfd", "--device", "/dev/dri"});
+  return words;
+}
+
+/// Apptainer and Singularity take the variables for the command out of their own.
+ContainerCommand file_command(const Start& start, base::Environment outside) {
+  const std::string prefix =
+      start.image.engine == "apptainer" ? "APPTAINERENV_" : "SINGULARITYENV_";
+  for (const auto& [name, value] : start.inside)
+    outside[prefix + name] = value;
+  // Nothing of the user's home, and no shell looks at the values.
+  Words argv{start.image.program, "exec", "--cleanenv", "--no-eval", "--no-privs"};
+  append(argv, {"--home", start.use.home.string()});
+  append(argv, {"--pwd", start.use.working_directory.string()});
+  append(argv, mounts(start, "ro"));
+  append(argv, gpu_options(start));
+  argv.push_back(start.image.image);
+  append(argv, start.use.argv);
+  return {std::move(argv), std::move(outside), {}, {}};
+}
+
+/// podman's own is not installed everywhere; docker brings it along.
+bool has_init(const std::string& engine) {
+  constexpr std::array<const char*, 4> places{"/usr/libexec/podman/catatonit",
+                                              "/usr/local/libexec/podman/catatonit",
+                                              "/usr/lib/podman/catatonit",
+                                              "/usr/bin/catatonit"};
+  std::error_code code;
+  return engine == "docker" || std::any_of(places.begin(), places.end(), [&](const char* place) {
+           return fs::exists(place, code);
+         });
+}
+
+/// Who the command is inside, so that what it writes belongs to the user outside.
+Words user_options(const std::string& engine, bool is_rootless) {
+  // Without ranges only one user can be had inside: root, who is this user outside.
+  if (engine == "podman" && is_rootless)
+    return has_user_ranges() ? Words{"--userns", "keep-id"} : Words{};
+  if (is_rootless) return {};
+  Words words{"--user", std::to_string(::getuid()) + ":" + std::to_string(::getgid())};
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
+  groups.resize(static_cast<std::size_t>(
+      std::max(::getgroups(static_cast<int>(groups.size()), groups.data()), 0)));
+  for (const gid_t group : groups)
+    append(words, {"--group-add", std::to_string(group)});
+  return words;
+}
+
+/// What schedulers, and users for one run, say to the runtimes inside.
+bool is_for_runtimes(const std::string& name) {
+  constexpr std::array<std::string_view, 15> beginnings{"SLURM_",
+                                                        "PMI_",
+                                                        "PMIX_",
+                                                        "OMPI_",
+                                                        "MPICH_",
+                                                        "UCX_",
+                                                        "NCCL_",
+                                                        "OMP_",
+                                                        "KMP_",
+                                                        "MKL_",
+                                                        "OPENBLAS_",
+                                                        "CUDA_VISIBLE_DEVICES",
+                                                        "ROCR_VISIBLE_DEVICES",
+                                                        "HIP_VISIBLE_DEVICES",
+                                                        "ZE_AFFINITY_MASK"};
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) {
+    return name.starts_with(beginning);
+  });
+}
+
+/// These lead the engine itself: with other values it would not find its images.
+bool leads_engine(const std::string& name, const base::Environment& outside) {
+  return outside.contains(name) || name.starts_with("LD_") || name.starts_with("XDG_") ||
+         name.starts_with("CONTAINER") || name.starts_with("DOCKER_") || name == "TMPDIR";
+}
+
+/// The host's. Podman refuses it by name where the host has no message queues to share with it.
+Words shared_memory(const Start& start) {
+  if (start.image.engine == "docker" || has_device(start.use, "mqueue")) return {"--ipc=host"};
+  return {"--mount", "type=bind,source=/dev/shm,destination=/dev/shm"};
+}
+
+ContainerCommand store_command(const Start& start,
+                               base::Environment outside,
+                               const std::string& image,
+                               bool is_rootless) {
+  const std::string& engine = start.image.engine;
+  // The network and shared memory are the host's, as MPI and data loaders expect them; what the
+  // command says is kept by sabath alone.
+  Words argv{start.image.program, "run", "--rm", "--pull=never", "--network=host"};
+  append(argv, {"--log-driver=none", "--security-opt", "label=disable", "--pids-limit=-1"});
+  if (engine == "podman") argv.emplace_back("--http-proxy=false");
+  append(argv, shared_memory(start));
+  if (has_init(engine)) argv.emplace_back("--init");
+  if (start.use.is_interactive) argv.emplace_back("--interactive");
+  if (start.use.has_terminal) argv.emplace_back("--tty");
+  append(argv, user_options(engine, is_rootless));
+  if (!start.use.id_file.empty()) append(argv, {"--cidfile", start.use.id_file.string()});
+  append(argv, {"--workdir", start.use.working_directory.string()});
+  append(argv, mounts(start, "readonly"));
+  append(argv, gpu_options(start));
+  for (const auto& [name, value] : start.inside) {
+    argv.emplace_back("--env");
+    if (leads_engine(name, outside)) {
+      argv.push_back(name + "=" + value);
+    } else {
+      argv.push_back(name);
+      outside[name] = value;
+    }
+  }
+  append(argv, {"--entrypoint", start.use.argv.front(), image});
+  argv.insert(argv.end(), start.use.argv.begin() + 1, start.use.argv.end());
+  Words removal{start.image.program, "rm", "--force", "--volumes"};
+  return {std::move(argv), std::move(outside), std::move(removal), start.use.id_file};
+}
+
+/// The image's name in the user's store, where it is loaded first if need be.
+std::string loaded_image(const Start& start, const ImageTools& tools) {
+  const std::string& program = start.image.program;
+  const Words ids = image_ids(start.image.image, tools.place());
+  auto found = image_in_store(program, ids, tools);
+  if (!found) {
+    const base::TempDir work(start.use.scratch.empty() ? fs::temp_directory_path()
+                                                       : start.use.scratch);
+    load_layout(start.image.engine, program, start.image.image, work.path(), tools);
+    found = image_in_store(program, ids, tools);
+  }
+  if (found) return *found;
+  throw Error(ErrorKind::environment,
+              tools.place() + ": " + start.image.engine + " loaded the image as another one than " +
+                  in_words(ids));
+}
+
+bool is_rootless(const Start& start, const ImageTools& tools) {
+  if (start.image.engine == "podman") return ::getuid() != 0;
+  const auto said = tools.run({start.image.program, "info", "--format", "{{.SecurityOptions}}"});
+  return said.output.find("name=rootless") != std::string::npos;
+}
+
+}  // namespace
+
+const spec::BuiltLayer* container_of(const spec::BuiltEnvironment& environment) {
+  if (environment.layers.empty() || !environment.layers.back().container) return nullptr;
+  return &environment.layers.back();
+}
+
+ContainerCommand container_command(const spec::BuiltEnvironment& environment,
+                                   const ContainerUse& use,
+                                   const base::Environment& user,
+                                   base::ProcessRunner& processes,
+                                   std::stop_token stop) {
+  const spec::BuiltLayer& layer = environment.layers.back();
+  spec::BuiltEnvironment before = environment;
+  before.layers.pop_back();
+  const base::Environment variables = run_variables(before, clean_environment(user));
+  base::Environment own = variables;
+  set_own_variables(own, layer.variables, layer.lock.name);
+
+  Start start{layer, *layer.container, use, {}, {}};
+  for (const auto& [name, value] : user) {
+    if (is_for_runtimes(name)) start.inside[name] = value;
+  }
+  for (const auto& [name, value] : layer.variables)
+    start.inside[name] = own.at(name);
+  for (const auto& [name, value] : use.variables)
+    start.inside[name] = value;
+  for (const std::string& bind : start.image.binds)
+    add_own_bind(start, bind);
+  for (const spec::BuiltLayer& one : before.layers)
+    add_bind(start, one.prefix, false);
+  for (const fs::path& path : use.readable)
+    add_bind(start, path, false);
+  for (const fs::path& path : use.writable)
+    add_bind(start, path, true);
+  add_bind(start, use.working_directory, true);
+
+  base::Environment outside = tool_environment(user, variables);
+  if (ContainerEngine::runs_files(start.image.engine))
+    return file_command(start, std::move(outside));
+  start.inside.insert({"HOME", use.home.string()});
+  const ImageTools tools(processes, outside, place_of(layer.lock.name), std::move(stop));
+  const std::string image = loaded_image(start, tools);
+  return store_command(start, std::move(outside), image, is_rootless(start, tools));
+}
+
+std::optional<std::string> remove_container(const ContainerCommand& command,
+                                            base::ProcessRunner& processes) {
+  if (command.removal.empty() || command.id_file.empty()) return std::nullopt;
+  const std::string text = base::read_file_if_exists(command.id_file).value_or("");
+  std::string id = text.substr(0, text.find('\n'));
+  if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return std::nullopt;
+  }
+  base::Command removal;
+  removal.argv = command.removal;
+  removal.argv.push_back(id);
+  removal.environment = command.environment;
+  removal.deadline = std::chrono::minutes(2);
+  try {
+    const base::ProcessResult result = processes.run(removal);
+    // Of one that is gone already docker says "No such container", podman 4 nothing.
+    if (result.ok() || result.errors.find("o such container") != std::string::npos)
+      return std::nullopt;
+  } catch (const Error&) {
+    return id;  // the engine went: what the command did counts
+  }
+  return id;
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,138 @@
+#include "tools/pip_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+namespace sabath::env {
+namespace {
+
+/// How packages are reached. With locked digests none of it changes what is installed.
+constexpr std::array<std::string_view, 11> reaching{"cert",
+                                                    "client-cert",
+                                                    "default-timeout",
+                                                    "extra-index-url",
+                                                    "find-links",
+                                                    "index-url",
+                                                    "no-index",
+                                                    "proxy",
+                                                    "retries",
+                                                    "timeout",
+                                                    "trusted-host"};
+/// What only concerns the terminal or where pip keeps copies.
+constexpr std::array<std::string_view, 12> harmless{"cache-dir",
+                                                    "debug",
+                                                    "disable-pip-version-check",
+                                                    "log",
+                                                    "no-cache-dir",
+                                                    "no-color",
+                                                    "no-input",
+                                                    "progress-bar",
+                                                    "quiet",
+                                                    "root-user-action",
+                                                    "verbose",
+                                                    "no-warn-script-location"};
+constexpr std::array<const char*, 13> passed_on{"http_proxy",
+                                                "https_proxy",
+                                                "all_proxy",
+                                                "no_proxy",
+                                                "HTTP_PROXY",
+                                                "HTTPS_PROXY",
+                                                "ALL_PROXY",
+                                                "NO_PROXY",
+                                                "NETRC",
+                                                "SSL_CERT_FILE",
+                                                "SSL_CERT_DIR",
+                                                "REQUESTS_CA_BUNDLE",
+                                                "CURL_CA_BUNDLE"};
+
+template <class Words>
+bool is_among(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// What Python's repr() of a string spells.
+std::string unquoted(std::string_view text) {
+  if (text.size() < 2) return {};
+  text = text.substr(1, text.size() - 2);
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      plain += text[i];
+      continue;
+    }
+    ++i;
+    plain += text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
+  }
+  return plain;
+}
+
+/// pip's order: variables win over a command's section, and that over [global].
+int rank_of(std::string_view section) {
+  if (section == ":env:") return 2;
+  return section == "global" ? 0 : 1;
+}
+
+std::string variable_of(std::string_view name) {
+  std::string variable = "PIP_";
+  for (const char c : name)
+    variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return variable;
+}
+
+}  // namespace
+
+PipSettings parse_pip_settings(const std::string& text) {
+  PipSettings settings;
+  std::map<std::string, int> ranks;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find('=');
+    const auto dot = line.find('.');
+    if (equals == std::string::npos || dot == std::string::npos || dot > equals) continue;
+    const int rank = rank_of(line.substr(0, dot));
+    const std::string name = line.substr(dot + 1, equals - dot - 1);
+    if (is_among(harmless, name)) continue;
+    if (!is_among(reaching, name)) {
+      settings.left_out.push_back(name);
+      continue;
+    }
+    const auto before = ranks.find(name);
+    if (before != ranks.end() && before->second > rank) continue;
+    if (before == ranks.end()) settings.used.push_back(name);
+    ranks[name] = rank;
+    settings.variables[variable_of(name)] = unquoted(line.substr(equals + 1));
+  }
+  return settings;
+}
+
+base::Environment network_settings(const base::Environment& user) {
+  base::Environment settings;
+  for (const char* const name : passed_on) {
+    const auto found = user.find(name);
+    if (found != user.end()) settings.insert(*found);
+  }
+  const auto home = user.find("HOME");
+  if (home != user.end()) settings.try_emplace("NETRC", home->second + "/.netrc");
+  return settings;
+}
+
+PipSettings read_pip_settings(const std::vector<std::string>& pip,
+                              const base::Environment& user,
+                              base::ProcessRunner& processes) {
+  base::Command command;
+  command.argv = pip;
+  command.argv.insert(command.argv.end(), {"config", "list"});
+  command.working_directory = "/";
+  command.environment = user;
+  command.deadline = std::chrono::seconds(60);
+  const base::ProcessResult result = processes.run(command);
+  PipSettings settings = parse_pip_settings(result.ok() ? result.output : std::string());
+  for (const auto& setting : network_settings(user))
+    settings.variables.insert(setting);
+  return settings;
+}
+
+}  // namespace sabath::env
