@@ -1,13 +1,13 @@
 #include "cache_state.hpp"
-#include "damaged.hpp"
-#include "journal.hpp"
-#include "placement.hpp"
+#include "objects/damaged.hpp"
+#include "objects/placement.hpp"
+#include "objects/verify.hpp"
+#include "partials/journal.hpp"
+#include "partials/single_flight.hpp"
+#include "partials/space.hpp"
+#include "partials/staged_object.hpp"
 #include "records_json.hpp"
-#include "single_flight.hpp"
-#include "space.hpp"
-#include "staged_object.hpp"
-#include "staged_tree.hpp"
-#include "verify.hpp"
+#include "trees/staged_tree.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/extract_into.hpp>

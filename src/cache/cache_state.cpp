@@ -1,6 +1,6 @@
 #include "cache_state.hpp"
 
-#include "space.hpp"
+#include "partials/space.hpp"
 
 namespace sabath::cache {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "attempt.hpp"
-#include "lent_folder.hpp"
-#include "level.hpp"
+#include "gc/lent_folder.hpp"
+#include "objects/level.hpp"
+#include "partials/attempt.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "layout.hpp"
-#include "memo.hpp"
+#include "objects/memo.hpp"
 #include "records_json.hpp"
 
 #include <sabath/base/error.hpp>

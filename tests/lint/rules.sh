@@ -30,7 +30,7 @@ forbid "nothing is left for later" '\b(TODO|FIXME|XXX)\b' "${all[@]}"
 # and StagedCopy do.
 by_path=(
   # The user's own state (0700), and what the user names: the folder of `fetch -o`, the root of the cache.
-  src/cache/memo.cpp src/cache/stale_places.cpp src/env/store/memo_json.cpp src/cache/placement.cpp src/cache/layout.cpp
+  src/cache/objects/memo.cpp src/cache/gc/stale_places.cpp src/env/store/memo_json.cpp src/cache/objects/placement.cpp src/cache/layout.cpp
   # The attempt of a build. LayerBuilder refuses, before it begins, a place that others can write to. A group that the
   # configuration trusts may execute there anyway. The work of an errand is there, too, or else in the user's state.
   src/env/layers/build_steps.cpp src/env/store/check_record_json.cpp src/env/layers/cmake_build.cpp src/env/tools/conda_engine.cpp

@@ -1,4 +1,4 @@
-#include <cache/extents.hpp>
+#include <cache/objects/extents.hpp>
 #include <catch2/catch.hpp>
 
 #include <random>

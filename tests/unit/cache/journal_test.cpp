@@ -3,7 +3,7 @@
 
 #include <sabath/base/error.hpp>
 
-#include <cache/journal.hpp>
+#include <cache/partials/journal.hpp>
 #include <catch2/catch.hpp>
 
 #include <filesystem>

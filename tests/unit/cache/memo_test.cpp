@@ -1,4 +1,4 @@
-#include "cache/memo.hpp"
+#include "cache/objects/memo.hpp"
 
 #include "cache_home.hpp"
 

@@ -1,6 +1,6 @@
 #include "cache_home.hpp"
 
-#include <cache/prefix_hasher.hpp>
+#include <cache/objects/prefix_hasher.hpp>
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "cache_home.hpp"
 #include "support/child.hpp"
 
-#include <cache/tree_journal.hpp>
+#include <cache/trees/tree_journal.hpp>
 #include <catch2/catch.hpp>
 
 #include <csignal>

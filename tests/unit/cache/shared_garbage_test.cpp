@@ -1,7 +1,7 @@
 // What another member of the group cannot make a collection do.
 #include "shared_cache.hpp"
 
-#include <cache/tree_store.hpp>
+#include <cache/trees/tree_store.hpp>
 
 #include <algorithm>
 #include <cstdio>

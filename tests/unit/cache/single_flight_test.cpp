@@ -3,8 +3,8 @@
 #include "support/fake_clock.hpp"
 #include "support/recording_observer.hpp"
 
-#include <cache/claim.hpp>
 #include <cache/layout.hpp>
+#include <cache/partials/claim.hpp>
 #include <catch2/catch.hpp>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include <cache/write_blocks.hpp>
+#include <cache/objects/write_blocks.hpp>
 #include <catch2/catch.hpp>
 
 #include <stdexcept>

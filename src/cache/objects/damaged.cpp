@@ -1,0 +1,46 @@
+#include "objects/damaged.hpp"
+
+#include "objects/file_status.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <system_error>
+
+namespace sabath::cache {
+
+namespace fs = std::filesystem;
+
+void set_aside(const Layout& layout,
+               const base::Clock& clock,
+               const fs::path& path,
+               const base::Digest& digest,
+               std::uint64_t inode) {
+  try {
+    layout.ensure_folder(layout.damaged());
+    const std::string name = digest.hex + "." + base::format_rfc3339(clock.now());
+    fs::path aside = layout.damaged() / name;
+    for (int n = 1; !layout.beneath().rename_no_replace(path, aside); ++n)
+      aside = layout.damaged() / (name + "." + std::to_string(n));
+    const auto moved = link_status(aside);
+    // Somebody else was faster, and a good one stood there already: it goes back.
+    if (moved && moved->st_ino != inode) layout.beneath().rename_no_replace(aside, path);
+  } catch (const base::Error&) {
+    // It is gone already, or cannot be moved: either way it is not found again as it is.
+  }
+}
+
+std::vector<fs::path> set_aside_of(const Layout& layout, const base::Digest& digest) {
+  std::vector<fs::path> paths;
+  std::error_code code;
+  for (fs::directory_iterator it(layout.damaged(), code), end; !code && it != end;
+       it.increment(code)) {
+    if (it->path().filename().string().starts_with(digest.hex + ".")) paths.push_back(it->path());
+  }
+  std::sort(paths.begin(), paths.end(), std::greater<>());
+  return paths;
+}
+
+}  // namespace sabath::cache

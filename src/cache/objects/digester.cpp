@@ -1,0 +1,49 @@
+#include "objects/digester.hpp"
+
+#include <algorithm>
+
+namespace sabath::cache {
+
+Digester::Digester(const std::vector<base::Digest>& wanted)
+    : algorithms_{base::DigestAlgorithm::sha256} {
+  for (const base::Digest& digest : wanted) {
+    if (!computes(digest.algorithm)) algorithms_.push_back(digest.algorithm);
+  }
+  restart();
+}
+
+Digester::Digester(const Digester& other) : algorithms_(other.algorithms_), bytes_(other.bytes_) {
+  for (const base::Hasher& hasher : other.hashers_)
+    hashers_.push_back(hasher.copy());
+}
+
+Digester& Digester::operator=(const Digester& other) {
+  if (this != &other) *this = Digester(other);
+  return *this;
+}
+
+bool Digester::computes(base::DigestAlgorithm algorithm) const {
+  return std::find(algorithms_.begin(), algorithms_.end(), algorithm) != algorithms_.end();
+}
+
+void Digester::update(base::ByteView bytes) {
+  for (base::Hasher& hasher : hashers_)
+    hasher.update(bytes);
+  bytes_ += bytes.size();
+}
+
+void Digester::restart() {
+  hashers_.clear();
+  for (const base::DigestAlgorithm algorithm : algorithms_)
+    hashers_.emplace_back(algorithm);
+  bytes_ = 0;
+}
+
+std::vector<base::Digest> Digester::finish() {
+  std::vector<base::Digest> digests;
+  for (base::Hasher& hasher : hashers_)
+    digests.push_back(hasher.finish());
+  return digests;
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,137 @@
+#include "objects/placement.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/own_tree.hpp>
+#include <sabath/base/unique_fd.hpp>
+
+#include <linux/fs.h>
+
+#include <cerrno>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// A file beside its destination; it vanishes unless it was put there.
+class NewFile {
+ public:
+  explicit NewFile(const fs::path& destination)
+      : destination_(destination), name_((destination.parent_path() / ".sabath-XXXXXX").string()) {
+    fd_.reset(::mkostemp(name_.data(), O_CLOEXEC));
+    if (!fd_) base::throw_errno(destination_.string(), "cannot write", errno);
+  }
+  ~NewFile() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  int fd() const { return fd_.get(); }
+  /// False when the destination exists by now.
+  bool put(unsigned mode) {
+    if (::fchmod(fd_.get(), mode) != 0 || ::close(fd_.release()) != 0) {
+      base::throw_errno(destination_.string(), "cannot write", errno);
+    }
+    if (!base::rename_no_replace(name_, destination_)) return false;
+    name_.clear();
+    return true;
+  }
+
+ private:
+  const fs::path& destination_;
+  std::string name_;
+  base::UniqueFd fd_;
+};
+
+[[noreturn]] void throw_exists(const fs::path& destination) {
+  throw Error(ErrorKind::storage,
+              destination.string() + ": cannot be written: exists already",
+              "remove it, or choose another place");
+}
+
+/// Reads to the end, and throws Error{integrity} unless these were the object's bytes.
+template <class Take>
+void read_checked(int from, const Object& object, const Take& take) {
+  base::Hasher hasher;
+  std::vector<std::byte> buffer(1U << 20U);
+  while (true) {
+    const ssize_t got = ::read(from, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) base::throw_errno(object.path.string(), "cannot read", errno);
+    if (got == 0) break;
+    const auto bytes = base::ByteView(buffer).first(static_cast<std::size_t>(got));
+    take(bytes);
+    hasher.update(bytes);
+  }
+  const base::Digest copied = hasher.finish();
+  if (copied != object.digest) {
+    throw Error(ErrorKind::integrity,
+                object.path.string() + ": is damaged: expected " + object.digest.text() + ", got " +
+                    copied.text(),
+                "'sabath verify' finds what else is damaged");
+  }
+}
+
+/// Hashes what it copies: a copy is never taken for good because a system call said so.
+void copy_checked(int from, const NewFile& to, const Object& object, const fs::path& destination) {
+  read_checked(
+      from, object, [&](base::ByteView bytes) { base::write_all(to.fd(), bytes, destination); });
+}
+
+/// False where the file system has no symbolic links.
+bool link_to(const Object& object, const fs::path& destination) {
+  if (::symlink(fs::absolute(object.path).c_str(), destination.c_str()) == 0) return true;
+  if (errno == EEXIST) throw_exists(destination);
+  if (errno == EPERM || errno == EOPNOTSUPP) return false;
+  base::throw_errno(destination.string(), "cannot make the link", errno);
+}
+
+}  // namespace
+
+bool share_blocks(int from, int to) {
+  return ::ioctl(to, FICLONE, from) == 0;
+}
+
+bool share_object(int from, int to, const Object& object) {
+  if (!share_blocks(from, to)) return false;
+  struct stat folder {};
+  const bool is_safe =
+      ::stat(object.path.parent_path().c_str(), &folder) == 0 && !base::can_others_write(folder);
+  if (!is_safe) read_checked(to, object, [](base::ByteView) {});
+  return true;
+}
+
+Placement place(const Object& object, const fs::path& destination, bool writable) {
+  const fs::path target = fs::absolute(destination);
+  base::make_directories(target.parent_path());
+  const base::UniqueFd from(
+      ::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!from) base::throw_errno(object.path.string(), "cannot read", errno);
+  const unsigned mode = writable ? 0644 : 0444;
+  {
+    NewFile file(target);
+    const bool shared = share_object(from.get(), file.fd(), object);
+    if (shared || writable) {
+      if (!shared) copy_checked(from.get(), file, object, target);
+      if (!file.put(mode)) throw_exists(target);
+      return shared ? Placement::reflink : Placement::copy;
+    }
+  }
+  if (link_to(object, target)) return Placement::symlink;
+  NewFile file(target);
+  copy_checked(from.get(), file, object, target);
+  if (!file.put(mode)) throw_exists(target);
+  return Placement::copy;
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,135 @@
+#include "partials/attempt.hpp"
+
+#include "partials/claim.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view left_prefix = "left.";
+
+bool is_orphan(const std::string& name, const base::ProcessIdentity& self) {
+  if (name.starts_with(left_prefix)) return true;
+  const auto owner = base::ProcessIdentity::parse(name);
+  return owner && is_provably_gone(*owner, self);
+}
+
+/// Nobody else can put anything into such a folder, nor move it anywhere.
+bool is_private(const struct stat& status) {
+  return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+base::Beneath opened(const base::Directory& key_folder, const fs::path& folder) {
+  base::Directory own = key_folder.beneath(folder.filename());
+  if (!is_private(own.status())) {
+    throw base::Error(base::ErrorKind::storage,
+                      folder.string() + ": is not a private folder of this user");
+  }
+  return base::Beneath(std::move(own));
+}
+
+/// Makes `folder`, and returns the folder of its key.
+base::Directory made(const Layout& layout, const fs::path& folder) {
+  int code = 0;
+  // Whoever ends the last attempt of a key removes the key's folder, perhaps just now.
+  for (int tries = 0; tries < 16; ++tries) {
+    layout.ensure_folder(folder.parent_path(), base::Durability::ordered_only);
+    try {
+      base::Directory keys = layout.beneath().directory(folder.parent_path());
+      code = keys.make(folder.filename().string(), 0700);
+      if (code == 0) return keys;
+    } catch (const base::Error& error) {
+      if (error.kind() != base::ErrorKind::not_found) throw;
+      code = ENOENT;
+    }
+    if (code != ENOENT) break;
+  }
+  base::throw_errno(folder.string(), "cannot make the folder", code);
+}
+
+}  // namespace
+
+Attempt::Attempt(const Layout& layout,
+                 const fs::path& key_folder,
+                 const base::ProcessIdentity& self)
+    : cache_(layout.beneath()),
+      folder_(key_folder / (self.text() + "." + random_name())),
+      key_folder_(made(layout, folder_)),
+      own_(opened(key_folder_, folder_)) {}
+
+Attempt::Attempt(const Layout& layout, fs::path folder)
+    : cache_(layout.beneath()),
+      folder_(std::move(folder)),
+      key_folder_(cache_.directory(folder_.parent_path())),
+      own_(opened(key_folder_, folder_)),
+      keeps_(true) {}
+
+Attempt::~Attempt() {
+  if (keeps_) leave();
+  if (folder_.empty() || keeps_) return;
+  try {
+    // Another folder may have the name by now: what is open is emptied.
+    const base::Directory own = own_.directory(own_.root());
+    for (const std::string& name : own.names())
+      own.remove_tree(name);
+  } catch (const base::Error&) {
+    return;  // it is an orphan when this process is gone
+  }
+  key_folder_.remove_empty(folder_.filename().string());
+  cache_.remove_empty(folder_.parent_path());
+}
+
+Attempt::Attempt(Attempt&& other) noexcept
+    : cache_(other.cache_),
+      folder_(std::move(other.folder_)),
+      key_folder_(std::move(other.key_folder_)),
+      own_(other.own_),
+      keeps_(other.keeps_) {
+  other.folder_.clear();
+}
+
+void Attempt::leave() noexcept {
+  keeps_ = true;
+  if (folder_.empty()) return;
+  try {
+    const std::string left = std::string(left_prefix) + random_name();
+    if (key_folder_.rename(folder_.filename().string(), key_folder_, left) == 0) folder_.clear();
+  } catch (const std::exception&) {
+    // It has our name until we are gone, and is an orphan then.
+  }
+}
+
+std::vector<Attempt> Attempt::take_orphans(const Layout& layout,
+                                           const fs::path& key_folder,
+                                           const base::ProcessIdentity& self) {
+  std::vector<Attempt> taken;
+  std::error_code code;
+  for (fs::directory_iterator it(key_folder, code), end; !code && it != end; it.increment(code)) {
+    if (!is_orphan(it->path().filename().string(), self)) continue;
+    // Where a group may write: another's attempt could be moved, but not be read or written.
+    struct stat status {};
+    if (::lstat(it->path().c_str(), &status) != 0 || !is_private(status)) continue;
+    const fs::path mine = key_folder / (self.text() + "." + random_name());
+    if (layout.beneath().rename(it->path(), mine) != 0) continue;
+    try {
+      taken.push_back(Attempt(layout, mine));
+    } catch (const base::Error&) {
+      layout.beneath().rename(mine, it->path());  // for later
+    }
+  }
+  return taken;
+}
+
+}  // namespace sabath::cache

@@ -1,0 +1,302 @@
+#include "trees/tree_store.hpp"
+
+#include "objects/damaged.hpp"
+#include "objects/placement.hpp"
+#include "records_json.hpp"
+#include "trees/listing.hpp"
+#include "trees/tree_files.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text_table.hpp>
+#include <sabath/base/unique_fd.hpp>
+#include <sabath/base/utf8.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sabath::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ArchiveEntry;
+using base::Error;
+using base::ErrorKind;
+
+constexpr Memo::Kind kind = Memo::Kind::tree;
+constexpr std::size_t digest_digits = 64;
+
+/// A tree as its manifest describes it; only a manifest with the right digest counts.
+struct Manifest {
+  std::vector<ArchiveEntry> entries{};
+  std::string problem{};
+};
+
+Manifest read_manifest(const fs::path& root, const base::Digest& digest) {
+  const fs::path marker = root / tree_marker;
+  const auto text = base::read_file_if_exists(marker, std::numeric_limits<std::uint32_t>::max());
+  if (!text) return {{}, "is missing"};
+  const base::Digest actual = base::sha256_of(*text);
+  if (actual != digest) return {{}, "has bytes of " + actual.text()};
+  try {
+    return {parse_manifest(*text, marker.string()), {}};
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+Tree tree_of(const base::Digest& digest,
+             const fs::path& path,
+             const std::vector<ArchiveEntry>& entries) {
+  Tree tree{digest, 0, entries.size(), path};
+  for (const ArchiveEntry& entry : entries)
+    tree.size_bytes += entry.size_bytes;
+  return tree;
+}
+
+void check_names(const std::vector<ArchiveEntry>& entries) {
+  for (const ArchiveEntry& entry : entries) {
+    const std::string shown = base::printable(entry.path);
+    if (!base::is_utf8_without_controls(entry.path) ||
+        !base::is_utf8_without_controls(entry.link_target)) {
+      throw Error(ErrorKind::integrity, shown + ": cannot be kept: its name is not plain UTF-8");
+    }
+    if (entry.path == tree_marker) {
+      throw Error(ErrorKind::integrity, shown + ": cannot be kept: the name is reserved");
+    }
+  }
+}
+
+void set_tree_aside(const Layout& layout,
+                    const base::Clock& clock,
+                    const fs::path& path,
+                    const base::Digest& digest,
+                    std::uint64_t inode) {
+  // Who is not root may rename only folders that he may write.
+  layout.beneath().set_mode(path, 0755);
+  set_aside(layout, clock, path, digest, inode);
+}
+
+/// Where the link at destination/`path` must lead so that a cache that is moved or mounted
+/// elsewhere still works.
+fs::path link_text(const Layout& layout,
+                   const fs::path& destination,
+                   const std::string& path,
+                   const Object& object) {
+  const fs::path within = object.path.lexically_relative(layout.root());
+  if (within.empty() || *within.begin() == "..") return object.path;
+  return object.path.lexically_relative((destination / path).parent_path());
+}
+
+bool is_one(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool share_into(const base::Beneath& beneath, const fs::path& path, const Object& object) {
+  const base::UniqueFd from(
+      ::open(object.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const base::UniqueFd to = beneath.open_file(path, O_RDWR | O_CREAT | O_EXCL, 0644);
+  if (!from || !to) base::throw_errno(path.string(), "cannot write", errno);
+  if (share_object(from.get(), to.get(), object)) return true;
+  beneath.unlink(path);
+  return false;
+}
+
+/// Who looks around in trees that he was not asked for leaves out what cannot be read.
+template <class Look>
+void where_readable(Look&& look) {
+  try {
+    look();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+  }
+}
+
+/// Does a regular file of the right size lie there?
+bool may_be(const ArchiveEntry& entry, const fs::path& root) {
+  const auto status = link_status(root / entry.path);
+  return status && S_ISREG(status->st_mode) &&
+         static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
+}
+
+}  // namespace
+
+TreeLook TreeStore::look(const base::Digest& digest) const {
+  const fs::path path = layout_.tree(digest);
+  TreeLook result;
+  Inspection& inspection = result.inspection;
+  const auto status = link_status(path);
+  if (!status) return result;
+  inspection.exists = true;
+  inspection.inode = status->st_ino;
+  Manifest manifest = read_manifest(path, digest);
+  if (!manifest.problem.empty()) {
+    inspection.damaged.push_back({path / tree_marker, manifest.problem});
+    return result;
+  }
+  inspection.tree = tree_of(digest, path, manifest.entries);
+  inspection.size_bytes = inspection.tree.size_bytes;
+  result.entries = std::move(manifest.entries);
+  result.fingerprint = tree_fingerprint(path, result.entries);
+  result.is_known = result.fingerprint && memo_.vouches(kind, digest, *result.fingerprint);
+  if (!result.is_known) result.fingerprint = tree_fingerprint(path, result.entries, &result.seen);
+  return result;
+}
+
+void TreeStore::conclude(const base::Digest& digest, const TreeLook& look) const {
+  if (look.fingerprint && look.inspection.damaged.empty() && look.is_steady) {
+    memo_.remember(kind, digest, *look.fingerprint);
+  } else {
+    memo_.forget(kind, digest);
+  }
+}
+
+std::vector<ArchiveEntry> manifest_entries(const fs::path& root, const base::Digest& digest) {
+  Manifest manifest = read_manifest(root, digest);
+  if (manifest.problem.empty()) return std::move(manifest.entries);
+  throw Error(ErrorKind::integrity, (root / tree_marker).string() + ": " + manifest.problem);
+}
+
+Inspection TreeStore::inspect(const base::Digest& digest) const {
+  TreeLook tree = look(digest);
+  Inspection& inspection = tree.inspection;
+  if (!inspection.exists || !inspection.damaged.empty() || tree.is_known) return inspection;
+  const fs::path path = layout_.tree(digest);
+  for (const ArchiveEntry& entry : tree.entries) {
+    const auto problem = problem_of(path, entry, [&](const fs::path& file, const FileStatus&) {
+      inspection.bytes_hashed += entry.size_bytes;
+      const HashedFile hashed = hash_file(file);
+      tree.note_read(file, hashed.status);
+      return hashed.digest;
+    });
+    if (problem) inspection.damaged.push_back({path / entry.path, *problem});
+  }
+  find_strangers(path, tree.entries, inspection.damaged);
+  conclude(digest, tree);
+  return inspection;
+}
+
+std::optional<Tree> TreeStore::find(const base::Digest& digest) const {
+  const Inspection inspection = inspect(digest);
+  if (!inspection.exists) return std::nullopt;
+  if (inspection.damaged.empty()) {
+    if (uses_ != nullptr) {
+      uses_->note(layout_.used_tree(digest));
+      if (!link_status(layout_.tree(digest))) return std::nullopt;  // collected in this moment
+    }
+    return inspection.tree;
+  }
+  if (uses_ != nullptr)
+    set_tree_aside(layout_, clock_, layout_.tree(digest), digest, inspection.inode);
+  return std::nullopt;
+}
+
+Tree TreeStore::adopt(const base::Beneath& from,
+                      const fs::path& folder,
+                      std::vector<ArchiveEntry> entries) const {
+  check_names(entries);
+  std::sort(entries.begin(), entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) {
+    return a.path < b.path;
+  });
+  const std::string text = manifest_text(entries);
+  const base::Digest digest = base::sha256_of(text);
+  const fs::path path = layout_.tree(digest);
+  if (auto present = find(digest)) return *present;
+  make_read_only(from, folder);
+  make_durable(folder, entries.size());
+  from.write_once(folder / tree_marker, text, 0444);
+  const auto [parent, name] = from.parent_of(folder);
+  const auto before = parent.status_of(name);
+  for (int tries = 0; tries < 8; ++tries) {
+    layout_.ensure_folder(layout_.trees());
+    const auto [trees, new_name] = layout_.beneath().parent_of(path);
+    const int code = parent.rename_no_replace(name, trees, new_name);
+    if (code != 0 && code != EEXIST) base::throw_errno(path.string(), "cannot rename to it", code);
+    if (code == 0) {
+      trees.set_mode(new_name, 0555);
+      trees.sync();
+      // Where somebody has put another one there meanwhile, its next use hashes it. Where others
+      // could do so at any moment, it does so anyway.
+      if (layout_.is_exposed(layout_.trees()) || layout_.is_exposed(layout_.objects()))
+        return tree_of(digest, path, entries);
+      const auto note = tree_fingerprint(path, entries);
+      const auto now = link_status(path);
+      if (note && before && now && is_one(*before, *now)) memo_.remember(kind, digest, *note);
+      return tree_of(digest, path, entries);
+    }
+    if (auto present = find(digest)) return *present;
+  }
+  throw Error(ErrorKind::storage,
+              path.string() + ": cannot be published: a damaged tree stands there and stays",
+              "remove that folder");
+}
+
+void find_files_in_trees(const Layout& layout,
+                         const std::set<base::Digest>& wanted,
+                         std::map<base::Digest, fs::path>& found) {
+  std::vector<ListedDigest> trees;
+  where_readable([&] { trees = listed_trees(layout); });
+  where_readable([&] {
+    for (const fs::path& aside : listing(layout.damaged())) {
+      const auto digest = base::parse_digest(aside.filename().string().substr(0, digest_digits));
+      if (digest) trees.push_back({*digest, aside});
+    }
+  });
+  for (const auto& tree : trees) {
+    where_readable([&] {
+      const auto& [digest, path] = tree;
+      if (!link_status(path / tree_marker)) return;
+      for (const ArchiveEntry& entry : read_manifest(path, digest).entries) {
+        if (entry.link_target.empty() && wanted.contains(entry.digest) && may_be(entry, path))
+          found.emplace(entry.digest, path / entry.path);
+      }
+    });
+  }
+}
+
+std::vector<ArchiveEntry> entries_of(const std::map<std::string, Object>& files) {
+  std::vector<ArchiveEntry> entries;
+  for (const auto& [path, object] : files) {
+    if (!base::is_safe_relative_path(path) || fs::path(path).lexically_normal().string() != path) {
+      throw Error(ErrorKind::usage,
+                  base::printable(path) + ": is not a relative path that stays in its folder");
+    }
+    for (fs::path parent = fs::path(path).parent_path(); !parent.empty();
+         parent = parent.parent_path()) {
+      if (files.contains(parent.string())) {
+        throw Error(ErrorKind::usage, parent.string() + ": cannot be a file and a folder");
+      }
+    }
+    entries.push_back({path, object.size_bytes, object.digest});
+  }
+  check_names(entries);
+  return entries;
+}
+
+void fill_tree(const Layout& layout,
+               const base::Beneath& beneath,
+               const fs::path& folder,
+               const fs::path& destination,
+               const std::map<std::string, Object>& files) {
+  bool can_share = true;
+  for (const auto& [path, object] : files) {
+    const fs::path file = folder / path;
+    if (!link_status(object.path)) base::throw_errno(object.path.string(), "cannot read", ENOENT);
+    beneath.make_directories(file.parent_path());
+    const fs::path target = link_text(layout, destination, path, object);
+    // What lies outside of the cache is only referred to. The first failure decides for all.
+    if (target.is_relative()) {
+      can_share = can_share && share_into(beneath, file, object);
+      if (can_share) continue;
+    }
+    if (const int code = beneath.make_link(target.string(), file); code != 0)
+      base::throw_errno(file.string(), "cannot make the link", code);
+  }
+}
+
+}  // namespace sabath::cache
