@@ -1,8 +1,8 @@
 #pragma once
 
-#include "answer.hpp"
 #include "failure.hpp"
-#include "intake.hpp"
+#include "http/answer.hpp"
+#include "http/intake.hpp"
 #include "source_url.hpp"
 
 #include <sabath/base/observer.hpp>

@@ -1,6 +1,6 @@
 #include "file_fetcher.hpp"
-#include "ftp_fetcher.hpp"
-#include "http_fetcher.hpp"
+#include "http/ftp_fetcher.hpp"
+#include "http/http_fetcher.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 

@@ -1,8 +1,8 @@
 #include "file_fetcher.hpp"
 
-#include "answer.hpp"
 #include "attempt.hpp"
-#include "intake.hpp"
+#include "http/answer.hpp"
+#include "http/intake.hpp"
 #include "progress_meter.hpp"
 #include "source_url.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "exchange.hpp"
-#include "file_transfer.hpp"
-#include "intake.hpp"
+#include "http/exchange.hpp"
+#include "http/file_transfer.hpp"
+#include "http/intake.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 

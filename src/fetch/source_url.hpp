@@ -1,7 +1,7 @@
 #pragma once
 
-#include "curl_handle.hpp"
 #include "failure.hpp"
+#include "http/curl_handle.hpp"
 
 #include <sabath/fetch/displayed_url.hpp>
 

@@ -1,4 +1,4 @@
-#include "fetch/assignment.hpp"
+#include "fetch/http/assignment.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "fetch/climb.hpp"
+#include "fetch/http/climb.hpp"
 
 #include <catch2/catch.hpp>
 

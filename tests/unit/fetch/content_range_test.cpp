@@ -1,4 +1,4 @@
-#include "fetch/content_range.hpp"
+#include "fetch/http/content_range.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "fetch/http_status.hpp"
+#include "fetch/http/http_status.hpp"
 
 #include <catch2/catch.hpp>
 

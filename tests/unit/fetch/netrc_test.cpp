@@ -1,4 +1,4 @@
-#include "fetch/netrc.hpp"
+#include "fetch/http/netrc.hpp"
 
 #include "support/temp_home.hpp"
 

@@ -1,0 +1,148 @@
+#include "http/api_request.hpp"
+
+#include "backoff.hpp"
+#include "http/exchange.hpp"
+#include "http/http_status.hpp"
+#include "http/receiver.hpp"
+
+#include <sabath/base/error.hpp>
+
+#include <random>
+
+namespace sabath::fetch {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::size_t longest_body = 256U << 20U;
+constexpr int attempts = 4;
+
+/// Keeps the body of a document, or only what was said before it.
+class Document final : public Receiver {
+ public:
+  explicit Document(bool wants_body) : wants_body_(wants_body) {}
+  void begin(const Answer& said) override { answer = said; }
+  bool take(base::ByteView bytes) override {
+    if (!wants_body_ || body.size() + bytes.size() > longest_body) return false;
+    body += base::as_text(bytes);
+    return true;
+  }
+
+  Answer answer{};
+  std::string body{};
+
+ private:
+  bool wants_body_;
+};
+
+/// The target of the link with rel="next" in a Link header; empty where there is none.
+std::string next_link(std::string_view header) {
+  while (!header.empty()) {
+    const auto open = header.find('<');
+    const auto close = header.find('>', open);
+    if (open == std::string_view::npos || close == std::string_view::npos) break;
+    const std::string_view target = header.substr(open + 1, close - open - 1);
+    header.remove_prefix(close + 1);
+    const std::string_view parameters = header.substr(0, header.find('<'));
+    const bool is_next = parameters.find("rel=\"next\"") != std::string_view::npos ||
+                         parameters.find("rel=next") != std::string_view::npos;
+    if (is_next) return std::string(target);
+  }
+  return {};
+}
+
+std::string header_of(const Exchange& exchange, const char* name) {
+  curl_header* found = nullptr;
+  if (curl_easy_header(exchange.handle(), name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
+    return {};
+  return found->value;
+}
+
+[[noreturn]] void throw_failure(const std::string& url, const Failure& failure) {
+  ErrorKind kind = failure.not_found ? ErrorKind::not_found : ErrorKind::transfer;
+  if (failure.access_needed) kind = ErrorKind::access;
+  throw Error(kind, displayed_url(url) + ": " + failure.problem, failure.hint);
+}
+
+struct Attempt {
+  std::optional<ApiAnswer> answer{};
+  Failure failure{};
+};
+
+/// Runs the exchange with its redirects.
+Exchange::Ending run(Exchange& exchange, const ApiClient& client, const std::stop_token& stop) {
+  for (;;) {
+    const auto is_alive = [&] { return !exchange.is_stuck(); };
+    const auto code = client.loop.run(exchange.handle(), stop, is_alive);
+    if (stop.stop_requested()) {
+      throw Error(ErrorKind::interrupted, exchange.place().displayed + ": stopped");
+    }
+    const auto ending = exchange.finish(code.value_or(CURLE_OPERATION_TIMEDOUT));
+    if (ending != Exchange::Ending::elsewhere) return ending;
+  }
+}
+
+Attempt attempt(const ApiClient& client, const SourceUrl& source, const std::stop_token& stop) {
+  Exchange exchange(client.options, client.clock);
+  Document document(true);
+  exchange.prepare(source, {}, document, Sharing::shared_connection);
+  if (run(exchange, client, stop) == Exchange::Ending::broken) return {{}, exchange.failure()};
+  if (document.answer.status != 200) {
+    return {{}, status_failure(document.answer, document.body)};
+  }
+  ApiAnswer answer{200, std::move(document.body), {}, exchange.place().plain};
+  const std::string next = next_link(header_of(exchange, "Link"));
+  if (!next.empty()) {
+    const auto place = redirected(exchange.place(), next);
+    if (const auto* url = std::get_if<SourceUrl>(&place)) answer.next = url->plain;
+  }
+  return {std::move(answer), {}};
+}
+
+}  // namespace
+
+ApiAnswer ask_api(const ApiClient& client, const std::string& url, std::stop_token stop) {
+  const auto source = parse_source_url(url);
+  if (const auto* failure = std::get_if<Failure>(&source)) throw_failure(url, *failure);
+  const RetryPolicy policy;
+  std::minstd_rand random(std::random_device{}());
+  for (int tried = 1;; ++tried) {
+    Attempt result = attempt(client, std::get<SourceUrl>(source), stop);
+    if (result.answer) return *std::move(result.answer);
+    const bool hopeless = !result.failure.retryable || tried == attempts ||
+                          result.failure.retry_after > policy.longest_wait;
+    if (hopeless) throw_failure(url, result.failure);
+    const auto end =
+        client.clock.steady() + backoff(policy, tried, result.failure.retry_after, random);
+    while (client.clock.steady() < end && !stop.stop_requested())
+      client.clock.sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+std::optional<bool> ask_version(const ApiClient& client,
+                                const std::string& url,
+                                const Validators& version,
+                                std::stop_token stop) {
+  const auto source = parse_source_url(url);
+  if (std::holds_alternative<Failure>(source)) return std::nullopt;
+  if (version.unless_line().empty()) return std::nullopt;
+  Exchange exchange(client.options, client.clock);
+  Document document(false);
+  Asked asked;
+  asked.unless_it_is = version;
+  exchange.prepare(std::get<SourceUrl>(source), asked, document);
+  try {
+    run(exchange, client, stop);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return std::nullopt;
+  }
+  const Answer& answer = document.answer;
+  if (answer.status == 304) return true;
+  if (answer.status != 200) return std::nullopt;
+  // Some servers do not know conditions, but say the version.
+  return version.proved_by(answer.validators);
+}
+
+}  // namespace sabath::fetch

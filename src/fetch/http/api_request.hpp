@@ -1,0 +1,43 @@
+#pragma once
+
+#include "failure.hpp"
+#include "http/transfer_loop.hpp"
+#include "http/validators.hpp"
+#include "source_url.hpp"
+
+#include <sabath/base/clock.hpp>
+#include <sabath/fetch/fetcher.hpp>
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace sabath::fetch {
+
+/// What small requests need.
+struct ApiClient {
+  TransferLoop& loop;
+  const EngineOptions& options;
+  base::Clock& clock;
+};
+
+/// The answer of a service: a document, not a file.
+struct ApiAnswer {
+  int status = 0;
+  std::string body{};
+  std::string next{};   ///< the URL of the next page (Link with rel="next", RFC 8288)
+  std::string place{};  ///< where it came from, after redirects; with its query
+};
+
+/// Asks once more after a pause where that may help, four times in all. Throws
+/// Error{transfer|not_found|access|interrupted} for anything but 200; the message shows `url`.
+ApiAnswer ask_api(const ApiClient& client, const std::string& url, std::stop_token stop);
+
+/// Does `url` still give `version`? Asked with If-None-Match, or If-Modified-Since; what is not a
+/// clear answer is nothing.
+std::optional<bool> ask_version(const ApiClient& client,
+                                const std::string& url,
+                                const Validators& version,
+                                std::stop_token stop);
+
+}  // namespace sabath::fetch

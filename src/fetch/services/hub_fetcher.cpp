@@ -1,0 +1,182 @@
+// Hugging Face and what has its layout. Documented at https://huggingface.co/docs/hub/api: the
+// endpoints /api/{models,datasets}/ID/revision/REV and .../tree/REV, and ID/resolve/REV/PATH.
+#include "services/resolving_fetcher.hpp"
+#include "services/service_listing_json.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace sabath::fetch {
+namespace {
+
+/// hf://[datasets/|models/|spaces/]ORG/NAME[@REVISION][/PATH]
+struct HubUrl {
+  std::string kind = "models";
+  std::string id{};  ///< ORG/NAME
+  std::string revision = "main";
+  std::string path{};  ///< of a file, or of a folder: then it ends with '/' or is empty
+};
+
+[[noreturn]] void malformed(const std::string& url) {
+  throw base::Error(base::ErrorKind::usage,
+                    url + ": malformed URL",
+                    "hf://datasets/ORG/NAME@REVISION/PATH, or hf://ORG/NAME for a model");
+}
+
+std::string take_segment(std::string& rest) {
+  const auto slash = rest.find('/');
+  std::string segment = rest.substr(0, slash);
+  rest = slash == std::string::npos ? std::string() : rest.substr(slash + 1);
+  return segment;
+}
+
+bool is_plain(const std::string& segment) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !segment.empty() && segment != "." && segment != ".." &&
+         std::all_of(segment.begin(), segment.end(), allowed);
+}
+
+HubUrl parse_hub_url(const std::string& url) {
+  if (!url.starts_with("hf://")) malformed(url);
+  std::string rest = url.substr(5);
+  HubUrl hub;
+  std::string organisation = take_segment(rest);
+  if (organisation == "datasets" || organisation == "models" || organisation == "spaces") {
+    hub.kind = organisation;
+    organisation = take_segment(rest);
+  }
+  std::string name = take_segment(rest);
+  if (const auto at = name.find('@'); at != std::string::npos) {
+    hub.revision = name.substr(at + 1);
+    name.resize(at);
+  }
+  if (!is_plain(organisation) || !is_plain(name) || !is_plain(hub.revision)) malformed(url);
+  if (!rest.empty() && !base::is_safe_relative_path(rest)) malformed(url);
+  hub.id = organisation + "/" + name;
+  hub.path = rest;
+  return hub;
+}
+
+/// What a URL's path may not hold as it is.
+std::string encoded(const std::string& path) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7f &&
+        std::string_view("%?#[]\"<>\\^`{|}").find(c) == std::string_view::npos) {
+      text += c;
+    } else {
+      text += {'%', hex[byte >> 4U], hex[byte & 15U]};
+    }
+  }
+  return text;
+}
+
+class HubFetcher final : public ResolvingFetcher {
+ public:
+  HubFetcher(const EngineOptions& options, std::string endpoint, base::Clock& clock)
+      : ResolvingFetcher(options, clock), endpoint_(std::move(endpoint)) {}
+
+  std::vector<std::string_view> schemes() const override { return {"hf"}; }
+  std::string_view name() const override { return "hf"; }
+  std::string_view description() const override {
+    return "models and data sets of Hugging Face, pinned to a commit";
+  }
+  bool names_many(const std::string& url) const override {
+    const HubUrl hub = parse_hub_url(url);
+    return hub.path.empty() || hub.path.ends_with('/');
+  }
+  std::vector<ListedFile> list(const std::string& url,
+                               std::optional<std::uint64_t> limit,
+                               base::Observer& observer,
+                               std::stop_token stop) override {
+    const HubUrl hub = parse_hub_url(url);
+    const std::string commit = commit_of(hub, stop);
+    if (commit != hub.revision) {
+      observer.note("hf://" + (hub.kind == "models" ? "" : hub.kind + "/") + hub.id + "@" +
+                    hub.revision + " is commit " + commit);
+    }
+    std::vector<ListedFile> files = files_in(hub, commit, hub.path, "?recursive=true", stop);
+    for (ListedFile& file : files) {
+      if (file.path.starts_with(hub.path)) file.path = file.path.substr(hub.path.size());
+    }
+    return first_of(std::move(files), limit);
+  }
+  std::optional<ListedFile> published(const std::string& url, std::stop_token stop) override {
+    const HubUrl hub = parse_hub_url(url);
+    const std::string folder = hub.path.substr(0, hub.path.rfind('/') + 1);
+    for (ListedFile& file : files_in(hub, commit_of(hub, stop), folder, "", stop)) {
+      if (file.path == hub.path) return std::move(file);
+    }
+    return std::nullopt;
+  }
+
+ protected:
+  ListedFile resolve(const std::string& url, std::stop_token stop) override {
+    const HubUrl hub = parse_hub_url(url);
+    ListedFile file;
+    file.path = hub.path;
+    file.url = resolve_url(hub, commit_of(hub, stop)) + encoded(hub.path);
+    return file;
+  }
+
+ private:
+  std::string commit_of(const HubUrl& hub, const std::stop_token& stop) {
+    const bool is_commit = hub.revision.size() == 40 &&
+                           hub.revision.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (is_commit) return hub.revision;
+    const std::string url =
+        endpoint_ + "/api/" + hub.kind + "/" + hub.id + "/revision/" + hub.revision;
+    return hub_commit(ask_api(client(), url, stop).body, url);
+  }
+  /// With their paths from the top; `folder` is empty or ends with '/'.
+  std::vector<ListedFile> files_in(const HubUrl& hub,
+                                   const std::string& commit,
+                                   const std::string& folder,
+                                   const std::string& query,
+                                   const std::stop_token& stop) {
+    const std::string files_at = resolve_url(hub, commit);
+    std::string page = endpoint_ + "/api/" + hub.kind + "/" + hub.id + "/tree/" + commit;
+    if (!folder.empty()) page += "/" + encoded(folder.substr(0, folder.size() - 1));
+    page += query;
+    std::vector<ListedFile> files;
+    std::set<std::string> seen;
+    while (!page.empty()) {
+      if (!seen.insert(page).second) {
+        throw base::Error(base::ErrorKind::transfer,
+                          displayed_url(page) + ": the listing has no end: a page comes again");
+      }
+      const ApiAnswer answer = ask_api(client(), page, stop);
+      for (ListedFile& file : hub_files(answer.body, page, files_at)) {
+        file.url = files_at + encoded(file.path);
+        files.push_back(std::move(file));
+      }
+      page = answer.next;
+    }
+    return files;
+  }
+  std::string resolve_url(const HubUrl& hub, const std::string& commit) const {
+    const std::string kind = hub.kind == "models" ? "" : hub.kind + "/";
+    return endpoint_ + "/" + kind + hub.id + "/resolve/" + commit + "/";
+  }
+
+  std::string endpoint_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_hub_fetcher(const EngineOptions& options,
+                                          const ServiceEndpoints& endpoints,
+                                          base::Clock& clock) {
+  return std::make_unique<HubFetcher>(options, endpoints.hf, clock);
+}
+
+}  // namespace sabath::fetch

@@ -1,0 +1,243 @@
+#include "tools/tool_run.hpp"
+
+#include "progress_meter.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/regex.hpp>
+#include <sabath/base/text_table.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include <sys/stat.h>
+
+namespace sabath::fetch {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t output_limit_bytes = 1ULL << 30U;
+constexpr std::size_t tail_bytes = std::size_t{16} * 1024;
+constexpr auto first_look = std::chrono::milliseconds(100);
+constexpr auto longest_look = std::chrono::seconds(5);
+
+std::uint64_t bytes_of(const fs::path& path, bool allocated) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  constexpr std::uint64_t block = 512;
+  return allocated ? std::min(size, static_cast<std::uint64_t>(status.st_blocks) * block) : size;
+}
+
+/// The last part of a file that a program may still be writing.
+std::string tail_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0));
+  std::string text(std::min(size, tail_bytes), '\0');
+  file.seekg(static_cast<std::streamoff>(size - text.size()));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+/// A program that runs in a thread of its own, so that this one can look at what grows.
+class Runner {
+ public:
+  Runner(base::ProcessRunner& processes, const base::Command& command)
+      : thread_([this, &processes, &command](std::stop_token stop) {
+          try {
+            result_ = processes.run(command, std::move(stop));
+          } catch (...) {
+            thrown_ = std::current_exception();
+          }
+          const std::lock_guard lock(mutex_);
+          ended_ = true;
+          changed_.notify_all();
+        }) {}
+
+  bool wait_for(std::chrono::nanoseconds duration) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, duration, [this] { return ended_; });
+  }
+  void ask_to_end() { thread_.request_stop(); }
+  /// Waits for the end. Throws what the run threw.
+  base::ProcessResult take() {
+    thread_.join();
+    if (thrown_) std::rethrow_exception(thrown_);
+    return std::move(result_);
+  }
+
+ private:
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  bool ended_ = false;
+  base::ProcessResult result_{};
+  std::exception_ptr thrown_{};
+  std::jthread thread_;  // last: it uses the others
+};
+
+/// How far the program is, by what grew and what it wrote.
+class Watch {
+ public:
+  Watch(const ToolCall& call, fs::path output, fs::path errors)
+      : call_(call), output_(std::move(output)), errors_(std::move(errors)) {}
+
+  /// Looks; true when anything has changed since the last look.
+  bool look() {
+    const auto began = std::chrono::steady_clock::now();
+    const std::uint64_t grown = call_.grows.empty() ? 0 : bytes_at(call_.grows, call_.has_holes);
+    const std::uint64_t written = bytes_of(output_, false) + bytes_of(errors_, false);
+    const bool changed = grown != grown_ || written != written_;
+    if (written != written_ && !call_.percentage.empty()) percent_ = read_percentage();
+    grown_ = grown;
+    written_ = written;
+    const auto cost = std::chrono::steady_clock::now() - began;
+    pause_ = std::clamp<std::chrono::nanoseconds>(cost * 20, first_look, longest_look);
+    return changed;
+  }
+
+  std::chrono::nanoseconds pause() const { return pause_; }
+  std::uint64_t done() const {
+    if (call_.percentage.empty()) return grown_;
+    if (!call_.total_bytes) return static_cast<std::uint64_t>(percent_);
+    return static_cast<std::uint64_t>(percent_ / 100.0 * static_cast<double>(*call_.total_bytes));
+  }
+
+ private:
+  double read_percentage() const {
+    const std::string text = tail_of(output_) + "\n" + tail_of(errors_);
+    double percent = percent_;
+    base::Regex pattern(call_.percentage);
+    for (std::size_t at = 0;
+         at <= text.size() && pattern.search(text, at) == base::Regex::Outcome::found;) {
+      const std::string_view whole = *pattern.group(0);
+      at = static_cast<std::size_t>(whole.data() - text.data()) +
+           std::max<std::size_t>(1, whole.size());
+      try {
+        percent = std::clamp(std::stod(std::string(pattern.group(1).value_or(""))), 0.0, 100.0);
+      } catch (const std::exception&) {
+        continue;  // the group held no number
+      }
+    }
+    return percent;
+  }
+
+  const ToolCall& call_;
+  fs::path output_;
+  fs::path errors_;
+  std::uint64_t grown_ = 0;
+  std::uint64_t written_ = 0;
+  double percent_ = 0;
+  std::chrono::nanoseconds pause_ = first_look;
+};
+
+base::Command command_of(const ToolCall& call, const fs::path& output, const fs::path& errors) {
+  base::Command command;
+  command.argv = call.argv;
+  command.input = call.input;
+  command.working_directory = call.working_directory;
+  command.environment = base::current_environment();
+  for (const auto& [name, value] : call.variables)
+    (*command.environment)[name] = value;
+  command.environment->try_emplace("LC_ALL", "C.UTF-8");  // messages are read by us, too
+  command.stdout_path = output;
+  command.stderr_path = errors;
+  command.output_limit = output_limit_bytes;
+  return command;
+}
+
+}  // namespace
+
+std::uint64_t bytes_at(const fs::path& path, bool allocated) {
+  std::error_code code;
+  std::uint64_t bytes = 0;
+  if (fs::is_directory(path, code)) {
+    for (fs::recursive_directory_iterator at(path, code), end; !code && at != end;
+         at.increment(code)) {
+      bytes += bytes_of(at->path(), allocated);
+    }
+    return bytes;
+  }
+  const std::string name = path.filename().string();
+  for (fs::directory_iterator at(path.parent_path(), code), end; !code && at != end;
+       at.increment(code)) {
+    if (at->path().filename().string().starts_with(name)) {
+      bytes = std::max(bytes, bytes_of(at->path(), allocated));
+    }
+  }
+  return bytes;
+}
+
+ToolEnd run_tool(const ToolCall& call,
+                 const std::string& task,
+                 const ToolContext& context,
+                 base::Observer& observer,
+                 std::stop_token stop) {
+  const auto throw_if_stopped = [&] {
+    if (!stop.stop_requested()) return;
+    throw base::Error(base::ErrorKind::interrupted, task + ": the transfer was stopped");
+  };
+  throw_if_stopped();
+  ToolEnd end;
+  if (!base::find_program(call.argv.front())) {
+    end.missing = true;
+    return end;
+  }
+  const base::TempDir folder(fs::temp_directory_path(), "sabath-tool-");
+  const fs::path output = call.output.empty() ? folder.path() / "output" : call.output;
+  const fs::path errors = folder.path() / "errors";
+  const base::Command command = command_of(call, output, errors);
+  Watch watch(call, output, errors);
+  ProgressMeter meter(task, observer, context.clock);
+  {
+    Runner runner(context.options.processes, command);
+    const std::stop_callback pass_on(stop, [&runner] { runner.ask_to_end(); });
+    auto last_sign = std::chrono::steady_clock::now();
+    while (!runner.wait_for(watch.pause())) {
+      const auto now = std::chrono::steady_clock::now();
+      if (watch.look()) last_sign = now;
+      meter.tell(watch.done(), call.total_bytes);
+      if (now - last_sign < context.options.silence) continue;
+      end.silent = true;
+      runner.ask_to_end();
+    }
+    end.process = runner.take();
+  }
+  throw_if_stopped();
+  watch.look();
+  meter.tell_now(watch.done(), call.total_bytes);
+  const CredentialStore& credentials = context.options.credentials;
+  end.process.output = credentials.masked(tail_of(output));
+  end.process.errors = credentials.masked(tail_of(errors));
+  return end;
+}
+
+std::string last_words(const ToolEnd& end) {
+  constexpr std::size_t most_lines = 3;
+  constexpr std::size_t most_bytes = 400;
+  const std::string& text = end.process.errors.empty() ? end.process.output : end.process.errors;
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    // What ends in a carriage return is a meter that is overwritten: no message.
+    if (c == '\r') lines.back().clear();
+    if (c == '\n' && !lines.back().empty()) lines.emplace_back();
+    if (c != '\r' && c != '\n') lines.back() += c;
+  }
+  if (lines.back().empty()) lines.pop_back();
+  const auto from = lines.size() - std::min(lines.size(), most_lines);
+  std::string words = fmt::format(
+      "{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(from), lines.end(), "; "));
+  if (words.size() > most_bytes) words = "..." + words.substr(words.size() - most_bytes);
+  return base::printable(words);
+}
+
+}  // namespace sabath::fetch
