@@ -1,4 +1,4 @@
-#include "value_identity.hpp"
+#include "arrays/value_identity.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
 

@@ -1,7 +1,7 @@
+#include "arrays/value_identity.hpp"
 #include "holds_rung.hpp"
-#include "mean_by_sample.hpp"
+#include "statistics/mean_by_sample.hpp"
 #include "tolerance.hpp"
-#include "value_identity.hpp"
 
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/compare_groups.hpp>

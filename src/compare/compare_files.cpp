@@ -1,4 +1,4 @@
-#include "array_pair.hpp"
+#include "arrays/array_pair.hpp"
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_files.hpp>

@@ -1,9 +1,9 @@
+#include "arrays/value_identity.hpp"
 #include "group_performance.hpp"
 #include "group_statistics.hpp"
 #include "holds_rung.hpp"
-#include "mean_by_sample.hpp"
+#include "statistics/mean_by_sample.hpp"
 #include "tolerance.hpp"
-#include "value_identity.hpp"
 
 #include <sabath/compare/compare_groups.hpp>
 #include <sabath/compare/group_verdict.hpp>

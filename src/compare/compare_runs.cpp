@@ -1,9 +1,9 @@
+#include "arrays/output_pairs.hpp"
 #include "envelope_rung.hpp"
 #include "likely_cause.hpp"
 #include "metric_pairs.hpp"
-#include "output_pairs.hpp"
 #include "performance.hpp"
-#include "repetition.hpp"
+#include "statistics/repetition.hpp"
 #include "verdict.hpp"
 
 #include <sabath/compare/compare_runs.hpp>

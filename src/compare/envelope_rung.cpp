@@ -1,8 +1,8 @@
 #include "envelope_rung.hpp"
 
-#include "number_format.hpp"
+#include "arrays/series_pair.hpp"
 #include "output_rules.hpp"
-#include "series_pair.hpp"
+#include "statistics/number_format.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/compare/envelope.hpp>

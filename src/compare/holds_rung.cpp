@@ -1,6 +1,6 @@
 #include "holds_rung.hpp"
 
-#include "number_format.hpp"
+#include "statistics/number_format.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #include "likely_cause.hpp"
 
-#include "repetition.hpp"
-#include "step_clock.hpp"
+#include "statistics/repetition.hpp"
+#include "statistics/step_clock.hpp"
 
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/record_scope.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "cascade.hpp"
 #include "finding.hpp"
 #include "stage_order.hpp"
+#include "statistics/cascade.hpp"
 
 #include <sabath/spec/comparison.hpp>
 #include <sabath/spec/run_record.hpp>

@@ -1,6 +1,6 @@
 #include "metric_pairs.hpp"
 
-#include "series_pair.hpp"
+#include "arrays/series_pair.hpp"
 #include "tolerance.hpp"
 
 #include <fmt/format.h>

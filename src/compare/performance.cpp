@@ -1,6 +1,6 @@
 #include "performance.hpp"
 
-#include "run_speed.hpp"
+#include "statistics/run_speed.hpp"
 
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>

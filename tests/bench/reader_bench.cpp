@@ -5,7 +5,7 @@
 // ms.
 #include "arrays/h5_id.hpp"
 #include "arrays/reader_client.hpp"
-#include "compare/array_pair.hpp"
+#include "compare/arrays/array_pair.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/reader_process.hpp>

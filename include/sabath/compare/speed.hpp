@@ -29,7 +29,7 @@ struct SpeedVerdict {
 enum class ReferenceSide { a, b };
 
 /// What the values of a side are: one of each of several runs, or the steps of one run in the order
-/// of time, which are not independent (src/compare/run_speed.hpp).
+/// of time, which are not independent (src/compare/statistics/run_speed.hpp).
 enum class Draws { runs, steps };
 
 /// What a ratio may differ from 1 by, and why: "both ran on the same node".

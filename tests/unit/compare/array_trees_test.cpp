@@ -1,4 +1,4 @@
-#include "compare/rounding.hpp"
+#include "compare/statistics/rounding.hpp"
 #include "pair_maker.hpp"
 
 #include <sabath/compare/array_trees.hpp>

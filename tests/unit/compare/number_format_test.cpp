@@ -1,4 +1,4 @@
-#include "compare/number_format.hpp"
+#include "compare/statistics/number_format.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "compare/repetition.hpp"
+#include "compare/statistics/repetition.hpp"
 
 #include "pair_maker.hpp"
 

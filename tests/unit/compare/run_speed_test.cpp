@@ -1,4 +1,4 @@
-#include "compare/run_speed.hpp"
+#include "compare/statistics/run_speed.hpp"
 
 #include "vectors.hpp"
 

@@ -1,4 +1,4 @@
-#include "compare/series_pair.hpp"
+#include "compare/arrays/series_pair.hpp"
 
 #include "compare/tolerance.hpp"
 

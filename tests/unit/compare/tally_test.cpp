@@ -1,4 +1,4 @@
-#include "compare/tally.hpp"
+#include "compare/statistics/tally.hpp"
 
 #include "compare/tolerance.hpp"
 

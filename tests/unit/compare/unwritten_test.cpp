@@ -1,5 +1,5 @@
 // Arrays that a file only says to have: nobody wrote most of their values.
-#include "compare/only_nan.hpp"
+#include "compare/arrays/only_nan.hpp"
 
 #include <sabath/base/array_source.hpp>
 #include <sabath/compare/compare_files.hpp>

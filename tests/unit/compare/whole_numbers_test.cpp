@@ -1,5 +1,5 @@
 // Whole numbers that one double is nearest to are not equal.
-#include "compare/series_pair.hpp"
+#include "compare/arrays/series_pair.hpp"
 #include "compare/tolerance.hpp"
 #include "pair_maker.hpp"
 

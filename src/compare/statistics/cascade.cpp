@@ -1,6 +1,6 @@
-#include "cascade.hpp"
+#include "statistics/cascade.hpp"
 
-#include "step_clock.hpp"
+#include "statistics/step_clock.hpp"
 
 #include <fmt/format.h>
 

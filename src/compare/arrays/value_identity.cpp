@@ -1,4 +1,4 @@
-#include "value_identity.hpp"
+#include "arrays/value_identity.hpp"
 
 #include <sabath/base/moments.hpp>
 

@@ -1,7 +1,7 @@
-#include "series_pair.hpp"
+#include "arrays/series_pair.hpp"
 
-#include "number_format.hpp"
-#include "tally.hpp"
+#include "statistics/number_format.hpp"
+#include "statistics/tally.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/exact_number.hpp>

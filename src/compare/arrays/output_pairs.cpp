@@ -1,12 +1,12 @@
-#include "output_pairs.hpp"
+#include "arrays/output_pairs.hpp"
 
-#include "array_pair.hpp"
+#include "arrays/array_pair.hpp"
+#include "arrays/only_nan.hpp"
+#include "arrays/tree_pair.hpp"
+#include "arrays/unreadable_arrays.hpp"
 #include "nothing_held.hpp"
-#include "only_nan.hpp"
 #include "output_rules.hpp"
-#include "prediction_churn.hpp"
-#include "tree_pair.hpp"
-#include "unreadable_arrays.hpp"
+#include "statistics/prediction_churn.hpp"
 
 #include <sabath/base/reader_ended.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,4 +1,4 @@
-#include "tally.hpp"
+#include "statistics/tally.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,6 +1,6 @@
-#include "only_nan.hpp"
+#include "arrays/only_nan.hpp"
 
-#include "tally.hpp"
+#include "statistics/tally.hpp"
 #include "tolerance.hpp"
 
 #include <algorithm>

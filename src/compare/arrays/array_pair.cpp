@@ -1,11 +1,11 @@
-#include "array_pair.hpp"
+#include "arrays/array_pair.hpp"
 
-#include "index_text.hpp"
+#include "arrays/index_text.hpp"
+#include "arrays/tree_pair.hpp"
+#include "arrays/unreadable_arrays.hpp"
 #include "nothing_held.hpp"
-#include "tally.hpp"
+#include "statistics/tally.hpp"
 #include "tolerance.hpp"
-#include "tree_pair.hpp"
-#include "unreadable_arrays.hpp"
 
 #include <sabath/base/exact_number.hpp>
 #include <sabath/base/reader_ended.hpp>

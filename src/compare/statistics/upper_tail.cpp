@@ -1,4 +1,4 @@
-#include "upper_tail.hpp"
+#include "statistics/upper_tail.hpp"
 
 #include <algorithm>
 #include <functional>

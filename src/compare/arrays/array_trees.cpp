@@ -1,5 +1,5 @@
-#include "number_format.hpp"
-#include "rounding.hpp"
+#include "statistics/number_format.hpp"
+#include "statistics/rounding.hpp"
 #include "tolerance.hpp"
 
 #include <sabath/base/reader_ended.hpp>

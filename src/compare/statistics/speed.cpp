@@ -1,4 +1,4 @@
-#include "run_speed.hpp"
+#include "statistics/run_speed.hpp"
 
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>

@@ -1,4 +1,4 @@
-#include "step_clock.hpp"
+#include "statistics/step_clock.hpp"
 
 #include <sabath/base/series_sink.hpp>
 

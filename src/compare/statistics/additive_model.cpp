@@ -1,4 +1,4 @@
-#include "additive_model.hpp"
+#include "statistics/additive_model.hpp"
 
 #include <algorithm>
 #include <cmath>

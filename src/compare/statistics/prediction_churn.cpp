@@ -1,6 +1,6 @@
-#include "prediction_churn.hpp"
+#include "statistics/prediction_churn.hpp"
 
-#include "number_format.hpp"
+#include "statistics/number_format.hpp"
 
 #include <fmt/format.h>
 
