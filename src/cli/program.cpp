@@ -3,7 +3,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
 #include "commands/check.hpp"
-#include "commands/env.hpp"
+#include "commands/env/env.hpp"
 #include "display_width.hpp"
 #include "exit_status.hpp"
 #include "log.hpp"

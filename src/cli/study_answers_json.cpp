@@ -1,5 +1,5 @@
 #include "answers.hpp"
-#include "commands/watching.hpp"
+#include "commands/run/watching.hpp"
 
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/json_reader.hpp>

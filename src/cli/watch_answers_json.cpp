@@ -1,4 +1,4 @@
-#include "commands/watching.hpp"
+#include "commands/run/watching.hpp"
 
 #include <sabath/base/json_reader.hpp>
 

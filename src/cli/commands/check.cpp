@@ -1,8 +1,8 @@
 #include "check.hpp"
 
 #include "check_answers.hpp"
+#include "commands/run/run.hpp"
 #include "exit_status.hpp"
-#include "run.hpp"
 #include "selected_runs.hpp"
 
 #include <sabath/app/check_runs.hpp>

@@ -1,6 +1,6 @@
+#include "commands/run/watching.hpp"
 #include "doctor.hpp"
 #include "exit_status.hpp"
-#include "watching.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "env.hpp"
+#include "commands/env/env.hpp"
 
 #include "answers.hpp"
 #include "exit_status.hpp"

@@ -1,8 +1,8 @@
 #include "answers.hpp"
 #include "commands.hpp"
+#include "commands/run/watching.hpp"
 #include "exit_status.hpp"
 #include "selected_runs.hpp"
-#include "watching.hpp"
 #include "workspace.hpp"
 
 #include <sabath/analysis/whole_values.hpp>

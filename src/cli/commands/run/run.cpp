@@ -1,4 +1,4 @@
-#include "run.hpp"
+#include "commands/run/run.hpp"
 
 #include "answers.hpp"
 #include "commands.hpp"

@@ -1,4 +1,4 @@
-#include "cache.hpp"
+#include "commands/assets/cache.hpp"
 
 #include "cache_answers.hpp"
 #include "commands.hpp"

@@ -1,5 +1,5 @@
 #include "commands.hpp"
-#include "env.hpp"
+#include "commands/env/env.hpp"
 #include "exit_status.hpp"
 #include "option_checks.hpp"
 #include "workspace.hpp"

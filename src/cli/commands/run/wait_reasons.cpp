@@ -1,4 +1,4 @@
-#include "wait_reasons.hpp"
+#include "commands/run/wait_reasons.hpp"
 
 #include <sabath/base/text_table.hpp>
 

@@ -1,4 +1,4 @@
-#include "cache.hpp"
+#include "commands/assets/cache.hpp"
 #include "exit_status.hpp"
 #include "workspace.hpp"
 

@@ -1,9 +1,9 @@
 #include "answers.hpp"
 #include "commands.hpp"
+#include "commands/run/run.hpp"
 #include "event_lines.hpp"
 #include "exit_status.hpp"
 #include "option_checks.hpp"
-#include "run.hpp"
 #include "workspace.hpp"
 
 #include <sabath/app/apply_script.hpp>
