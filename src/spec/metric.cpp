@@ -1,4 +1,4 @@
-#include "enum_text.hpp"
+#include "documents/enum_text.hpp"
 
 #include <sabath/spec/derived_metric.hpp>
 

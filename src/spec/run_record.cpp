@@ -1,4 +1,4 @@
-#include "enum_text.hpp"
+#include "documents/enum_text.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/spec/output_kept.hpp>

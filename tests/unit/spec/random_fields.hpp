@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spec/fields_json.hpp"
+#include "spec/documents/fields_json.hpp"
 
 #include <array>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "random_fields.hpp"
-#include "spec/run_record_json.hpp"
-#include "spec/site_json.hpp"
+#include "spec/documents/run_record_json.hpp"
+#include "spec/documents/site_json.hpp"
 
 #include <sabath/base/json_reader.hpp>
 #include <sabath/spec/batch.hpp>

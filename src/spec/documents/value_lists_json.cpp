@@ -1,0 +1,54 @@
+#include "documents/value_lists_json.hpp"
+
+#include <sabath/base/text_table.hpp>
+
+#include <algorithm>
+
+namespace sabath::spec {
+
+using base::JsonReader;
+
+namespace {
+
+std::string list_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "its parameters are " : ", ") + name;
+  return text.empty() ? "the recipe has no parameter" : text;
+}
+
+}  // namespace
+
+const Parameter* known_parameter(const Recipe& recipe,
+                                 const std::string& name,
+                                 const JsonReader& reader) {
+  const Parameter* parameter = recipe.parameter(name);
+  if (parameter != nullptr) return parameter;
+  std::vector<std::string> names;
+  for (const Parameter& each : recipe.parameters)
+    names.push_back(each.name);
+  const std::string guess = base::nearest(name, names);
+  reader.problem("no parameter '" + name + "'",
+                 guess.empty() ? list_text(names) : "did you mean '" + guess + "'?");
+  return nullptr;
+}
+
+std::vector<ParameterValue> read_values(const Parameter& parameter, JsonReader& list) {
+  std::vector<ParameterValue> values;
+  for (const JsonReader& item : list.items()) {
+    const ParameterValue value = read_value_of(parameter, item);
+    if (std::find(values.begin(), values.end(), value) != values.end()) {
+      item.problem("'" + to_string(value) + "' stands twice");
+    }
+    values.push_back(value);
+  }
+  if (list.is_array() && values.empty()) list.problem("must not be empty");
+  return values;
+}
+
+std::vector<ParameterValue> read_value_or_values(const Parameter& parameter, JsonReader& entry) {
+  if (entry.is_array()) return read_values(parameter, entry);
+  return {read_value_of(parameter, entry)};
+}
+
+}  // namespace sabath::spec
