@@ -1,7 +1,7 @@
-#include "cgroup.hpp"
 #include "fact_file.hpp"
 #include "probes.hpp"
 #include "usable_cpus.hpp"
+#include "watch/cgroup.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cgroup.hpp"
 #include "cpu_set.hpp"
+#include "watch/cgroup.hpp"
 
 #include <filesystem>
 #include <optional>

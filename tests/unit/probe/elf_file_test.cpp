@@ -1,4 +1,4 @@
-#include "probe/elf_file.hpp"
+#include "probe/software/elf_file.hpp"
 
 #include "held_process.hpp"
 

@@ -1,4 +1,4 @@
-#include "probe/gpu_library.hpp"
+#include "probe/gpu/gpu_library.hpp"
 #include "probe/probes.hpp"
 #include "support/fake_host.hpp"
 

@@ -1,4 +1,4 @@
-#include "probe/group_use.hpp"
+#include "probe/watch/group_use.hpp"
 
 #include "support/fake_host.hpp"
 

@@ -1,7 +1,7 @@
-#include "probe/library_view.hpp"
+#include "probe/software/library_view.hpp"
 
 #include "held_process.hpp"
-#include "probe/memory_map.hpp"
+#include "probe/software/memory_map.hpp"
 #include "support/fake_host.hpp"
 
 #include <catch2/catch.hpp>

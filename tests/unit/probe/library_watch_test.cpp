@@ -1,5 +1,5 @@
 #include "held_process.hpp"
-#include "probe/library_view.hpp"
+#include "probe/software/library_view.hpp"
 
 #include <sabath/probe/library_watch.hpp>
 

@@ -1,4 +1,4 @@
-#include "probe/process_tree.hpp"
+#include "probe/watch/process_tree.hpp"
 
 #include "support/fake_host.hpp"
 

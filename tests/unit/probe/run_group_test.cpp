@@ -1,4 +1,4 @@
-#include "probe/cgroup.hpp"
+#include "probe/watch/cgroup.hpp"
 #include "support/fake_host.hpp"
 
 #include <sabath/probe/run_group.hpp>

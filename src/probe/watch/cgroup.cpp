@@ -1,4 +1,4 @@
-#include "cgroup.hpp"
+#include "watch/cgroup.hpp"
 
 #include "fact_file.hpp"
 #include "mount_table.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "energy_sources.hpp"
+#include "gpu/energy_sources.hpp"
 
 #include <sabath/spec/run_usage.hpp>
 

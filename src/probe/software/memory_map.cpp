@@ -1,4 +1,4 @@
-#include "memory_map.hpp"
+#include "software/memory_map.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-#include "library_view.hpp"
-#include "thread_cpu.hpp"
+#include "software/library_view.hpp"
+#include "watch/thread_cpu.hpp"
 
 #include <sabath/base/process_table.hpp>
 

@@ -1,4 +1,4 @@
-#include "energy_meter.hpp"
+#include "gpu/energy_meter.hpp"
 
 #include <sabath/probe/energy.hpp>
 

@@ -1,4 +1,4 @@
-#include "open_events.hpp"
+#include "watch/open_events.hpp"
 
 #include "mount_table.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "process_tree.hpp"
+#include "watch/process_tree.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "sample_line.hpp"
+#include "watch/sample_line.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "energy_sources.hpp"
+#include "gpu/energy_sources.hpp"
 
 #include "fact_file.hpp"
 

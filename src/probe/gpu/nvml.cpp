@@ -1,4 +1,4 @@
-#include "nvml.hpp"
+#include "gpu/nvml.hpp"
 
 #include <algorithm>
 #include <array>

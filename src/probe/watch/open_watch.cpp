@@ -1,7 +1,7 @@
-#include "fork_events.hpp"
-#include "library_view.hpp"
-#include "open_events.hpp"
-#include "thread_cpu.hpp"
+#include "software/library_view.hpp"
+#include "watch/fork_events.hpp"
+#include "watch/open_events.hpp"
+#include "watch/thread_cpu.hpp"
 
 #include <sabath/base/process_table.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,4 +1,4 @@
-#include "elf_file.hpp"
+#include "software/elf_file.hpp"
 
 #include <sabath/base/regex.hpp>
 #include <sabath/base/unique_fd.hpp>

@@ -1,4 +1,4 @@
-#include "fork_events.hpp"
+#include "watch/fork_events.hpp"
 
 #include <linux/cn_proc.h>
 #include <linux/connector.h>

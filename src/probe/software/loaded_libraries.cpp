@@ -1,4 +1,4 @@
-#include "elf_file.hpp"
+#include "software/elf_file.hpp"
 
 #include <sabath/base/parallel.hpp>
 #include <sabath/base/text_memo.hpp>
