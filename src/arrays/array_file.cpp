@@ -1,8 +1,8 @@
 #include "array_formats.hpp"
 #include "file_bytes.hpp"
-#include "h5_extent.hpp"
+#include "hdf5/h5_extent.hpp"
 #include "npy_header.hpp"
-#include "reader_client.hpp"
+#include "reader/reader_client.hpp"
 #include "zip_members.hpp"
 
 #include <sabath/arrays/array_file.hpp>

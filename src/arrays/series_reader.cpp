@@ -1,4 +1,4 @@
-#include "reader_client.hpp"
+#include "reader/reader_client.hpp"
 #include "series_path.hpp"
 
 #include <sabath/arrays/series_file.hpp>

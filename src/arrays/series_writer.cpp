@@ -1,4 +1,4 @@
-#include "h5_error.hpp"
+#include "hdf5/h5_error.hpp"
 #include "series_path.hpp"
 
 #include <sabath/arrays/series_file.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reader_messages.hpp"
+#include "reader/reader_messages.hpp"
 
 #include <sabath/base/array_source.hpp>
 

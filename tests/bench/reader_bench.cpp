@@ -3,8 +3,8 @@
 // Each pair of files is compared in this process and with reader processes, in turn, each time by a
 // program that is started for it. Exit status 1 where a median exceeds 1.05 of the other plus 30
 // ms.
-#include "arrays/h5_id.hpp"
-#include "arrays/reader_client.hpp"
+#include "arrays/hdf5/h5_id.hpp"
+#include "arrays/reader/reader_client.hpp"
 #include "compare/arrays/array_pair.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "arrays/h5_id.hpp"
+#include "arrays/hdf5/h5_id.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
 

@@ -1,4 +1,4 @@
-#include "arrays/h5_unwritten.hpp"
+#include "arrays/hdf5/h5_unwritten.hpp"
 #include "h5_maker.hpp"
 #include "support/temp_home.hpp"
 

@@ -1,5 +1,5 @@
 // HDF5 files are read by a process apart.
-#include "arrays/reader_client.hpp"
+#include "arrays/reader/reader_client.hpp"
 #include "support/hostile_hdf5.hpp"
 #include "support/temp_home.hpp"
 #include "support/variables.hpp"

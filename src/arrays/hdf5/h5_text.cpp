@@ -1,4 +1,4 @@
-#include "h5_text.hpp"
+#include "hdf5/h5_text.hpp"
 
 #include <algorithm>
 #include <array>

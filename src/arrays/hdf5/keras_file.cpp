@@ -1,5 +1,5 @@
 #include "array_formats.hpp"
-#include "reader_client.hpp"
+#include "reader/reader_client.hpp"
 #include "strided_file.hpp"
 #include "zip_members.hpp"
 

@@ -1,4 +1,4 @@
-#include "h5_unwritten.hpp"
+#include "hdf5/h5_unwritten.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "h5_extent.hpp"
+#include "hdf5/h5_extent.hpp"
 
 #include <string>
 #include <string_view>
