@@ -1,6 +1,6 @@
 #include "changes_text.hpp"
-#include "labelled_lines.hpp"
 #include "performance_table.hpp"
+#include "plots/labelled_lines.hpp"
 
 #include <sabath/base/exact_number.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,6 +1,6 @@
 #include "document.hpp"
 
-#include "axis.hpp"
+#include "plots/axis.hpp"
 
 #include <sabath/base/value_order.hpp>
 #include <sabath/report/text.hpp>

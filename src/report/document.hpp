@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plots.hpp"
+#include "plots/plots.hpp"
 
 #include <sabath/report/report.hpp>
 

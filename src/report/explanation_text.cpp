@@ -1,4 +1,4 @@
-#include "labelled_lines.hpp"
+#include "plots/labelled_lines.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/text_table.hpp>

@@ -1,4 +1,4 @@
-#include "labelled_lines.hpp"
+#include "plots/labelled_lines.hpp"
 #include "provenance_text.hpp"
 #include "usage_text.hpp"
 

@@ -1,6 +1,6 @@
-#include "axis.hpp"
 #include "changes_text.hpp"
 #include "document.hpp"
+#include "plots/axis.hpp"
 
 #include <sabath/base/exact_number.hpp>
 #include <sabath/base/moments.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "labelled_lines.hpp"
+#include "plots/labelled_lines.hpp"
 
 #include <sabath/spec/run_record.hpp>
 

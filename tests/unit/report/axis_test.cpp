@@ -1,4 +1,4 @@
-#include "report/axis.hpp"
+#include "report/plots/axis.hpp"
 
 #include <catch2/catch.hpp>
 

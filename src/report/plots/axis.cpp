@@ -1,4 +1,4 @@
-#include "axis.hpp"
+#include "plots/axis.hpp"
 
 #include <sabath/base/exact_number.hpp>
 #include <sabath/report/text.hpp>

@@ -1,4 +1,4 @@
-#include "svg.hpp"
+#include "plots/svg.hpp"
 
 #include "escape.hpp"
 
