@@ -2,7 +2,7 @@
 
 #include <sabath/analysis/judged_runs.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/baseline_files.hpp>
 
 #include <fmt/format.h>

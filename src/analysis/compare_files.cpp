@@ -2,7 +2,7 @@
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/compare_files.hpp>
 #include <sabath/execution/empty_file.hpp>
 

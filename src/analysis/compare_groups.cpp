@@ -2,9 +2,9 @@
 #include "session_levels.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
-#include <sabath/base/text_table.hpp>
-#include <sabath/base/value_order.hpp>
+#include <sabath/base/process/parallel.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/value_order.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
 

@@ -1,7 +1,7 @@
 #include "group_values.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <fmt/format.h>

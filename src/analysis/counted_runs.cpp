@@ -3,7 +3,7 @@
 #include <sabath/analysis/counted_runs.hpp>
 #include <sabath/analysis/study_outcome.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/perturbation.hpp>
 #include <sabath/spec/run_purpose.hpp>
 

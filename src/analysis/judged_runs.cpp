@@ -1,6 +1,6 @@
 #include <sabath/analysis/judged_runs.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 #include <sabath/compare/compare_groups.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>

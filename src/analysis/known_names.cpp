@@ -1,5 +1,5 @@
 #include <sabath/analysis/known_names.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/catalog/selection_terms.hpp>
 #include <sabath/home/study_files.hpp>
 #include <sabath/spec/derived_metric.hpp>

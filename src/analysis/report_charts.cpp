@@ -4,7 +4,7 @@
 
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/value_order.hpp>
+#include <sabath/base/text/value_order.hpp>
 #include <sabath/spec/group_name.hpp>
 
 #include <fmt/format.h>

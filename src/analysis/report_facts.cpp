@@ -3,7 +3,7 @@
 #include <sabath/analysis/judged_runs.hpp>
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/redact.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/derived_metric.hpp>

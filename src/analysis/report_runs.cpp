@@ -5,7 +5,7 @@
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 #include <sabath/base/version.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "session_levels.hpp"
 
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/session_variables.hpp>

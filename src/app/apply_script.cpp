@@ -1,7 +1,7 @@
 #include <sabath/app/apply_script.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/documents.hpp>
 #include <sabath/spec/script_recipe.hpp>
 

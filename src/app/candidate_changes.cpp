@@ -1,7 +1,7 @@
 #include "candidate_changes.hpp"
 
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/session_digests.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/provenance/code_elsewhere.hpp>

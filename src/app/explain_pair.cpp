@@ -6,7 +6,7 @@
 #include <sabath/app/explain_pair.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/session_variables.hpp>
 

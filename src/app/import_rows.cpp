@@ -1,9 +1,9 @@
 #include "import_rows.hpp"
 
-#include <sabath/base/csv.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/exact_number.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/csv.hpp>
+#include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 #include <sabath/app/import_table.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/sync_file_system.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/home/dated_folder.hpp>
 #include <sabath/home/redact.hpp>

@@ -1,8 +1,8 @@
 #include <sabath/app/index_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/parallel.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/parallel.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/execution/lost_record.hpp>
 #include <sabath/execution/run_leftovers.hpp>

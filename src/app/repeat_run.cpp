@@ -1,8 +1,8 @@
 #include <sabath/app/repeat_run.hpp>
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/redact.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/run_files.hpp>

@@ -1,9 +1,9 @@
 #include "array_formats.hpp"
 #include "file_bytes.hpp"
 
-#include <sabath/base/csv.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/csv.hpp>
+#include <sabath/base/text/exact_number.hpp>
 
 #include <fmt/format.h>
 

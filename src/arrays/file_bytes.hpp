@@ -2,7 +2,7 @@
 
 #include "byte_source.hpp"
 
-#include <sabath/base/read_limits.hpp>
+#include <sabath/base/process/read_limits.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <filesystem>

@@ -2,8 +2,8 @@
 
 #include "byte_source.hpp"
 
-#include <sabath/base/read_limits.hpp>
-#include <sabath/base/zip_reader.hpp>
+#include <sabath/base/archive/zip_reader.hpp>
+#include <sabath/base/process/read_limits.hpp>
 
 #include <filesystem>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "assemble.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "origins.hpp"
 #include "unsized_file.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <algorithm>
 #include <fstream>

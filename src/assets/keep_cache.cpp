@@ -4,7 +4,7 @@
 #include <sabath/assets/local_data.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/fetch/displayed_url.hpp>
 #include <sabath/home/run_files.hpp>
 

@@ -6,8 +6,8 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
-#include <sabath/base/utf8.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/fetch/displayed_url.hpp>
 
 #include <algorithm>

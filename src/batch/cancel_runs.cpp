@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/submit_batch.hpp>
 #include <sabath/execution/run_executors.hpp>

@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/passed_signals.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/passed_signals.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/batch/execute_batch.hpp>
 #include <sabath/execution/run_in_flight.hpp>
 #include <sabath/home/batch_files.hpp>

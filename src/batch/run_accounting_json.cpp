@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>

@@ -1,9 +1,9 @@
 #include "watched_batch.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/submit_batch.hpp>
 #include <sabath/execution/run_in_flight.hpp>

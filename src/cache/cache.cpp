@@ -9,8 +9,8 @@
 #include "records_json.hpp"
 #include "trees/staged_tree.hpp"
 
+#include <sabath/base/archive/extract_into.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/extract_into.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/cache/cache.hpp>
 

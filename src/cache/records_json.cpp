@@ -3,7 +3,7 @@
 #include "layout.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 
 #include "migrations.hpp"
 
-#include <sabath/base/stop_signal.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 
 #include <sqlite3.h>
 

@@ -1,7 +1,7 @@
 #include "selection.hpp"
 #include "state.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/run_purpose.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "selection.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/exact_number.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/parameter.hpp>
 #include <sabath/spec/run_record.hpp>
 

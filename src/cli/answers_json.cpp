@@ -1,8 +1,8 @@
 #include "answers.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/redact.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #include "display_width.hpp"
 
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <locale.h>
 

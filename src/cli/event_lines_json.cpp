@@ -1,8 +1,8 @@
 #include "event_lines.hpp"
 #include "log.hpp"
 
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "log.hpp"
 
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/redact.hpp>
 
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>

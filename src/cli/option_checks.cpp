@@ -1,6 +1,6 @@
 #include "option_checks.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <cmath>

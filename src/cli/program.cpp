@@ -12,8 +12,8 @@
 
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/printable_json.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/printable_json.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 
 #include <CLI/CLI.hpp>

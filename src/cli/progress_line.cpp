@@ -2,7 +2,7 @@
 
 #include "display_width.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #include "commands/run/watching.hpp"
 
 #include <sabath/analysis/whole_values.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/planning/expand_study.hpp>
 #include <sabath/report/text.hpp>

@@ -3,8 +3,8 @@
 #include "display_width.hpp"
 #include "log.hpp"
 
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -7,8 +7,8 @@
 #include <sabath/assets/package_files.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/printable_json.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/printable_json.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/fetch/resolvers.hpp>
 

@@ -6,8 +6,8 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/stop_signal.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 #include <sabath/batch/scheduler_desk.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/cache/keeping.hpp>

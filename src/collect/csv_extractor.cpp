@@ -2,9 +2,9 @@
 #include "extractors.hpp"
 #include "source_files.hpp"
 
-#include <sabath/base/csv.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/csv.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "json_record.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <rapidjson/document.h>

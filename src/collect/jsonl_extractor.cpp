@@ -7,7 +7,7 @@
 #include "source_files.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "mllog_line.hpp"
 #include "source_files.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/derived_metric.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sabath/base/exact_number.hpp>
 #include <sabath/base/series_sink.hpp>
+#include <sabath/base/text/exact_number.hpp>
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "printed_unit.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "extraction.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <optional>
 #include <string>

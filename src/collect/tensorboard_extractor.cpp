@@ -3,7 +3,7 @@
 #include "extractors.hpp"
 #include "source_files.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <map>
 #include <set>

@@ -4,7 +4,7 @@
 #include "pattern_search.hpp"
 #include "source_files.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <map>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/execution/empty_file.hpp>
 

@@ -14,10 +14,10 @@
 #include "stage_in/node_staging.hpp"
 #include "status_observer.hpp"
 
-#include <sabath/base/affinity.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/affinity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/execute_plan.hpp>

@@ -6,7 +6,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/hash_file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/execution/output_trees.hpp>
 #include <sabath/spec/output_kept.hpp>
 

@@ -1,7 +1,7 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/process/process_table.hpp>
 #include <sabath/execution/lost_record.hpp>
 #include <sabath/execution/run_executors.hpp>
 #include <sabath/home/run_files.hpp>

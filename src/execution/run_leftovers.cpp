@@ -1,6 +1,6 @@
 #include "rank/rank_files.hpp"
 
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_table.hpp>
 #include <sabath/execution/run_leftovers.hpp>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "run_stages.hpp"
 
-#include <sabath/base/affinity.hpp>
 #include <sabath/base/error.hpp>
+#include <sabath/base/process/affinity.hpp>
 #include <sabath/planning/stage_graph.hpp>
 #include <sabath/probe/host_probe.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
 #include <condition_variable>

@@ -8,9 +8,9 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/passed_signals.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/passed_signals.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/output_trees.hpp>

@@ -5,9 +5,9 @@
 #include "stage_reads.hpp"
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/known_secrets.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/known_secrets.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/env/environment_image.hpp>
 #include <sabath/home/run_files.hpp>

@@ -1,7 +1,7 @@
 #include "status_observer.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 namespace sabath::execution {
 namespace {

@@ -1,7 +1,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/home/baseline_files.hpp>
 

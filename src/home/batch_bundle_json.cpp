@@ -1,8 +1,8 @@
-#include <sabath/base/archive.hpp>
-#include <sabath/base/archive_writer.hpp>
+#include <sabath/base/archive/archive.hpp>
+#include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/home/batch_bundle.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/travelling_program.hpp>

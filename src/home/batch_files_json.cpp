@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/home/batch_files.hpp>
 

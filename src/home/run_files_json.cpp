@@ -1,8 +1,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/process/process_table.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/home/redact.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/probe/host_probe.hpp>

@@ -1,6 +1,6 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>

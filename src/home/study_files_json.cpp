@@ -1,8 +1,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/base/version.hpp>
 #include <sabath/home/dated_folder.hpp>

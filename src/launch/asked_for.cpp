@@ -2,7 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/launch/scheduler.hpp>
 
 #include <fmt/format.h>

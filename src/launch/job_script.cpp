@@ -3,9 +3,9 @@
 #include "asked_for.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "local_launcher.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/launch/launcher.hpp>
 
 #include <map>

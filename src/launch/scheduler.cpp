@@ -3,9 +3,9 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/launch/scheduler.hpp>
 
 #include <algorithm>

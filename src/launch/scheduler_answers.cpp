@@ -1,7 +1,7 @@
 #include "scheduler_answers.hpp"
 
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <charconv>

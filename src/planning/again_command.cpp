@@ -2,7 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/redact.hpp>
 #include <sabath/home/tuning_variables.hpp>
 #include <sabath/planning/node_slots.hpp>
 

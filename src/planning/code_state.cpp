@@ -1,8 +1,8 @@
 #include "code_state.hpp"
 
-#include <sabath/base/archive_writer.hpp>
+#include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/git_state.hpp>
 #include <sabath/provenance/named_files.hpp>

@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/node_slots.hpp>
 #include <sabath/probe/host_probe.hpp>
 

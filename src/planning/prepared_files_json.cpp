@@ -1,6 +1,6 @@
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/prepared_files.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/planning/stage_key.hpp>

@@ -1,4 +1,4 @@
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/planning/stage_template.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/named_files.hpp>

@@ -1,5 +1,5 @@
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/planning/stage_template.hpp>
 
 #include <nlohmann/json.hpp>

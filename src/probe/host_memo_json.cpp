@@ -3,7 +3,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "fact_file.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/probe/host_probe.hpp>
 
 #include <array>

@@ -1,10 +1,10 @@
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/line_diff.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/line_diff.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/provenance/code_differences.hpp>
 #include <sabath/provenance/code_folder.hpp>

@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/provenance/code_folder.hpp>
 #include <sabath/provenance/code_watch.hpp>
 

@@ -1,6 +1,6 @@
 #include "git_tree.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/provenance/git_checkout.hpp>

@@ -1,11 +1,11 @@
 #include "git_tree.hpp"
 #include "hidden_changes.hpp"
 
-#include <sabath/base/archive_writer.hpp>
+#include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/provenance/git_state.hpp>
 

@@ -1,7 +1,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/probe/library_watch.hpp>
 #include <sabath/provenance/file_digests.hpp>
 #include <sabath/provenance/named_files.hpp>

@@ -1,5 +1,5 @@
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/again.hpp>
 #include <sabath/spec/run_purpose.hpp>
 

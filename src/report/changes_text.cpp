@@ -1,6 +1,6 @@
 #include "changes_text.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/record_scope.hpp>
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 #include "performance_table.hpp"
 #include "plots/labelled_lines.hpp"
 
-#include <sabath/base/exact_number.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/files_text.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/session_variables.hpp>

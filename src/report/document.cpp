@@ -2,7 +2,7 @@
 
 #include "plots/axis.hpp"
 
-#include <sabath/base/value_order.hpp>
+#include <sabath/base/text/value_order.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/group_name.hpp>
 #include <sabath/spec/shown_value.hpp>

@@ -1,6 +1,6 @@
 #include "escape.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

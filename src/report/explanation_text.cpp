@@ -1,7 +1,7 @@
 #include "plots/labelled_lines.hpp"
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>

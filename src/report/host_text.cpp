@@ -1,6 +1,6 @@
 #include "plots/labelled_lines.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "performance_table.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "usage_text.hpp"
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/again.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/session_variables.hpp>

@@ -1,8 +1,8 @@
 #include "document.hpp"
 #include "formats.hpp"
 
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/printable_json.hpp>
+#include <sabath/base/text/json_reader.hpp>
+#include <sabath/base/text/printable_json.hpp>
 
 #include <nlohmann/json.hpp>
 

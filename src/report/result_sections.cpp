@@ -2,8 +2,8 @@
 #include "document.hpp"
 #include "plots/axis.hpp"
 
-#include <sabath/base/exact_number.hpp>
 #include <sabath/base/moments.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/shown_value.hpp>
 

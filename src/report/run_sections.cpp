@@ -1,7 +1,7 @@
 #include "document.hpp"
 #include "escape.hpp"
 
-#include <sabath/base/value_order.hpp>
+#include <sabath/base/text/value_order.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/spec/derived_metric.hpp>
 #include <sabath/spec/group_name.hpp>

@@ -1,5 +1,5 @@
 #include <sabath/base/clock.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 
 #include <chrono>

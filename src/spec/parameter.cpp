@@ -1,7 +1,7 @@
 #include "parameter_rule.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/parameter.hpp>
 
 #include <algorithm>

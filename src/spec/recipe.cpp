@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/output_rule.hpp>
 #include <sabath/spec/recipe.hpp>
 

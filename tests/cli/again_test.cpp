@@ -1,7 +1,7 @@
 // The command after `again:`, typed into a shell as it is printed, gives the same bits.
 #include "support/answers.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // What jobs of a scheduler execute. The scheduler is this test, by its variables alone.
 #include "support/planned_batch.hpp"
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/home/close_run.hpp>
 #include <sabath/spec/run_record.hpp>
 

@@ -1,7 +1,7 @@
 // What every command owes its caller: channels, JSON, help, exit statuses.
 #include "support/program.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

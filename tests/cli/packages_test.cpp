@@ -5,7 +5,7 @@
 #include "support/program.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 
 #include <catch2/catch.hpp>
 

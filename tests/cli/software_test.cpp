@@ -3,7 +3,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "site_user.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <chrono>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 
 #include "support/daemon.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -2,7 +2,7 @@
 
 #include "support/temp_home.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <chrono>
 #include <cstdint>

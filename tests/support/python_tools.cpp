@@ -1,6 +1,6 @@
 #include "support/python_tools.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <cstdlib>
 #include <stdexcept>

@@ -4,7 +4,7 @@
 #include <sabath/app/run_recipe.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/home/study_files.hpp>
 #include <sabath/spec/study.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/execution/execute_plan.hpp>
 #include <sabath/launch/launcher.hpp>
 

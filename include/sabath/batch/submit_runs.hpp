@@ -2,7 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/home/batch_files.hpp>
 #include <sabath/home/folders.hpp>
 #include <sabath/home/study_files.hpp>

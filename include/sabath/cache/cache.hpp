@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>
 #include <sabath/base/observer.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/read_limits.hpp>
+#include <sabath/base/process/read_limits.hpp>
 #include <sabath/base/series_sink.hpp>
 #include <sabath/spec/metric.hpp>
 

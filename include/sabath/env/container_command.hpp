@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <filesystem>

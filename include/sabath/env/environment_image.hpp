@@ -2,7 +2,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/spec/environment_spec.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <filesystem>
 #include <stop_token>

@@ -2,7 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/cache/cache.hpp>
 #include <sabath/probe/host_probe.hpp>

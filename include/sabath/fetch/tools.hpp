@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/fetch/credential_store.hpp>
 #include <sabath/fetch/fetcher.hpp>
 #include <sabath/spec/configuration.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/spec/batch.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/spec/scheduler.hpp>
 #include <sabath/spec/site.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/probe/sampler.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/recipe.hpp>

@@ -2,7 +2,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/home/folders.hpp>
 #include <sabath/spec/recipe.hpp>
 #include <sabath/spec/run_plan.hpp>

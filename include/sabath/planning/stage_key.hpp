@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/provenance/file_digests.hpp>
 #include <sabath/spec/run_plan.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/digest.hpp>
-#include <sabath/base/text_memo.hpp>
+#include <sabath/base/text/text_memo.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/spec/code_state.hpp>
 
 #include <filesystem>

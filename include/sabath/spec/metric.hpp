@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 

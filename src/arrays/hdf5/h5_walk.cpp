@@ -4,7 +4,7 @@
 #include "hdf5/h5_type.hpp"
 #include "name_budget.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,9 +6,9 @@
 
 #include <sabath/arrays/reader_process.hpp>
 #include <sabath/base/clock.hpp>
-#include <sabath/base/reader_ended.hpp>
-#include <sabath/base/sandbox.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/reader_ended.hpp>
+#include <sabath/base/process/sandbox.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <sabath/base/array_source.hpp>
 #include <sabath/base/outside_values.hpp>
-#include <sabath/base/read_limits.hpp>
+#include <sabath/base/process/read_limits.hpp>
 
 #include <filesystem>
 #include <memory>

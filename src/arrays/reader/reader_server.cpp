@@ -5,7 +5,7 @@
 
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/arrays/reader_process.hpp>
-#include <sabath/base/sandbox.hpp>
+#include <sabath/base/process/sandbox.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <malloc.h>

@@ -1,6 +1,6 @@
 #include "gc/pins.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "trees/listing.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <cerrno>

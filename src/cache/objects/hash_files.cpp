@@ -3,7 +3,7 @@
 #include "objects/file_status.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 
 namespace sabath::cache {
 namespace {

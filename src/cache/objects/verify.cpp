@@ -6,7 +6,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "layout.hpp"
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 
 #include <filesystem>
 #include <vector>

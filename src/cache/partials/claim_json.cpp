@@ -1,7 +1,7 @@
 #include "partials/claim_record.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 #include "objects/read_range.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 
 #include <algorithm>
 #include <cerrno>

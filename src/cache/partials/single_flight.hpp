@@ -4,7 +4,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/cache/cache.hpp>
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 
 #include "objects/file_status.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <cerrno>
 #include <optional>

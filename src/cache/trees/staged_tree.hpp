@@ -6,7 +6,7 @@
 #include "trees/tree_journal.hpp"
 #include "trees/tree_writer.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/cache/cache.hpp>
 
 #include <filesystem>

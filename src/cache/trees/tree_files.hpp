@@ -2,7 +2,7 @@
 
 #include "objects/file_status.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/beneath.hpp>
 #include <sabath/cache/cache.hpp>
 

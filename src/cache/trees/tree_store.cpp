@@ -8,9 +8,9 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/base/unique_fd.hpp>
-#include <sabath/base/utf8.hpp>
 
 #include <algorithm>
 #include <cerrno>

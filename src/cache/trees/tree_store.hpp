@@ -3,7 +3,7 @@
 #include "objects/object_store.hpp"
 #include "trees/tree_files.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 
 #include <map>
 #include <set>

@@ -6,8 +6,8 @@
 
 #include <sabath/analysis/propose_baseline.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/check.hpp>
 #include <sabath/report/text.hpp>

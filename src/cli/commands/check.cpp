@@ -8,7 +8,7 @@
 #include <sabath/app/check_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/check.hpp>
 

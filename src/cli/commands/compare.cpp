@@ -11,7 +11,7 @@
 #include <sabath/analysis/difference_courses.hpp>
 #include <sabath/analysis/rcp_sides.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/number_text.hpp>
 #include <sabath/home/baseline_files.hpp>
 #include <sabath/report/files_text.hpp>

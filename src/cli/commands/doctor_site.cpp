@@ -4,7 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_logs.hpp>
 #include <sabath/home/travelling_program.hpp>
 

@@ -9,7 +9,7 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -7,8 +7,8 @@
 #include <sabath/analysis/report_runs.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/report.hpp>
 
 #include <CLI/CLI.hpp>

@@ -7,9 +7,9 @@
 #include "statistics/tally.hpp"
 #include "tolerance.hpp"
 
-#include <sabath/base/exact_number.hpp>
-#include <sabath/base/reader_ended.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/reader_ended.hpp>
+#include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

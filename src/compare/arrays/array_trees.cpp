@@ -2,7 +2,7 @@
 #include "statistics/rounding.hpp"
 #include "tolerance.hpp"
 
-#include <sabath/base/reader_ended.hpp>
+#include <sabath/base/process/reader_ended.hpp>
 #include <sabath/compare/array_trees.hpp>
 
 #include <fmt/format.h>

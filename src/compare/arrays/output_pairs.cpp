@@ -8,8 +8,8 @@
 #include "output_rules.hpp"
 #include "statistics/prediction_churn.hpp"
 
-#include <sabath/base/reader_ended.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/reader_ended.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/array_trees.hpp>
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include "statistics/tally.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/exact_number.hpp>
 #include <sabath/base/series_sink.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/compare/envelope.hpp>
 #include <sabath/spec/whole_numbers.hpp>
 

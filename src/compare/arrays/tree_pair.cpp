@@ -6,7 +6,7 @@
 #include "nothing_held.hpp"
 #include "tolerance.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "statistics/upper_tail.hpp"
 
 #include <sabath/base/array_source.hpp>
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/spec/comparison.hpp>
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "images/image_reference.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 namespace sabath::env {
 

@@ -4,10 +4,10 @@
 #include "layers/locked_layer.hpp"
 #include "tools/git_tree.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <array>

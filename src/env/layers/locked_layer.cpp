@@ -4,8 +4,8 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/env/environment.hpp>
 
 namespace sabath::env {

@@ -6,7 +6,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>

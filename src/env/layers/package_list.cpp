@@ -4,7 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/recipe.hpp>
 

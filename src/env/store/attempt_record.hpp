@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/spec/environment_spec.hpp>
 

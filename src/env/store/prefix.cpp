@@ -5,7 +5,7 @@
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/env/environment.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "tools/conda_request.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>

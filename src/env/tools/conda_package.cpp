@@ -1,6 +1,6 @@
 #include "tools/conda_package.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
 

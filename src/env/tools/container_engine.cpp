@@ -3,7 +3,7 @@
 #include "layers/layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 namespace sabath::env {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>

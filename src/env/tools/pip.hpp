@@ -5,7 +5,7 @@
 #include "tools/pip_target.hpp"
 #include "tools/python.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/env/environment_layer.hpp>
 
 #include <filesystem>

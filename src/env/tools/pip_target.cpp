@@ -1,7 +1,7 @@
 #include "tools/pip_target.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <charconv>
 

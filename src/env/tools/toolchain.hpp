@@ -2,7 +2,7 @@
 
 #include "store/memo.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <filesystem>
 #include <memory>

@@ -8,8 +8,8 @@
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/process/process_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/execution/execute_rank.hpp>

@@ -2,7 +2,7 @@
 
 #include "stage_retry.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/probe/host_probe.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/job.hpp>
 #include <sabath/spec/run_record.hpp>

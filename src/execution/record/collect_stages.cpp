@@ -3,8 +3,8 @@
 #include "record/joined_attempts.hpp"
 
 #include <sabath/arrays/series_file.hpp>
-#include <sabath/base/redact.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/redact.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/collect/derived_metrics.hpp>
 #include <sabath/spec/derived_metric.hpp>
 

@@ -1,7 +1,7 @@
 #include "record/determinism.hpp"
 
 #include <sabath/base/digest.hpp>
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/redact.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/home/tuning_variables.hpp>

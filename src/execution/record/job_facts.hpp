@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/job.hpp>
 

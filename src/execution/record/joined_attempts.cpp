@@ -1,6 +1,6 @@
 #include "record/joined_attempts.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <compare>

@@ -2,7 +2,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

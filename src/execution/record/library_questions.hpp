@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_memo.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_memo.hpp>
 #include <sabath/probe/library_versions.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/software.hpp>

@@ -1,6 +1,6 @@
 #include "record/log_tail.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <fstream>

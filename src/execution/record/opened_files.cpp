@@ -2,7 +2,7 @@
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/provenance/file_digests.hpp>
 #include <sabath/spec/session_variables.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/probe/library_watch.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 #include <sabath/probe/open_watch.hpp>

@@ -1,5 +1,5 @@
 #include <sabath/base/keyed_digest.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/session_digests.hpp>

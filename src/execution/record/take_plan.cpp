@@ -1,6 +1,6 @@
 #include "record/take_plan.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/home/redact.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/env/environment.hpp>
 #include <sabath/execution/execute_copies.hpp>

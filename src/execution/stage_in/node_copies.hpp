@@ -2,7 +2,7 @@
 
 #include "stage_in/staged_copy.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/base/trust.hpp>
 #include <sabath/env/environment_image.hpp>
 #include <sabath/spec/run_plan.hpp>

@@ -3,7 +3,7 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/home/sites.hpp>
 

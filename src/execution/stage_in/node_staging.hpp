@@ -2,7 +2,7 @@
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/env/environment_image.hpp>
 #include <sabath/spec/run_plan.hpp>
 

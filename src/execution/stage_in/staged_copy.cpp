@@ -7,8 +7,8 @@
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/own_tree.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <algorithm>

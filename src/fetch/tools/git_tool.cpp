@@ -7,7 +7,7 @@
 #include "tools/tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <fmt/format.h>
 

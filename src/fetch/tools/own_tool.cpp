@@ -3,7 +3,7 @@
 #include "tools/builtin_tools.hpp"
 #include "tools/file_tool.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/spec/recipe.hpp>
 
 namespace sabath::fetch {

@@ -7,8 +7,8 @@
 #include "tools/tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <charconv>
 #include <sstream>

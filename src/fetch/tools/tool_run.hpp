@@ -2,8 +2,8 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/observer.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/fetch/tools.hpp>
 
 #include <cstdint>

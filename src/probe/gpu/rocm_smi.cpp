@@ -2,7 +2,7 @@
 
 #include "fact_file.hpp"
 
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_table.hpp>
 
 #include <fmt/format.h>
 

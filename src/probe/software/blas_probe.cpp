@@ -1,7 +1,7 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
 #include <sstream>

@@ -1,6 +1,6 @@
 #include "software/elf_file.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/probe/library_versions.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 

@@ -3,7 +3,7 @@
 #include "software/elf_file.hpp"
 #include "software/memory_map.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <fmt/format.h>
 

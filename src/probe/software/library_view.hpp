@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/digest.hpp>
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/library_watch.hpp>
 

@@ -1,7 +1,7 @@
 #include "software/library_view.hpp"
 #include "watch/thread_cpu.hpp"
 
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_table.hpp>
 
 #include <algorithm>
 #include <chrono>

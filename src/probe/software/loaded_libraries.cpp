@@ -1,8 +1,8 @@
 #include "software/elf_file.hpp"
 
-#include <sabath/base/parallel.hpp>
-#include <sabath/base/text_memo.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/parallel.hpp>
+#include <sabath/base/text/text_memo.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/loaded_libraries.hpp>
 

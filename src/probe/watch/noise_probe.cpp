@@ -1,8 +1,8 @@
 #include "fact_file.hpp"
 #include "probes.hpp"
 
-#include <sabath/base/process_table.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/node_noise.hpp>
 
 #include <fmt/format.h>

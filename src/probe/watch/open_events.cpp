@@ -2,7 +2,7 @@
 
 #include "mount_table.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 #include "watch/open_events.hpp"
 #include "watch/thread_cpu.hpp"
 
-#include <sabath/base/process_table.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/probe/open_watch.hpp>
 #include <sabath/spec/session_variables.hpp>

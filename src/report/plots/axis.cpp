@@ -1,6 +1,6 @@
 #include "plots/axis.hpp"
 
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "plots/plots.hpp"
 #include "plots/svg.hpp"
 
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/report/text.hpp>
 
 #include <fmt/format.h>

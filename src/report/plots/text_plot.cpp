@@ -1,4 +1,4 @@
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/report/text.hpp>
 #include <sabath/report/text_plot.hpp>
 

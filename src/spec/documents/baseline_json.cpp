@@ -3,8 +3,8 @@
 #include "documents/document_json.hpp"
 
 #include <sabath/base/clock.hpp>
-#include <sabath/base/exact_number.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <charconv>

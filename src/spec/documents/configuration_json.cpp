@@ -4,7 +4,7 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/spec/configuration.hpp>
 #include <sabath/spec/recipe.hpp>
 

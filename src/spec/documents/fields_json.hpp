@@ -5,7 +5,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/parameter.hpp>
 
 #include <nlohmann/json.hpp>

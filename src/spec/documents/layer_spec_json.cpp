@@ -5,7 +5,7 @@
 #include "placeholder.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <algorithm>
 

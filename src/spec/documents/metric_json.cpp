@@ -2,8 +2,8 @@
 
 #include "documents/checked_read.hpp"
 
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "documents/document_json.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/spec/package_lock.hpp>
 
 #include <algorithm>

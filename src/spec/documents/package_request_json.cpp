@@ -2,7 +2,7 @@
 #include "documents/fields_json.hpp"
 #include "documents/layer_spec_json.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/spec/package_lock.hpp>
 
 namespace sabath::spec {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/parameter.hpp>
 
 #include <string>

@@ -5,7 +5,7 @@
 #include "documents/stage_json.hpp"
 #include "documents/study_json.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>
 
 #include <algorithm>

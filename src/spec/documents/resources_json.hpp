@@ -2,7 +2,7 @@
 
 #include "documents/fields_json.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/recipe.hpp>
 
 namespace sabath::spec {

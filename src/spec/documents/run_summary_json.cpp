@@ -2,7 +2,7 @@
 #include "documents/run_record_json.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/json_members.hpp>
+#include <sabath/base/text/json_members.hpp>
 #include <sabath/spec/run_summary.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
 
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 #include <sabath/spec/secret.hpp>
 
 #include <algorithm>

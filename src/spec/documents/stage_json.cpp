@@ -5,7 +5,7 @@
 #include "documents/stage_terms_json.hpp"
 #include "placeholder.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <map>

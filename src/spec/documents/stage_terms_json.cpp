@@ -4,9 +4,9 @@
 #include "documents/resources_json.hpp"
 #include "documents/value_lists_json.hpp"
 
-#include <sabath/base/process.hpp>
-#include <sabath/base/regex.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/regex.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 

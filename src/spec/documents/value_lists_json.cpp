@@ -1,6 +1,6 @@
 #include "documents/value_lists_json.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 

@@ -13,8 +13,8 @@
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
 #include <sabath/base/series_sink.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/recipe.hpp>

@@ -6,7 +6,7 @@
 #include "unit/spec/full_values.hpp"
 
 #include <sabath/app/index_runs.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/stage_template.hpp>

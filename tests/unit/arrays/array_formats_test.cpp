@@ -5,7 +5,7 @@
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <array>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include <sabath/arrays/array_file.hpp>
 #include <sabath/arrays/series_file.hpp>
-#include <sabath/base/reader_ended.hpp>
+#include <sabath/base/process/reader_ended.hpp>
 
 #include <algorithm>
 #include <fstream>

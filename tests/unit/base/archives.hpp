@@ -4,7 +4,7 @@
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,4 +1,4 @@
-#include <sabath/base/csv.hpp>
+#include <sabath/base/text/csv.hpp>
 
 #include <catch2/catch.hpp>
 

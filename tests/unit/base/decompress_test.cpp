@@ -3,7 +3,7 @@
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/base/archive.hpp>
+#include <sabath/base/archive/archive.hpp>
 #include <sabath/base/file.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 
 #include <catch2/catch.hpp>
 

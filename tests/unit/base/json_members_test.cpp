@@ -1,4 +1,4 @@
-#include <sabath/base/json_members.hpp>
+#include <sabath/base/text/json_members.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

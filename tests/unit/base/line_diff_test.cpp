@@ -1,4 +1,4 @@
-#include <sabath/base/line_diff.hpp>
+#include <sabath/base/text/line_diff.hpp>
 
 #include <catch2/catch.hpp>
 

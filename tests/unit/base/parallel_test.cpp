@@ -1,5 +1,5 @@
 #include <sabath/base/error.hpp>
-#include <sabath/base/parallel.hpp>
+#include <sabath/base/process/parallel.hpp>
 
 #include <catch2/catch.hpp>
 

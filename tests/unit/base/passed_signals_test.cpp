@@ -1,7 +1,7 @@
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
 
-#include <sabath/base/passed_signals.hpp>
+#include <sabath/base/process/passed_signals.hpp>
 
 #include <catch2/catch.hpp>
 

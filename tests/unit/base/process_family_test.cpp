@@ -1,10 +1,10 @@
-#include "base/process_family.hpp"
+#include "base/process/process_family.hpp"
 
 #include "support/programs.hpp"
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <catch2/catch.hpp>
 

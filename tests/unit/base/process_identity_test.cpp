@@ -1,4 +1,4 @@
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "support/fake_host.hpp"
 
-#include <sabath/base/process_table.hpp>
+#include <sabath/base/process/process_table.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/base/unique_fd.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <sabath/base/redact.hpp>
+#include <sabath/base/text/redact.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include "support/errors.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <catch2/catch.hpp>
 

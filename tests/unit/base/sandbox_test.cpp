@@ -1,4 +1,4 @@
-#include <sabath/base/sandbox.hpp>
+#include <sabath/base/process/sandbox.hpp>
 
 #include <catch2/catch.hpp>
 

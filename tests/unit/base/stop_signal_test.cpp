@@ -2,7 +2,7 @@
 #include "support/errors.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/stop_signal.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 
 #include <catch2/catch.hpp>
 

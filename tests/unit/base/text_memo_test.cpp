@@ -1,7 +1,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_memo.hpp>
+#include <sabath/base/text/text_memo.hpp>
 
 #include <catch2/catch.hpp>
 

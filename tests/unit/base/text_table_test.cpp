@@ -1,4 +1,4 @@
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <sabath/base/value_order.hpp>
+#include <sabath/base/text/value_order.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/batch/run_watch.hpp>
 #include <sabath/batch/submit_batch.hpp>

@@ -5,7 +5,7 @@
 #include "support/temp_home.hpp"
 #include "unit/spec/full_values.hpp"
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/batch/cancel_runs.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/batch/run_watch.hpp>

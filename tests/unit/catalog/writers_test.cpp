@@ -2,7 +2,7 @@
 #include "unit/catalog/catalog_home.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/stop_signal.hpp>
+#include <sabath/base/process/stop_signal.hpp>
 
 #include <catch2/catch.hpp>
 

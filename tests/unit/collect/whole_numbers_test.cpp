@@ -1,7 +1,7 @@
 // Whole numbers that no double holds: checksums, counters, identities.
 #include "support/stage_left.hpp"
 
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 
 #include <catch2/catch.hpp>
 

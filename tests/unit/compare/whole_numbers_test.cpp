@@ -3,7 +3,7 @@
 #include "compare/tolerance.hpp"
 #include "pair_maker.hpp"
 
-#include <sabath/base/exact_number.hpp>
+#include <sabath/base/text/exact_number.hpp>
 #include <sabath/compare/baseline_verdict.hpp>
 #include <sabath/compare/compare_groups.hpp>
 

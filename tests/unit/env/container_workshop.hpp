@@ -3,7 +3,7 @@
 #include "env_workshop.hpp"
 #include "support/containers.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/env/container_command.hpp>
 #include <sabath/spec/package_lock.hpp>
 

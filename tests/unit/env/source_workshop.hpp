@@ -2,7 +2,7 @@
 
 #include "env_workshop.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/package_lock.hpp>
 
 #include <nlohmann/json.hpp>

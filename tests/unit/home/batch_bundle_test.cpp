@@ -2,7 +2,7 @@
 #include "support/recording_observer.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/base/archive_writer.hpp>
+#include <sabath/base/archive/archive_writer.hpp>
 #include <sabath/base/file.hpp>
 #include <sabath/base/tree_digest.hpp>
 #include <sabath/home/batch_bundle.hpp>

@@ -2,7 +2,7 @@
 #include "support/errors.hpp"
 #include "support/temp_home.hpp"
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <csignal>

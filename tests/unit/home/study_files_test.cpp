@@ -6,8 +6,8 @@
 
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/execution/run_executors.hpp>
 #include <sabath/home/record_files.hpp>
 #include <sabath/home/run_files.hpp>

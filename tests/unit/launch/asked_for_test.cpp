@@ -3,7 +3,7 @@
 #include "fake_tools.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/regex.hpp>
+#include <sabath/base/text/regex.hpp>
 
 #include <catch2/catch.hpp>
 

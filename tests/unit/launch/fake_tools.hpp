@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/launch/scheduler.hpp>
 #include <sabath/spec/scheduler.hpp>
 

@@ -1,6 +1,6 @@
 #include "conformance/launcher_conformance.hpp"
 
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "fake_tools.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
+#include <sabath/base/process/process_identity.hpp>
 
 #include <catch2/catch.hpp>
 

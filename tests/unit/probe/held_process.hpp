@@ -3,7 +3,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <chrono>
 #include <future>

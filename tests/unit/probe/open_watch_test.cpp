@@ -1,7 +1,7 @@
 #include "support/temp_home.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/probe/open_watch.hpp>
 
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/probe/sampler.hpp>
 
 #include <catch2/catch.hpp>

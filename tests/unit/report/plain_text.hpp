@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <string>
 

@@ -2,8 +2,8 @@
 #include "unit/spec/full_values.hpp"
 #include "unit/spec/schema_checker.hpp"
 
-#include <sabath/base/csv.hpp>
 #include <sabath/base/file.hpp>
+#include <sabath/base/text/csv.hpp>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "full_baseline.hpp"
 #include "problem_text.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/check_report.hpp>
 

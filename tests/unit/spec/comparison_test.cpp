@@ -1,6 +1,6 @@
 #include "full_values.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/comparison.hpp>
 
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 #include "schema_checker.hpp"
 
 #include <sabath/base/file.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/baseline.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/check_report.hpp>

@@ -2,7 +2,7 @@
 #include "problem_text.hpp"
 #include "recipe_document.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/environment_spec.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "full_values.hpp"
 #include "problem_text.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/package_lock.hpp>
 
 #include <catch2/catch.hpp>

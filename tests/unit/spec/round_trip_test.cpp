@@ -2,7 +2,7 @@
 #include "spec/documents/run_record_json.hpp"
 #include "spec/documents/site_json.hpp"
 
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/host_facts.hpp>
 #include <sabath/spec/run_plan.hpp>

@@ -3,7 +3,7 @@
 #include "support/errors.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/json_reader.hpp>
+#include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/study.hpp>
 
 #include <catch2/catch.hpp>

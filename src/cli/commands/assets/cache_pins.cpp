@@ -4,8 +4,8 @@
 
 #include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process_identity.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process_identity.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -10,7 +10,7 @@
 #include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <CLI/CLI.hpp>

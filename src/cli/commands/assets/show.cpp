@@ -9,9 +9,9 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/error.hpp>
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 #include <sabath/base/series_sink.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>

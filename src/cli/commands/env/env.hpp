@@ -2,7 +2,7 @@
 
 #include "commands.hpp"
 
-#include <sabath/base/process.hpp>
+#include <sabath/base/process/process.hpp>
 
 #include <string>
 #include <vector>

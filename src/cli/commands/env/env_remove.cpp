@@ -6,7 +6,7 @@
 #include <sabath/assets/keep_cache.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/own_tree.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 
 #include <CLI/CLI.hpp>

@@ -4,8 +4,8 @@
 #include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/spec/environment_differences.hpp>
 

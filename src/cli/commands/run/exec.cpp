@@ -5,7 +5,7 @@
 #include "workspace.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/passed_signals.hpp>
+#include <sabath/base/process/passed_signals.hpp>
 #include <sabath/batch/execute_batch.hpp>
 #include <sabath/execution/execute_copies.hpp>
 #include <sabath/execution/execute_plan.hpp>

@@ -3,7 +3,7 @@
 #include "exit_status.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/home/run_logs.hpp>
 

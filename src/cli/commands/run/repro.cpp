@@ -7,7 +7,7 @@
 #include <sabath/analysis/compare_pair.hpp>
 #include <sabath/app/repeat_run.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/execution/collect_run.hpp>
 #include <sabath/home/run_files.hpp>

@@ -8,8 +8,8 @@
 #include <sabath/analysis/whole_values.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
-#include <sabath/base/utf8.hpp>
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/base/text/utf8.hpp>
 #include <sabath/home/run_files.hpp>
 #include <sabath/planning/again_command.hpp>
 #include <sabath/planning/prepared_files.hpp>

@@ -5,8 +5,8 @@
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/clock.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
 #include <sabath/compare/power.hpp>
 #include <sabath/planning/expand_study.hpp>

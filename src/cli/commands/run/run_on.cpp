@@ -4,8 +4,8 @@
 #include "exit_status.hpp"
 
 #include <sabath/base/error.hpp>
-#include <sabath/base/process.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/process/process.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/submit_runs.hpp>
 
 #include <algorithm>

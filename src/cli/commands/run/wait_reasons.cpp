@@ -1,6 +1,6 @@
 #include "commands/run/wait_reasons.hpp"
 
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -7,7 +7,7 @@
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>
-#include <sabath/base/text_table.hpp>
+#include <sabath/base/text/text_table.hpp>
 #include <sabath/batch/run_accounting.hpp>
 #include <sabath/home/study_files.hpp>
 

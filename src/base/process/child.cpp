@@ -1,0 +1,248 @@
+#include "process/child.hpp"
+
+#include "process/launch_failure.hpp"
+
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+
+#include <dirent.h>
+#include <linux/sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sabath::base {
+namespace {
+
+/// In the child the pipe that tells of failures stands here, just above what the program gets.
+constexpr int failure_fd = 3;
+
+[[noreturn]] void refuse(const std::string& name, const std::string& cause) {
+  throw Error(ErrorKind::launch, name + ": cannot be started: " + cause);
+}
+
+void check(const Command& command) {
+  if (command.argv.empty() || command.argv.front().empty()) refuse("command", "it is empty");
+  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  if (std::any_of(command.argv.begin(), command.argv.end(), has_nul)) {
+    refuse(command.argv.front().c_str(), "an argument holds a NUL character");
+  }
+  if (!command.environment) return;
+  for (const auto& [key, value] : *command.environment) {
+    if (key.empty() || key.find('=') != std::string::npos || has_nul(key) || has_nul(value)) {
+      refuse(command.argv.front(), "'" + key + "' cannot be an environment variable");
+    }
+  }
+}
+
+std::string path_variable_of(const Environment& environment) {
+  const auto found = environment.find("PATH");
+  return found == environment.end() ? "/bin:/usr/bin" : found->second;
+}
+
+/// A name without '/' is looked up in the child's own PATH, whose relative folders are the
+/// caller's.
+std::string resolve(const std::string& name, const Environment& environment) {
+  if (name.find('/') != std::string::npos) return name;
+  const std::string path_variable = path_variable_of(environment);
+  const auto found = find_program(name, path_variable);
+  if (!found) throw not_on_path(name, path_variable);
+  return std::filesystem::absolute(*found).string();
+}
+
+/// A copy of `fd` above all that the child's descriptors are moved to, so that none is overwritten.
+UniqueFd out_of_the_way(int fd) {
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, failure_fd + 1));
+  if (!copy) throw_errno("descriptor", "cannot duplicate", errno);
+  return copy;
+}
+
+/// A file in memory: nobody has to feed it while the command runs, and nothing lies on a disk.
+UniqueFd open_input(const std::string& input) {
+  UniqueFd file(input.empty() ? ::open("/dev/null", O_RDONLY | O_CLOEXEC)
+                              : ::memfd_create("stdin", MFD_CLOEXEC));
+  if (!file) throw_errno("standard input", "cannot open", errno);
+  if (input.empty()) return file;
+  write_all(file.get(), as_bytes(input), "standard input");
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) throw_errno("standard input", "cannot rewind", errno);
+  return file;
+}
+
+int highest_open_descriptor() {
+  int highest = failure_fd;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
+  if (!folder) return 65536;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this function's own
+  while (const dirent* entry = ::readdir(folder.get())) {
+    highest = std::max(highest, static_cast<int>(std::strtol(entry->d_name, nullptr, 10)));
+  }
+  return highest;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void reset_dispositions() noexcept {
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal)
+    ::sigaction(signal, &plain, nullptr);
+}
+
+/// Blocks every signal of this thread while it lives, so that no handler of ours runs in the child.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &old_);
+  }
+  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t old_{};
+};
+
+}  // namespace
+
+Child::Child(const Command& command, int stdout_fd, int stderr_fd)
+    : working_directory_(command.working_directory.string()),
+      control_group_(command.control_group.string()),
+      argv_(command.argv),
+      caller_(::getpid()),
+      outlives_caller_(command.outlives_caller) {
+  check(command);
+  name_ = argv_.front();
+  const Environment environment =
+      command.environment ? *command.environment : current_environment();
+  program_ = resolve(name_, environment);
+  for (const auto& [key, value] : environment)
+    environment_.push_back(key + "=" + value);
+  argv_pointers_ = pointers_to(argv_);
+  environment_pointers_ = pointers_to(environment_);
+  const UniqueFd input = open_input(command.input);
+  stdin_ = out_of_the_way(input.get());
+  stdout_ = out_of_the_way(stdout_fd);
+  stderr_ = out_of_the_way(stderr_fd);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("pipe", "cannot open", errno);
+  failure_reader_.reset(ends[0]);
+  const UniqueFd writer(ends[1]);
+  failure_writer_ = out_of_the_way(writer.get());
+}
+
+int Child::fork() {
+  highest_descriptor_ = highest_open_descriptor();
+  int pid = -1;
+  int code = 0;
+  {
+    const BlockedSignals blocked;
+    pid = fork_into_group();
+    if (pid < 0) pid = ::fork();
+    code = errno;
+    if (pid == 0) become_program();
+  }
+  stdin_.reset();
+  stdout_.reset();
+  stderr_.reset();
+  failure_writer_.reset();
+  if (pid > 0) return pid;
+  throw Error(ErrorKind::launch,
+              name_ + ": cannot be started: " + errno_text(code),
+              "too many processes, or too little memory (ulimit -u, free)");
+}
+
+/// Into the group at once (Linux 5.7): to move a process there later makes all forks of the machine
+/// wait for a moment, and what it started meanwhile would stay behind. Negative where there is no
+/// group to go to, or no way.
+int Child::fork_into_group() const noexcept {
+#if defined(SYS_clone3) && defined(CLONE_INTO_CGROUP)
+  if (control_group_.empty()) return -1;
+  const UniqueFd group(::open(control_group_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!group) return -1;
+  struct clone_args arguments {};
+  arguments.flags = CLONE_INTO_CGROUP;
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<std::uint64_t>(group.get());
+  return static_cast<int>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+#else
+  return -1;
+#endif
+}
+
+void Child::become_program() const noexcept {
+  reset_dispositions();
+  if (!outlives_caller_) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != caller_) ::_exit(127);
+  }
+  ::setsid();
+  if (::dup2(stdin_.get(), 0) < 0 || ::dup2(stdout_.get(), 1) < 0 || ::dup2(stderr_.get(), 2) < 0 ||
+      ::dup3(failure_writer_.get(), failure_fd, O_CLOEXEC) < 0) {
+    fail(failure_writer_.get(), Step::descriptors);
+  }
+  close_other_descriptors();
+  if (!working_directory_.empty() && ::chdir(working_directory_.c_str()) != 0) {
+    fail(failure_fd, Step::working_directory);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  ::execve(program_.c_str(), argv_pointers_.data(), environment_pointers_.data());
+  fail(failure_fd, Step::exec);
+}
+
+void Child::close_other_descriptors() const noexcept {
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, failure_fd + 1, ~0U, 0) == 0) return;
+#endif
+  for (int fd = failure_fd + 1; fd <= highest_descriptor_; ++fd)
+    ::close(fd);
+}
+
+void Child::fail(int fd, Step step) noexcept {
+  const Failure failure{step, errno};
+  while (::write(fd, &failure, sizeof failure) < 0 && errno == EINTR) {
+  }
+  ::_exit(127);
+}
+
+void Child::await_exec() {
+  Failure failure;
+  ssize_t got = 0;
+  do {
+    got = ::read(failure_reader_.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) return;
+  switch (failure.step) {
+    case Step::descriptors:
+      refuse(name_, "its descriptors cannot be set up: " + errno_text(failure.code));
+    case Step::working_directory:
+      refuse(name_,
+             "its working directory " + working_directory_ + ": " + errno_text(failure.code));
+    case Step::exec:
+      break;
+  }
+  std::filesystem::path program = program_;
+  if (program.is_relative()) program = std::filesystem::path(working_directory_) / program;
+  throw exec_failed(name_, program, failure.code);
+}
+
+}  // namespace sabath::base

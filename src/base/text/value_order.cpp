@@ -1,0 +1,40 @@
+#include <sabath/base/text/exact_number.hpp>
+#include <sabath/base/text/value_order.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+namespace sabath::base {
+namespace {
+
+std::optional<ExactNumber> number_of(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc{} || stop != end || std::isnan(number))
+    return std::nullopt;
+  return exact_decimal(text, number).value_or(ExactNumber{number});
+}
+
+}  // namespace
+
+bool value_before(std::string_view a, std::string_view b) {
+  const std::optional<ExactNumber> number_a = number_of(a);
+  const std::optional<ExactNumber> number_b = number_of(b);
+  const auto key = [](std::string_view text, const std::optional<ExactNumber>& number) {
+    const int kind = number ? 0 : text.empty() ? 2 : 1;
+    const ExactNumber exact = number.value_or(ExactNumber{});
+    return std::tuple(kind, exact.value, exact.rest, text);
+  };
+  return key(a, number_a) < key(b, number_b);
+}
+
+bool ValuesOrder::operator()(const std::vector<std::string>& a,
+                             const std::vector<std::string>& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_before);
+}
+
+}  // namespace sabath::base
