@@ -1,8 +1,8 @@
 // What a person sees.
 #include "display_width.hpp"
 #include "progress_line.hpp"
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 

@@ -15,7 +15,7 @@ mount -t tmpfs -o size=4m,mode=0755 none "$work/cache"
 export SABATH_HOME=$work/home SABATH_CONFIG=$work/config SABATH_CACHE=$work/cache PIP_NO_INDEX=1 PIP_FIND_LINKS=$work/index
 mkdir -p "$work/home/recipes/large"
 python3 -c 'print("text = \"" + "0" * 6_000_000 + "\"")' >"$work/code"
-(cd "$work" && python3 - "$here/../support/make_package.py" <<'P'
+(cd "$work" && python3 - "$here/../support/packages/make_package.py" <<'P'
 import runpy, sys
 script = sys.argv[1]
 sys.argv = [script, "index", "large", "1.0", "--code", open("code").read()]

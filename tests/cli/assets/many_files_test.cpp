@@ -1,6 +1,6 @@
 // Assets of many files.
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 

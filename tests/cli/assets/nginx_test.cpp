@@ -1,5 +1,5 @@
 // `sabath fetch` against the real nginx.
-#include "support/nginx.hpp"
+#include "support/servers/nginx.hpp"
 
 #include "support/program.hpp"
 

@@ -1,7 +1,7 @@
 // `sabath fetch --refresh` of assets of many files.
-#include "support/fault_server.hpp"
-#include "support/nginx.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
+#include "support/servers/nginx.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>

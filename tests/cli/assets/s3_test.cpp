@@ -1,6 +1,6 @@
 // `sabath fetch s3://` with the real aws-cli against moto's server.
 #include "support/program.hpp"
-#include "support/s3_server.hpp"
+#include "support/servers/s3_server.hpp"
 
 #include <sabath/base/digest.hpp>
 

@@ -1,6 +1,6 @@
 // What may be secret in a URL: user and password, signature, token.
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 

@@ -1,6 +1,6 @@
 // `sabath fetch` against servers that misbehave.
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 

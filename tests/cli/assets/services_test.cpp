@@ -1,6 +1,6 @@
 // hf: and doi: against stand-ins that answer as the services' documentation says.
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 

@@ -1,8 +1,8 @@
 // Environments whose code comes from a repository or an archive, as people meet them.
 
 #include "support/errors.hpp"
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>

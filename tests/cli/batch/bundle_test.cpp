@@ -23,7 +23,8 @@ struct PoolUser {
     fs::create_directories(sabath.folder() / "config/sites");
     for (const char* tool :
          {"condor_submit", "condor_q", "condor_history", "condor_config_val", "condor_rm"})
-      fs::create_symlink(SABATH_SOURCE_DIR "/tests/support/htcondor_stand_in.py", tools / tool);
+      fs::create_symlink(SABATH_SOURCE_DIR "/tests/support/servers/htcondor_stand_in.py",
+                         tools / tool);
     auto& variables = sabath.environment();
     variables["PATH"] = tools.string() + ":" + variables["PATH"];
     variables["_CONDOR_STATE"] = (tools / "state").string();

@@ -2,8 +2,8 @@
 // a server of the test's own.
 
 #include "support/errors.hpp"
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>
@@ -44,7 +44,8 @@ struct Harbour {
   }
   void package(const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> words{"python3",
-                                   SABATH_SOURCE_DIR "/tests/support/make_conda_package.py",
+                                   SABATH_SOURCE_DIR
+                                   "/tests/support/packages/make_conda_package.py",
                                    channel.string(),
                                    name,
                                    "1.0"};

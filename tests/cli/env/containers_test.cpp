@@ -1,6 +1,6 @@
 // A recipe whose stages run in a container: real podman, an image of the test's own.
 
-#include "support/containers.hpp"
+#include "support/packages/containers.hpp"
 
 #include "support/errors.hpp"
 #include "support/program.hpp"

@@ -1,8 +1,8 @@
 // Environments of Python packages, as people meet them: real pip, packages of the test's own.
 
 #include "support/errors.hpp"
-#include "support/fault_server.hpp"
 #include "support/program.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/json_reader.hpp>
@@ -38,7 +38,7 @@ struct Orchard {
   }
   void package(const std::string& name, const std::string& version, const std::string& taste) {
     const auto made = sabath.program({"python3",
-                                      SABATH_SOURCE_DIR "/tests/support/make_package.py",
+                                      SABATH_SOURCE_DIR "/tests/support/packages/make_package.py",
                                       index.string(),
                                       name,
                                       version,

@@ -513,7 +513,7 @@ TEST_CASE("conda: a pip layer after it is made of its Python") {
   shop.options.environment["PIP_FIND_LINKS"] = shop.home.path().string();
   base::Command command;
   command.argv = {"python3",
-                  SABATH_SOURCE_DIR "/tests/support/make_package.py",
+                  SABATH_SOURCE_DIR "/tests/support/packages/make_package.py",
                   shop.home.path().string(),
                   "apple",
                   "1.0"};

@@ -50,13 +50,14 @@ struct CondaWorkshop : EnvWorkshop {
   std::string address() const { return "file://" + channel().string(); }
   std::string own_path{};
 
-  /// A package of the channel (tests/support/make_conda_package.py); returns the file's name.
+  /// A package of the channel (tests/support/packages/make_conda_package.py); returns the file's
+  /// name.
   std::string package(const std::string& name,
                       const std::string& version,
                       const std::vector<std::string>& more = {}) {
     base::Command command;
     command.argv = {"python3",
-                    SABATH_SOURCE_DIR "/tests/support/make_conda_package.py",
+                    SABATH_SOURCE_DIR "/tests/support/packages/make_conda_package.py",
                     channel().string(),
                     name,
                     version};

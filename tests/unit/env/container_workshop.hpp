@@ -1,7 +1,7 @@
 #pragma once
 
 #include "env_workshop.hpp"
-#include "support/containers.hpp"
+#include "support/packages/containers.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/env/container_command.hpp>

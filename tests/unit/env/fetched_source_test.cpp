@@ -4,8 +4,8 @@
 #include "conformance/layer_conformance.hpp"
 #include "source_workshop.hpp"
 #include "support/daemon.hpp"
-#include "support/fault_server.hpp"
-#include "support/loopback.hpp"
+#include "support/servers/fault_server.hpp"
+#include "support/servers/loopback.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -26,7 +26,7 @@ struct PipWorkshop : EnvWorkshop {
 
   std::filesystem::path index() const { return home / "index"; }
 
-  /// A package of the index (tests/support/make_package.py); returns the file's name.
+  /// A package of the index (tests/support/packages/make_package.py); returns the file's name.
   std::string package(const std::string& name,
                       const std::string& version,
                       const std::vector<std::string>& more = {}) {

@@ -3,9 +3,9 @@
 #include "conformance/tool_conformance.hpp"
 #include "support/daemon.hpp"
 #include "support/errors.hpp"
-#include "support/files_of_urls.hpp"
-#include "support/loopback.hpp"
-#include "support/python_tools.hpp"
+#include "support/packages/python_tools.hpp"
+#include "support/servers/files_of_urls.hpp"
+#include "support/servers/loopback.hpp"
 #include "support/variables.hpp"
 #include "tool_case.hpp"
 
@@ -50,7 +50,7 @@ struct Globus {
     fs::create_directory_symlink(home / "here", home / "collection" / "seen");
     stand_in = std::make_unique<test::Daemon>(
         std::vector<std::string>{"python3",
-                                 SABATH_SOURCE_DIR "/tests/support/globus_stand_in.py",
+                                 SABATH_SOURCE_DIR "/tests/support/servers/globus_stand_in.py",
                                  std::to_string(port),
                                  (home / "there").string(),
                                  (home / "collection").string(),

@@ -1,8 +1,8 @@
 // Servers that want to hold a client, to fill its memory, or to be taken for something else.
 #include "conformance/fetcher_conformance.hpp"
-#include "support/fault_server.hpp"
-#include "support/loopback.hpp"
-#include "support/without_proxies.hpp"
+#include "support/servers/fault_server.hpp"
+#include "support/servers/loopback.hpp"
+#include "support/servers/without_proxies.hpp"
 
 #include <sabath/base/clock.hpp>
 

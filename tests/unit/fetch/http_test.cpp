@@ -1,7 +1,7 @@
 #include "conformance/fetcher_conformance.hpp"
-#include "support/fault_server.hpp"
+#include "support/servers/fault_server.hpp"
+#include "support/servers/without_proxies.hpp"
 #include "support/temp_home.hpp"
-#include "support/without_proxies.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/file.hpp>

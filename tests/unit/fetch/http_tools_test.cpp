@@ -2,8 +2,8 @@
 
 #include "conformance/tool_conformance.hpp"
 #include "support/errors.hpp"
-#include "support/fault_server.hpp"
-#include "support/https_server.hpp"
+#include "support/servers/fault_server.hpp"
+#include "support/servers/https_server.hpp"
 #include "support/temp_home.hpp"
 #include "support/variables.hpp"
 #include "tool_case.hpp"

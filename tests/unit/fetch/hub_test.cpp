@@ -1,9 +1,9 @@
 // What a hub answers that it should not.
 #include "support/errors.hpp"
-#include "support/fault_server.hpp"
 #include "support/memory_staged_file.hpp"
 #include "support/recording_observer.hpp"
-#include "support/without_proxies.hpp"
+#include "support/servers/fault_server.hpp"
+#include "support/servers/without_proxies.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/fetch/resolvers.hpp>

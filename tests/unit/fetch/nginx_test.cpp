@@ -1,9 +1,9 @@
 // The built-in engine against the real nginx.
 
-#include "support/nginx.hpp"
+#include "support/servers/nginx.hpp"
 
 #include "conformance/fetcher_conformance.hpp"
-#include "support/without_proxies.hpp"
+#include "support/servers/without_proxies.hpp"
 
 #include <sabath/base/clock.hpp>
 

@@ -3,8 +3,8 @@
 #include "conformance/tool_conformance.hpp"
 #include "support/daemon.hpp"
 #include "support/errors.hpp"
-#include "support/files_of_urls.hpp"
-#include "support/loopback.hpp"
+#include "support/servers/files_of_urls.hpp"
+#include "support/servers/loopback.hpp"
 #include "tool_case.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // The real aws-cli against moto's S3 server.
 
 #include "conformance/tool_conformance.hpp"
-#include "support/s3_server.hpp"
+#include "support/servers/s3_server.hpp"
 #include "tool_case.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "support/two_servers.hpp"
+#include "support/servers/two_servers.hpp"
 
 #include <catch2/catch.hpp>
 

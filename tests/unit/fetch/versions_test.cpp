@@ -1,5 +1,5 @@
 // Which bytes may stand together in one file, and mirrors that have something else, or nothing.
-#include "support/two_servers.hpp"
+#include "support/servers/two_servers.hpp"
 
 #include <catch2/catch.hpp>
 

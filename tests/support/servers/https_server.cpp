@@ -1,6 +1,6 @@
-#include "support/https_server.hpp"
+#include "support/servers/https_server.hpp"
 
-#include "support/certificate.hpp"
+#include "support/servers/certificate.hpp"
 
 #include <sabath/base/digest.hpp>
 

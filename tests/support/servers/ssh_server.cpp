@@ -1,6 +1,6 @@
-#include "support/ssh_server.hpp"
+#include "support/servers/ssh_server.hpp"
 
-#include "support/loopback.hpp"
+#include "support/servers/loopback.hpp"
 
 #include <fmt/format.h>
 #include <pwd.h>

@@ -1,6 +1,6 @@
-#include "support/containers.hpp"
+#include "support/packages/containers.hpp"
 
-#include "support/loopback.hpp"
+#include "support/servers/loopback.hpp"
 
 #include <sabath/base/file.hpp>
 
@@ -82,7 +82,7 @@ base::ProcessResult Containers::run(const std::vector<std::string>& argv) const 
 std::string Containers::image(const std::string& name, const std::vector<std::string>& more) {
   const fs::path layout = folder_ / ("layout-" + std::to_string(images_++));
   std::vector<std::string> make{
-      "python3", SABATH_SOURCE_DIR "/tests/support/make_image.py", layout.string()};
+      "python3", SABATH_SOURCE_DIR "/tests/support/packages/make_image.py", layout.string()};
   make.insert(make.end(), more.begin(), more.end());
   const std::string reference = "127.0.0.1:" + std::to_string(port_) + "/" + name;
   for (const auto& argv : {make,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "support/loopback.hpp"
+#include "support/servers/loopback.hpp"
 
 #include <cstddef>
 #include <map>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "support/daemon.hpp"
-#include "support/loopback.hpp"
-#include "support/python_tools.hpp"
+#include "support/packages/python_tools.hpp"
+#include "support/servers/loopback.hpp"
 #include "support/temp_home.hpp"
 #include "support/variables.hpp"
 

@@ -1,4 +1,4 @@
-#include "support/python_tools.hpp"
+#include "support/packages/python_tools.hpp"
 
 #include <sabath/base/process/process.hpp>
 
@@ -9,7 +9,7 @@ namespace sabath::test {
 
 std::filesystem::path python_tools() {
   base::Command command;
-  command.argv = {SABATH_SOURCE_DIR "/tests/support/python_tools.sh", SABATH_PYTHON_TOOLS};
+  command.argv = {SABATH_SOURCE_DIR "/tests/support/packages/python_tools.sh", SABATH_PYTHON_TOOLS};
   const auto result = base::SystemProcessRunner().run(command);
   if (!result.ok()) throw std::runtime_error("python_tools.sh: " + result.errors);
   return result.output.substr(0, result.output.find('\n'));

@@ -1,7 +1,7 @@
-#include "support/nginx.hpp"
+#include "support/servers/nginx.hpp"
 
-#include "support/certificate.hpp"
-#include "support/loopback.hpp"
+#include "support/servers/certificate.hpp"
+#include "support/servers/loopback.hpp"
 
 #include <fmt/format.h>
 

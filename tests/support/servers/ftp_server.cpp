@@ -1,4 +1,4 @@
-#include "support/ftp_server.hpp"
+#include "support/servers/ftp_server.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "support/fault_server.hpp"
+#include "support/servers/fault_server.hpp"
 
 #include <sabath/base/digest.hpp>
 

@@ -1,4 +1,4 @@
-#include "support/certificate.hpp"
+#include "support/servers/certificate.hpp"
 
 #include <openssl/ec.h>
 #include <openssl/evp.h>

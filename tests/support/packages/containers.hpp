@@ -21,7 +21,7 @@ class Containers {
   Containers(const Containers&) = delete;
   Containers& operator=(const Containers&) = delete;
 
-  /// Puts an image (tests/support/make_image.py) into the registry; returns its reference.
+  /// Puts an image (tests/support/packages/make_image.py) into the registry; returns its reference.
   std::string image(const std::string& name, const std::vector<std::string>& more = {});
   /// Ends the registry: from now on there is no network.
   void close_registry() { registry_.reset(); }

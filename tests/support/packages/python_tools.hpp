@@ -5,8 +5,9 @@
 
 namespace sabath::test {
 
-/// The folder with the pinned `aws`, `moto_server` and `globus` (tests/support/python_tools.sh),
-/// made at the first call. Throws std::runtime_error with what pip said when that fails.
+/// The folder with the pinned `aws`, `moto_server` and `globus`
+/// (tests/support/packages/python_tools.sh), made at the first call. Throws std::runtime_error with
+/// what pip said when that fails.
 std::filesystem::path python_tools();
 
 /// PATH with that folder first, for as long as it lives.

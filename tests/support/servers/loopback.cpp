@@ -1,4 +1,4 @@
-#include "support/loopback.hpp"
+#include "support/servers/loopback.hpp"
 
 #include <netinet/in.h>
 
