@@ -2,8 +2,8 @@
 
 #include "failure.hpp"
 #include "http/answer.hpp"
-#include "http/intake.hpp"
 #include "source_url.hpp"
+#include "transfer/intake.hpp"
 
 #include <sabath/base/observer.hpp>
 #include <sabath/base/staged_file.hpp>

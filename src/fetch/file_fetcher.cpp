@@ -2,9 +2,9 @@
 
 #include "attempt.hpp"
 #include "http/answer.hpp"
-#include "http/intake.hpp"
 #include "progress_meter.hpp"
 #include "source_url.hpp"
+#include "transfer/intake.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/unique_fd.hpp>

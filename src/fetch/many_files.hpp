@@ -1,8 +1,8 @@
 #pragma once
 
 #include "http/exchange.hpp"
-#include "http/file_transfer.hpp"
-#include "http/intake.hpp"
+#include "transfer/file_transfer.hpp"
+#include "transfer/intake.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "failure.hpp"
-#include "http/climb.hpp"
 #include "http/validators.hpp"
 #include "source_url.hpp"
+#include "transfer/climb.hpp"
 
 #include <sabath/base/clock.hpp>
 

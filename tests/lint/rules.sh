@@ -33,11 +33,11 @@ by_path=(
   src/cache/objects/memo.cpp src/cache/gc/stale_places.cpp src/env/store/memo_json.cpp src/cache/objects/placement.cpp src/cache/layout.cpp
   # The attempt of a build. LayerBuilder refuses, before it begins, a place that others can write to. A group that the
   # configuration trusts may execute there anyway. The work of an errand is there, too, or else in the user's state.
-  src/env/layers/build_steps.cpp src/env/store/check_record_json.cpp src/env/layers/cmake_build.cpp src/env/tools/conda_engine.cpp
+  src/env/source/build_steps.cpp src/env/store/check_record_json.cpp src/env/source/cmake_build.cpp src/env/tools/conda_engine.cpp
   src/env/tools/conda_install.cpp src/env/layers/conda_layer.cpp src/env/tools/container_engine.cpp
-  src/env/layers/container_layer.cpp src/env/layers/fetched_source.cpp src/env/tools/git.cpp src/env/tools/git_tree.cpp src/env/images/image_layout.cpp
+  src/env/layers/container_layer.cpp src/env/source/fetched_source.cpp src/env/tools/git.cpp src/env/tools/git_tree.cpp src/env/images/image_layout.cpp
   src/env/images/image_registry.cpp src/env/layers/package_check.cpp src/env/layers/package_install.cpp src/env/tools/pip.cpp src/env/layers/pip_layer.cpp
-  src/env/layers/source_layer.cpp src/env/layers/source_tree.cpp
+  src/env/source/source_layer.cpp src/env/source/source_tree.cpp
   src/env/store/environment_image.cpp  # beside a prefix that was found trusted, or in an own folder (0700) of a sticky one
 )
 mapfile -t beneath < <(find src/cache src/env -name '*.cpp' | sort | grep -vxFf <(printf '%s\n' "${by_path[@]}"))

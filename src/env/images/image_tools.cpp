@@ -1,6 +1,6 @@
 #include "images/image_tools.hpp"
 
-#include "layers/build_steps.hpp"
+#include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

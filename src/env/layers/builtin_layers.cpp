@@ -3,7 +3,7 @@
 #include "layers/host_layer.hpp"
 #include "layers/modules_layer.hpp"
 #include "layers/pip_layer.hpp"
-#include "layers/source_layer.hpp"
+#include "source/source_layer.hpp"
 #include "store/memo.hpp"
 
 namespace sabath::env {

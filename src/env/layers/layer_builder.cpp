@@ -1,7 +1,7 @@
 #include "layers/layer_builder.hpp"
 
-#include "layers/build_steps.hpp"
 #include "layers/layer_variables.hpp"
+#include "source/build_steps.hpp"
 #include "store/prefix.hpp"
 #include "store/prefix_checks.hpp"
 

@@ -1,7 +1,7 @@
 #include "layers/package_install.hpp"
 
 #include "layers/layer_variables.hpp"
-#include "layers/source_build.hpp"
+#include "source/source_build.hpp"
 #include "tools/pip.hpp"
 
 #include <sabath/base/error.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "layers/build_steps.hpp"
+#include "source/build_steps.hpp"
 #include "tools/python.hpp"
 
 #include <sabath/spec/package_lock.hpp>

@@ -1,7 +1,7 @@
 #include "tools/conda_engine.hpp"
 
-#include "layers/build_steps.hpp"
 #include "layers/layer_variables.hpp"
+#include "source/build_steps.hpp"
 #include "tools/conda_json.hpp"
 #include "tools/pip_settings.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "layers/build_steps.hpp"
+#include "source/build_steps.hpp"
 #include "tools/conda_engine.hpp"
 
 #include <sabath/spec/environment_spec.hpp>

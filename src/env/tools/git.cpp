@@ -1,7 +1,7 @@
 #include "tools/git.hpp"
 
-#include "layers/build_steps.hpp"
 #include "layers/layer_variables.hpp"
+#include "source/build_steps.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,6 +1,6 @@
 #include "tools/module_session.hpp"
 
-#include "layers/build_steps.hpp"
+#include "source/build_steps.hpp"
 #include "tools/shell_answer.hpp"
 
 #include <sabath/base/error.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "http/transfer_loop.hpp"
+#include "transfer/transfer_loop.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/fetch/fetcher.hpp>

@@ -1,8 +1,8 @@
 #include "http/http_fetcher.hpp"
 
 #include "http/api_request.hpp"
-#include "http/file_transfer.hpp"
 #include "many_files.hpp"
+#include "transfer/file_transfer.hpp"
 
 #include <cstdlib>
 

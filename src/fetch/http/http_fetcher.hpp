@@ -1,7 +1,7 @@
 #pragma once
 
-#include "http/transfer_loop.hpp"
 #include "reachability.hpp"
+#include "transfer/transfer_loop.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/fetch/fetcher.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "documents/enum_text.hpp"
-#include "documents/parameter_json.hpp"
+#include "recipes/parameter_json.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>

@@ -1,8 +1,8 @@
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
 #include "documents/enum_text.hpp"
-#include "documents/resources_json.hpp"
 #include "placeholder.hpp"
+#include "recipes/resources_json.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "documents/fields_json.hpp"
-#include "documents/resources_json.hpp"
+#include "recipes/resources_json.hpp"
 
 #include <sabath/spec/batch.hpp>
 #include <sabath/spec/site.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "documents/parameter_json.hpp"
+#include "recipes/parameter_json.hpp"
 
 #include <sabath/spec/recipe.hpp>
 

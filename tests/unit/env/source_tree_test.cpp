@@ -1,4 +1,4 @@
-#include "env/layers/source_tree.hpp"
+#include "env/source/source_tree.hpp"
 
 #include "env_workshop.hpp"
 #include "support/fake_clock.hpp"

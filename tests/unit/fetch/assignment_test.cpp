@@ -1,4 +1,4 @@
-#include "fetch/http/assignment.hpp"
+#include "fetch/transfer/assignment.hpp"
 
 #include <catch2/catch.hpp>
 

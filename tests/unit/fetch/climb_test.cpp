@@ -1,4 +1,4 @@
-#include "fetch/http/climb.hpp"
+#include "fetch/transfer/climb.hpp"
 
 #include <catch2/catch.hpp>
 

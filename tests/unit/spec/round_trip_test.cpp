@@ -1,6 +1,6 @@
 #include "random_fields.hpp"
-#include "spec/documents/run_record_json.hpp"
 #include "spec/documents/site_json.hpp"
+#include "spec/records/run_record_json.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
 #include <sabath/spec/batch.hpp>

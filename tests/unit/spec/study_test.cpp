@@ -1,5 +1,5 @@
 #include "random_fields.hpp"
-#include "spec/documents/study_json.hpp"
+#include "spec/recipes/study_json.hpp"
 #include "support/errors.hpp"
 
 #include <sabath/base/error.hpp>

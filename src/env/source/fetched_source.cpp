@@ -1,0 +1,215 @@
+#include "source/fetched_source.hpp"
+
+#include "layers/layer_variables.hpp"
+#include "layers/locked_layer.hpp"
+#include "tools/git_tree.hpp"
+
+#include <sabath/base/archive/archive.hpp>
+#include <sabath/base/error.hpp>
+#include <sabath/base/file.hpp>
+#include <sabath/base/text/text_table.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace sabath::env {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+/// In which all packages of a lock stand that are the same for every machine.
+constexpr const char* any_platform = "any";
+/// 1980-01-01, as SOURCE_DATE_EPOCH of builds.
+constexpr std::time_t source_time = 315532800;
+
+constexpr std::array<std::string_view, 10> endings{
+    ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".tzst", ".tar", ".zip"};
+
+/// "zlib-1.3.tar.gz" of a URL: it names a file and goes into the lock.
+std::string file_of(const std::string& url) {
+  std::string path = url.substr(0, url.find_first_of("?#"));
+  std::string name = path.substr(path.rfind('/') + 1);
+  std::replace_if(
+      name.begin(),
+      name.end(),
+      [](char c) {
+        return std::string_view("._+-").find(c) == std::string_view::npos &&
+               !std::isalnum(static_cast<unsigned char>(c));
+      },
+      '_');
+  const bool is_known = std::any_of(
+      endings.begin(), endings.end(), [&](std::string_view end) { return name.ends_with(end); });
+  const auto first = name.find_first_not_of("._+-");
+  name = first == std::string::npos ? "source" : name.substr(first);
+  return is_known ? name : name + ".tar";
+}
+
+spec::LockedPackage package_of(const LayerContext& context) {
+  spec::LockedPackage package;
+  package.name = spec::normal_package_name(context.spec.name);
+  package.requested = true;
+  return package;
+}
+
+PinnedFile pinned(const spec::LockedPackage& package) {
+  PinnedFile file{package.file, package.digest, package.name, {}};
+  if (package.version.empty()) {
+    file.urls = {package.url.value_or("")};
+  } else {
+    file.what += " " + package.version.substr(0, 12);
+  }
+  return file;
+}
+
+void set_times(const fs::path& folder) {
+  const std::array<timespec, 2> times{timespec{source_time, 0}, timespec{source_time, 0}};
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (::utimensat(AT_FDCWD, entry.path().c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0) {
+      base::throw_errno(entry.path().string(), "cannot set the time", errno);
+    }
+  }
+}
+
+/// The only thing in a folder, if it is a folder.
+std::optional<fs::path> only_folder(const fs::path& folder) {
+  std::optional<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (found || entry.is_symlink() || !entry.is_directory()) return std::nullopt;
+    found = entry.path();
+  }
+  return found;
+}
+
+}  // namespace
+
+base::Digest source_request(const spec::CodeOrigin& origin) {
+  return base::sha256_of("sabath-source/1\ngit " + origin.git + "\nref " + origin.ref +
+                         "\narchive " + origin.archive + "\n");
+}
+
+FetchedSource::FetchedSource(base::ProcessRunner& processes, const base::Environment& user)
+    : processes_(processes), user_(user) {}
+
+spec::LockedPackage FetchedSource::locked(const LayerContext& context) {
+  if (context.spec.origin.digest) {
+    spec::LockedPackage package = package_of(context);
+    package.file = file_of(context.spec.origin.archive);
+    package.digest = *context.spec.origin.digest;
+    package.url = context.spec.origin.archive;
+    return package;
+  }
+  const auto lock = read_locked_layer(context, source_request(context.spec.origin));
+  const auto& packages = packages_for(context, lock, any_platform).packages;
+  if (packages.size() == 1) return packages.front();
+  throw Error(ErrorKind::environment,
+              place_of(context.spec.name) + ": the lock has " + std::to_string(packages.size()) +
+                  " sources for it",
+              "'sabath env lock RECIPE' writes it anew");
+}
+
+spec::PackageLayerLock FetchedSource::lock(const LayerErrand& errand) {
+  const spec::CodeOrigin& origin = errand.context.spec.origin;
+  spec::PlatformPackages packages;
+  packages.platform = any_platform;
+  packages.resolver = "sabath";
+  spec::LockedPackage package = package_of(errand.context);
+  if (origin.git.empty()) {
+    lock_archive(errand, package);
+  } else {
+    packages.resolver = lock_commit(errand, package);
+  }
+  packages.packages = {std::move(package)};
+  return {spec::LayerKind::source,
+          errand.context.spec.name,
+          source_request(origin),
+          {std::move(packages)}};
+}
+
+std::string FetchedSource::lock_commit(const LayerErrand& errand, spec::LockedPackage& package) {
+  const spec::CodeOrigin& origin = errand.context.spec.origin;
+  const std::string place = place_of(errand.context.spec.name);
+  Git git(errand, processes_, user_);
+  errand.observer.note(place + ": asking " + origin.git);
+  package.url = origin.git;
+  package.version = git.resolve(origin.git, origin.ref);
+  package.file = package.name + "-" + package.version.substr(0, 12) + ".tar";
+  errand.observer.note(place + ": fetching " + package.version);
+  const fs::path file = errand.work / package.file;
+  write_git_tree(git, origin.git, package.version, file);
+  package.digest = base::digest_file(file);
+  return git.version();
+}
+
+void FetchedSource::lock_archive(const LayerErrand& errand, spec::LockedPackage& package) {
+  const std::string& url = errand.context.spec.origin.archive;
+  package.url = url;
+  package.file = file_of(url);
+  if (!errand.bring) {
+    throw Error(ErrorKind::environment,
+                place_of(errand.context.spec.name) + ": " + url + " cannot be fetched here",
+                "give its \"digest\" in the recipe");
+  }
+  const Download nothing;
+  const auto files = errand.bring(
+      {{package.file, {}, package.file, {url}}}, nothing, errand.observer, errand.stop);
+  package.digest = base::digest_file(files.front());
+}
+
+fs::path FetchedSource::download(const LayerErrand& errand,
+                                 const spec::LockedPackage& package,
+                                 const fs::path& folder) {
+  errand.observer.note(place_of(errand.context.spec.name) + ": fetching " + package.version +
+                       " of " + package.url.value_or(""));
+  Git git(errand, processes_, user_);
+  const fs::path file = folder / package.file;
+  write_git_tree(git, package.url.value_or(""), package.version, file);
+  return file;
+}
+
+std::pair<PinnedFile, fs::path> FetchedSource::bring(const LayerErrand& errand,
+                                                     const BringFiles& bring) {
+  const spec::LockedPackage package = locked(errand.context);
+  const PinnedFile file = pinned(package);
+  const Download download = [&](const std::vector<PinnedFile>&, const fs::path& folder) {
+    return std::vector{this->download(errand, package, folder)};
+  };
+  if (bring) return {file, bring({file}, download, errand.observer, errand.stop).front()};
+  if (!file.urls.empty()) {
+    throw Error(ErrorKind::environment,
+                place_of(errand.context.spec.name) + ": " + file.name + " cannot be fetched here");
+  }
+  const fs::path folder = errand.work / "download";
+  base::make_directories(folder);
+  fs::path path = this->download(errand, package, folder);
+  if (base::digest_file(path) == file.digest) return {file, std::move(path)};
+  throw Error(ErrorKind::integrity,
+              file.name + ": is not what was locked as " + file.digest.text());
+}
+
+fs::path unpack_source(const LayerErrand& errand, const fs::path& file, const fs::path& folder) {
+  const std::string place = place_of(errand.context.spec.name);
+  base::make_directories(folder);
+  try {
+    base::extract_archive(file, folder, {}, errand.observer, errand.stop);
+    fs::path source = folder;
+    if (errand.context.spec.origin.git.empty()) source = only_folder(folder).value_or(folder);
+    // Whose settings would count for what runs there.
+    base::remove_tree(source / ".git");
+    set_times(folder);
+    return source;
+  } catch (const fs::filesystem_error& error) {
+    base::throw_errno(error.path1().string(), "cannot read", error.code().value());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::integrity) throw;
+    throw Error(ErrorKind::environment,
+                place + ": its source cannot be unpacked: " + error.what(),
+                "only what stays in its own folder is unpacked");
+  }
+}
+
+}  // namespace sabath::env

@@ -1,0 +1,177 @@
+#include "recipes/parameter_json.hpp"
+
+#include "documents/checked_read.hpp"
+#include "parameter_rule.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace sabath::spec {
+namespace {
+
+struct TypeWord {
+  const char* word;
+  ParameterType type;
+};
+
+constexpr std::array type_words{TypeWord{"int", ParameterType::integer},
+                                TypeWord{"float", ParameterType::real},
+                                TypeWord{"bool", ParameterType::boolean},
+                                TypeWord{"string", ParameterType::text},
+                                TypeWord{"enum", ParameterType::enumeration}};
+
+std::optional<ParameterType> read_type(base::JsonReader reader) {
+  std::vector<std::string> words;
+  for (const TypeWord& row : type_words)
+    words.emplace_back(row.word);
+  reader.one_of(words);
+  if (!reader.is_string()) return std::nullopt;
+  for (const TypeWord& row : type_words) {
+    if (reader.string() == row.word) return row.type;
+  }
+  return std::nullopt;
+}
+
+bool is_numeric(ParameterType type) {
+  return type == ParameterType::integer || type == ParameterType::real;
+}
+
+std::optional<double> read_bound(const Parameter& parameter, base::JsonReader reader) {
+  if (!reader.exists()) return std::nullopt;
+  if (!is_numeric(parameter.type)) {
+    reader.problem("only parameters of type int or float have a range");
+    return std::nullopt;
+  }
+  const double bound = reader.number();
+  if (!std::isfinite(bound)) reader.problem("must be a finite number");
+  return bound;
+}
+
+void read_range(Parameter& parameter, base::JsonReader& reader) {
+  base::JsonReader min = reader.optional("min");
+  parameter.min = read_bound(parameter, min);
+  parameter.max = read_bound(parameter, reader.optional("max"));
+  if (parameter.min && parameter.max && *parameter.min > *parameter.max) {
+    min.problem("the minimum is above the maximum");
+  }
+}
+
+void read_values(Parameter& parameter, base::JsonReader& reader) {
+  if (parameter.type != ParameterType::enumeration) {
+    const base::JsonReader values = reader.optional("values");
+    if (values.exists()) values.problem("only parameters of type enum have values");
+    return;
+  }
+  base::JsonReader values = reader.required("values");
+  parameter.values = read_distinct(values);
+  if (values.is_array() && parameter.values.empty()) values.problem("must not be empty");
+}
+
+bool has_type(ParameterType type, const base::JsonReader& reader) {
+  switch (type) {
+    case ParameterType::integer:
+      return reader.is_integer();
+    case ParameterType::real:
+      return reader.is_number();
+    case ParameterType::boolean:
+      return reader.is_boolean();
+    case ParameterType::text:
+    case ParameterType::enumeration:
+      return reader.is_string();
+  }
+  return false;
+}
+
+ParameterValue read_typed(ParameterType type, base::JsonReader& reader) {
+  switch (type) {
+    case ParameterType::integer:
+      return reader.integer();
+    case ParameterType::real:
+      return reader.number();
+    case ParameterType::boolean:
+      return reader.boolean();
+    case ParameterType::text:
+    case ParameterType::enumeration:
+      return reader.string();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(ParameterType type) {
+  for (const TypeWord& row : type_words) {
+    if (row.type == type) return row.word;
+  }
+  return "";
+}
+
+nlohmann::json to_json(const ParameterValue& value) {
+  struct Json {
+    nlohmann::json operator()(bool flag) const { return flag; }
+    nlohmann::json operator()(std::int64_t number) const { return number; }
+    nlohmann::json operator()(double number) const { return base::json_number(number); }
+    nlohmann::json operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Json{}, value);
+}
+
+ParameterValue read_parameter_value(base::JsonReader reader) {
+  if (reader.is_boolean()) return reader.boolean();
+  if (reader.is_integer()) return reader.integer();
+  if (reader.is_number()) return reader.number();
+  if (reader.exists() && !reader.is_string()) {
+    reader.problem("must be a string, a number, true or false");
+    return {};
+  }
+  return reader.string();
+}
+
+ParameterValue read_value_of(const Parameter& parameter, base::JsonReader reader) {
+  if (!reader.exists()) return {};
+  if (!has_type(parameter.type, reader)) {
+    reader.problem(base::canonical_json(reader.json()) + " is not " + allowed_values(parameter));
+    return {};
+  }
+  ParameterValue value = read_typed(parameter.type, reader);
+  if (const auto problem = why_not_allowed(parameter, value)) {
+    reader.problem(*problem, "allowed: " + allowed_values(parameter));
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) check_argument(*text, reader);
+  return value;
+}
+
+Parameter read_parameter(const std::string& name, base::JsonReader reader) {
+  Parameter parameter;
+  parameter.name = name;
+  check_name(name, reader);
+  const auto type = read_type(reader.required("type"));
+  if (!type) return parameter;  // what its other keys mean depends on it
+  parameter.type = *type;
+  read_range(parameter, reader);
+  read_values(parameter, reader);
+  parameter.default_value = read_value_of(parameter, reader.required("default"));
+  parameter.affects_result =
+      read_word(reader.optional("affects"), {"result", "execution"}) == "result";
+  parameter.unit = reader.optional("unit").string();
+  parameter.description = reader.optional("description").string();
+  reader.finish();
+  return parameter;
+}
+
+nlohmann::ordered_json to_json(const Parameter& parameter) {
+  nlohmann::ordered_json json = {{"type", to_string(parameter.type)},
+                                 {"default", to_json(parameter.default_value)}};
+  if (parameter.min) json["min"] = base::json_number(*parameter.min);
+  if (parameter.max) json["max"] = base::json_number(*parameter.max);
+  if (!parameter.values.empty()) json["values"] = parameter.values;
+  if (!parameter.affects_result) json["affects"] = "execution";
+  if (!parameter.unit.empty()) json["unit"] = parameter.unit;
+  if (!parameter.description.empty()) json["description"] = parameter.description;
+  return json;
+}
+
+}  // namespace sabath::spec

@@ -1,0 +1,211 @@
+#include "documents/checked_read.hpp"
+#include "documents/document_json.hpp"
+#include "recipes/metric_json.hpp"
+#include "recipes/parameter_json.hpp"
+#include "recipes/stage_json.hpp"
+#include "recipes/study_json.hpp"
+
+#include <sabath/base/text/text_table.hpp>
+#include <sabath/spec/recipe.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sabath::spec {
+namespace {
+
+using base::JsonReader;
+
+/// The keys of the object `key` of the document in the order in which they stand there, which
+/// nlohmann::json does not keep.
+std::vector<std::string> document_order(const nlohmann::ordered_json& document, const char* key) {
+  std::vector<std::string> names;
+  const auto object = document.find(key);
+  if (object == document.end() || !object->is_object()) return names;
+  for (const auto& [name, value] : object->items())
+    names.push_back(name);
+  return names;
+}
+
+template <class T, class Read>
+std::vector<T> read_in_order(JsonReader reader, const std::vector<std::string>& order, Read read) {
+  std::vector<T> values;
+  auto members = reader.members();
+  for (const std::string& name : order) {
+    const auto member = std::find_if(
+        members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
+    if (member != members.end()) values.push_back(read(name, member->second));
+  }
+  return values;
+}
+
+/// Roles become SABATH_DATASET_<ROLE>: upper case, '-' to '_'.
+std::string dataset_variable(std::string role) {
+  std::transform(role.begin(), role.end(), role.begin(), [](char c) {
+    if (c == '-') return '_';
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return "SABATH_DATASET_" + role;
+}
+
+std::map<std::string, std::string> read_datasets(JsonReader reader) {
+  std::map<std::string, std::string> datasets;
+  std::set<std::string> variables;
+  for (auto& [role, asset] : reader.members()) {
+    check_name(role, asset);
+    datasets[role] = asset.name();
+    const std::string variable = dataset_variable(role);
+    if (!variables.insert(variable).second) {
+      asset.problem("another role gives the same variable " + variable);
+    }
+  }
+  return datasets;
+}
+
+std::vector<std::string> read_seed(JsonReader reader) {
+  if (!reader.exists()) return {};
+  JsonReader environment = reader.required("environment");
+  std::vector<std::string> variables = read_distinct(environment);
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    check_variable_name(variables[i], environment.items()[i]);
+  reader.finish();
+  return variables;
+}
+
+void check_fixed(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> parts{"model", "datasets", "environment", "stages"};
+  for (const Parameter& parameter : recipe.parameters)
+    parts.push_back(parameter.name);
+  for (std::size_t i = 0; i < recipe.fixed.size(); ++i) {
+    const std::string& part = recipe.fixed[i];
+    if (std::find(parts.begin(), parts.end(), part) != parts.end()) continue;
+    const std::string guess = base::nearest(part, parts);
+    reader.items()[i].problem(
+        "'" + part + "' is neither a parameter nor one of model, datasets, environment, stages",
+        guess.empty() ? "" : "did you mean '" + guess + "'?");
+  }
+}
+
+RawLayout read_raw_layout(JsonReader& reader) {
+  RawLayout layout;
+  JsonReader type = reader.required("type");
+  const auto named = base::parse_array_type(type.string());
+  if (named && base::size_of(*named) > 0) {
+    layout.type = *named;
+  } else if (type.is_string()) {
+    type.problem("'" + type.string() + "' is no type of numbers", "such as 'float32' or 'int16'");
+  }
+  JsonReader order = reader.optional("byte_order");
+  layout.big_endian = order.exists() && order.one_of({"little", "big"}) == "big";
+  JsonReader shape = reader.optional("shape");
+  if (shape.exists()) {
+    for (JsonReader& extent : shape.items())
+      layout.shape.push_back(extent.unsigned_integer());
+  }
+  return layout;
+}
+
+std::map<std::string, Prediction> read_predictions(JsonReader reader) {
+  std::map<std::string, Prediction> predictions;
+  if (!reader.exists()) return predictions;
+  for (auto& [path, kind] : reader.members()) {
+    const bool is_argmax = kind.one_of({"labels", "argmax"}) == "argmax";
+    predictions[path.starts_with('/') ? path.substr(1) : path] =
+        is_argmax ? Prediction::argmax : Prediction::labels;
+  }
+  return predictions;
+}
+
+OutputRule read_output_rule(JsonReader entry) {
+  OutputRule rule;
+  JsonReader as = entry.optional("as");
+  if (as.exists()) rule.as = as.one_of(OutputRule::formats());
+  if (rule.as == "raw") rule.raw = read_raw_layout(entry);
+  rule.tolerance = read_tolerance(entry.optional("tolerance"));
+  rule.predictions = read_predictions(entry.optional("predictions"));
+  if (rule.as == "bytes" && !rule.predictions.empty())
+    entry.problem("bytes have no arrays: 'predictions' wants another 'as'");
+  entry.finish();
+  return rule;
+}
+
+std::map<std::string, OutputRule> read_compare(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> outputs;
+  for (const Stage& stage : recipe.stages)
+    outputs.insert(outputs.end(), stage.outputs.begin(), stage.outputs.end());
+  std::map<std::string, OutputRule> rules;
+  for (auto& [output, entry] : reader.members()) {
+    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) {
+      const std::string guess = base::nearest(output, outputs);
+      entry.problem("no stage has an output '" + output + "'",
+                    guess.empty() ? "" : "did you mean '" + guess + "'?");
+    }
+    rules[output] = read_output_rule(entry);
+  }
+  return rules;
+}
+
+void read_stages(Recipe& recipe, JsonReader reader) {
+  for (const JsonReader& item : reader.items())
+    recipe.stages.push_back(read_stage(recipe, item));
+  if (reader.is_array() && recipe.stages.empty()) reader.problem("must not be empty");
+  check_stages(recipe, reader);
+}
+
+void check_metric_stages(const Recipe& recipe, JsonReader reader) {
+  std::vector<std::string> stages;
+  for (const Stage& stage : recipe.stages)
+    stages.push_back(stage.name);
+  for (auto& [name, entry] : reader.members()) {
+    JsonReader from = entry.optional("from");
+    if (!from.is_object()) continue;
+    JsonReader stage = from.optional("stage");
+    if (!stage.is_string() || recipe.stage(stage.string()) != nullptr) continue;
+    const std::string guess = base::nearest(stage.string(), stages);
+    stage.problem("no stage '" + stage.string() + "'",
+                  guess.empty() ? "" : "did you mean '" + guess + "'?");
+  }
+}
+
+/// Parts that others refer to are read before those.
+void read_body(Recipe& recipe, JsonReader& root) {
+  const auto ordered = nlohmann::ordered_json::parse(recipe.text);
+  recipe.name = root.required("name").name();
+  recipe.description = root.optional("description").string();
+  JsonReader model = root.optional("model");
+  if (model.exists()) recipe.model = model.name();
+  recipe.datasets = read_datasets(root.optional("datasets"));
+  JsonReader environment = root.optional("environment");
+  if (environment.exists()) recipe.environment = read_environment_spec(environment);
+  recipe.parameters = read_in_order<Parameter>(
+      root.optional("parameters"), document_order(ordered, "parameters"), read_parameter);
+  JsonReader fixed = root.optional("fixed");
+  recipe.fixed = read_distinct(fixed);
+  check_fixed(recipe, fixed);
+  recipe.seed_environment = read_seed(root.optional("seed"));
+  recipe.deterministic = root.optional("deterministic").boolean();
+  read_stages(recipe, root.required("stages"));
+  recipe.metrics = read_in_order<MetricSpec>(
+      root.optional("metrics"), document_order(ordered, "metrics"), read_metric);
+  check_metric_stages(recipe, root.optional("metrics"));
+  JsonReader require = root.optional("require");
+  if (require.exists()) recipe.require = parse_rung(require.one_of(enum_words<Rung>()));
+  recipe.compare = read_compare(recipe, root.optional("compare"));
+  recipe.studies = read_studies(recipe, root.optional("studies"));
+}
+
+}  // namespace
+
+Recipe parse_recipe(std::string_view text, const std::string& origin) {
+  base::JsonDocument document = open_document(text, origin);
+  JsonReader root = document.root();
+  root.required("schema");
+  Recipe recipe;
+  recipe.text = text;
+  read_body(recipe, root);
+  root.finish();
+  document.finish();
+  return recipe;
+}
+
+}  // namespace sabath::spec
