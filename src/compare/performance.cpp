@@ -5,7 +5,7 @@
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>
 #include <sabath/spec/derived_metric.hpp>
-#include <sabath/spec/node_noise.hpp>
+#include <sabath/spec/host_facts.hpp>
 
 #include <fmt/format.h>
 

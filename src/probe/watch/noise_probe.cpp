@@ -3,7 +3,7 @@
 
 #include <sabath/base/process/process_table.hpp>
 #include <sabath/base/text/text_table.hpp>
-#include <sabath/spec/node_noise.hpp>
+#include <sabath/spec/host_facts.hpp>
 
 #include <fmt/format.h>
 

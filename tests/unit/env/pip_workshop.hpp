@@ -37,7 +37,7 @@ struct PipWorkshop : EnvWorkshop {
 
   /// Of a script of the tests: the first line that it prints.
   std::string support(std::vector<std::string> words) {
-    words[0] = std::string(SABATH_SOURCE_DIR "/tests/support/") + words[0];
+    words[0] = std::string(SABATH_SOURCE_DIR "/tests/support/packages/") + words[0];
     words.insert(words.begin(), "python3");
     base::Command command;
     command.argv = std::move(words);
