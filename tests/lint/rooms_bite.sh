@@ -27,14 +27,14 @@ bites() {
 }
 for n in $(seq 41); do : >"$work/src/home/seeded_$n.cpp"; done
 bites "a folder of too many sources" "src/home: "
-yes '// line' | head -501 >"$work/src/home/seeded.cpp"
+printf '// line\n%.0s' $(seq 501) >"$work/src/home/seeded.cpp"
 bites "a long source" "src/home/seeded.cpp: 501 lines"
-for n in $(seq 25); do yes '// line' | head -499 >"$work/src/collect/seeded_$n.cpp"; done
+for n in $(seq 25); do printf '// line\n%.0s' $(seq 499) >"$work/src/collect/seeded_$n.cpp"; done
 bites "a large module" "module collect: "
-{ echo 'class Seeded {'; yes '  int x;' | head -300; echo '};'; } >"$work/src/home/seeded.hpp"
+{ echo 'class Seeded {'; printf '  int x;\n%.0s' $(seq 300); echo '};'; } >"$work/src/home/seeded.hpp"
 bites "a large class" "class home/Seeded: 302 lines"
-{ echo 'class Seeded {'; yes '  int x;' | head -200; echo '};'; } >"$work/src/home/seeded.hpp"
-{ echo 'void Seeded::work() {'; yes '  x();' | head -120; echo '}'; } >"$work/src/home/seeded.cpp"
+{ echo 'class Seeded {'; printf '  int x;\n%.0s' $(seq 200); echo '};'; } >"$work/src/home/seeded.hpp"
+{ echo 'void Seeded::work() {'; printf '  x();\n%.0s' $(seq 120); echo '}'; } >"$work/src/home/seeded.cpp"
 bites "a class with long members" "class home/Seeded: 324 lines"
 echo '#include "seeded_b.hpp"' >"$work/src/home/seeded_a.hpp"
 echo '#include "seeded_a.hpp"' >"$work/src/home/seeded_b.cpp"
