@@ -1,4 +1,4 @@
-#include "hdf5/h5_error.hpp"
+#include "h5_error.hpp"
 
 #include <string_view>
 

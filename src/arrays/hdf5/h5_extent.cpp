@@ -1,4 +1,4 @@
-#include "hdf5/h5_extent.hpp"
+#include "h5_extent.hpp"
 
 #include <string>
 #include <string_view>

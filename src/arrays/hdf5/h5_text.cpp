@@ -1,4 +1,4 @@
-#include "hdf5/h5_text.hpp"
+#include "h5_text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "hdf5/h5_type.hpp"
+#include "h5_type.hpp"
 
-#include "hdf5/h5_error.hpp"
+#include "h5_error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "hdf5/h5_unwritten.hpp"
+#include "h5_unwritten.hpp"
 
 #include <algorithm>
 #include <array>

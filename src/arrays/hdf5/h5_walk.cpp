@@ -1,7 +1,7 @@
-#include "hdf5/h5_walk.hpp"
+#include "h5_walk.hpp"
 
-#include "hdf5/h5_error.hpp"
-#include "hdf5/h5_type.hpp"
+#include "h5_error.hpp"
+#include "h5_type.hpp"
 #include "name_budget.hpp"
 
 #include <sabath/base/text/text_table.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hdf5/h5_id.hpp"
+#include "h5_id.hpp"
 
 #include <sabath/base/array_source.hpp>
 

@@ -1,11 +1,11 @@
 #include "file_bytes.hpp"
-#include "hdf5/h5_error.hpp"
-#include "hdf5/h5_extent.hpp"
-#include "hdf5/h5_text.hpp"
-#include "hdf5/h5_type.hpp"
-#include "hdf5/h5_unwritten.hpp"
-#include "hdf5/h5_walk.hpp"
-#include "hdf5/hdf5_source.hpp"
+#include "h5_error.hpp"
+#include "h5_extent.hpp"
+#include "h5_text.hpp"
+#include "h5_type.hpp"
+#include "h5_unwritten.hpp"
+#include "h5_walk.hpp"
+#include "hdf5_source.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>
 #include <sabath/base/digest.hpp>

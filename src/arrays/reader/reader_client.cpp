@@ -1,7 +1,7 @@
-#include "reader/reader_client.hpp"
+#include "reader_client.hpp"
 
 #include "file_bytes.hpp"
-#include "reader/reader_messages.hpp"
+#include "reader_messages.hpp"
 #include "small_arrays.hpp"
 
 #include <sabath/arrays/reader_process.hpp>

@@ -1,4 +1,4 @@
-#include "reader/reader_messages.hpp"
+#include "reader_messages.hpp"
 
 #include <sabath/base/error.hpp>
 

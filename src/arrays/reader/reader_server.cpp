@@ -1,6 +1,6 @@
 #include "hdf5/h5_error.hpp"
 #include "hdf5/hdf5_source.hpp"
-#include "reader/reader_messages.hpp"
+#include "reader_messages.hpp"
 #include "small_arrays.hpp"
 
 #include <sabath/arrays/hdf5_file.hpp>

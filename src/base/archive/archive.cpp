@@ -1,6 +1,6 @@
-#include "archive/archive_reader.hpp"
-#include "archive/extraction.hpp"
-#include "archive/packed_bytes.hpp"
+#include "archive_reader.hpp"
+#include "extraction.hpp"
+#include "packed_bytes.hpp"
 
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/archive/extract_into.hpp>

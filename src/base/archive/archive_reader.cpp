@@ -1,7 +1,7 @@
-#include "archive/archive_reader.hpp"
+#include "archive_reader.hpp"
 
-#include "archive/packed_bytes.hpp"
-#include "archive/zip_directory.hpp"
+#include "packed_bytes.hpp"
+#include "zip_directory.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

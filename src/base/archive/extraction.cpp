@@ -1,4 +1,4 @@
-#include "archive/extraction.hpp"
+#include "extraction.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "archive/archive_reader.hpp"
+#include "archive_reader.hpp"
 
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/base/directory.hpp>

@@ -1,4 +1,4 @@
-#include "archive/packed_bytes.hpp"
+#include "packed_bytes.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>

@@ -1,4 +1,4 @@
-#include "archive/zip_directory.hpp"
+#include "zip_directory.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>

@@ -1,4 +1,4 @@
-#include "archive/archive_reader.hpp"
+#include "archive_reader.hpp"
 
 #include <sabath/base/archive/zip_reader.hpp>
 

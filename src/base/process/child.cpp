@@ -1,6 +1,6 @@
-#include "process/child.hpp"
+#include "child.hpp"
 
-#include "process/launch_failure.hpp"
+#include "launch_failure.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

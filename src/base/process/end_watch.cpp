@@ -1,4 +1,4 @@
-#include "process/end_watch.hpp"
+#include "end_watch.hpp"
 
 #include <sabath/base/error.hpp>
 

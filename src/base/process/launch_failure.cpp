@@ -1,4 +1,4 @@
-#include "process/launch_failure.hpp"
+#include "launch_failure.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 

@@ -1,4 +1,4 @@
-#include "process/signal_handler.hpp"
+#include "signal_handler.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/passed_signals.hpp>

@@ -1,7 +1,7 @@
+#include "child.hpp"
 #include "output_stream.hpp"
-#include "process/child.hpp"
-#include "process/process_family.hpp"
-#include "process/supervision.hpp"
+#include "process_family.hpp"
+#include "supervision.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process/process.hpp>

@@ -1,4 +1,4 @@
-#include "process/process_family.hpp"
+#include "process_family.hpp"
 
 #include <sabath/base/error.hpp>
 

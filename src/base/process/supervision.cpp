@@ -1,6 +1,6 @@
-#include "process/supervision.hpp"
+#include "supervision.hpp"
 
-#include "process/end_watch.hpp"
+#include "end_watch.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "output_stream.hpp"
-#include "process/process_family.hpp"
+#include "process_family.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/process/process.hpp>

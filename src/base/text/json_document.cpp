@@ -1,4 +1,4 @@
-#include "text/json_state.hpp"
+#include "json_state.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,8 +1,8 @@
-#include "gc/garbage.hpp"
+#include "garbage.hpp"
 
-#include "gc/inventory.hpp"
-#include "gc/trash.hpp"
+#include "inventory.hpp"
 #include "records_json.hpp"
+#include "trash.hpp"
 #include "trees/listing.hpp"
 
 #include <sabath/base/error.hpp>

@@ -1,9 +1,9 @@
-#include "gc/inventory.hpp"
+#include "inventory.hpp"
 
 #include "cache_state.hpp"
-#include "gc/pins.hpp"
 #include "objects/file_status.hpp"
 #include "objects/shared_blocks.hpp"
+#include "pins.hpp"
 #include "records_json.hpp"
 #include "trees/listing.hpp"
 

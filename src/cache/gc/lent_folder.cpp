@@ -1,4 +1,4 @@
-#include "gc/lent_folder.hpp"
+#include "lent_folder.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "gc/pins.hpp"
+#include "pins.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
 

@@ -1,5 +1,5 @@
-#include "gc/garbage.hpp"
-#include "gc/inventory.hpp"
+#include "garbage.hpp"
+#include "inventory.hpp"
 #include "objects/file_status.hpp"
 #include "trees/listing.hpp"
 

@@ -1,4 +1,4 @@
-#include "gc/trash.hpp"
+#include "trash.hpp"
 
 #include "trees/listing.hpp"
 

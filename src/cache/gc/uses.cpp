@@ -1,4 +1,4 @@
-#include "gc/uses.hpp"
+#include "uses.hpp"
 
 #include "objects/file_status.hpp"
 #include "trees/listing.hpp"

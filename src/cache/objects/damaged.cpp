@@ -1,6 +1,6 @@
-#include "objects/damaged.hpp"
+#include "damaged.hpp"
 
-#include "objects/file_status.hpp"
+#include "file_status.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

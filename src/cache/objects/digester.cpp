@@ -1,4 +1,4 @@
-#include "objects/digester.hpp"
+#include "digester.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "objects/extents.hpp"
+#include "extents.hpp"
 
 #include <algorithm>
 #include <iterator>

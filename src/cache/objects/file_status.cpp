@@ -1,4 +1,4 @@
-#include "objects/file_status.hpp"
+#include "file_status.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/unique_fd.hpp>

@@ -1,6 +1,6 @@
-#include "objects/hash_files.hpp"
+#include "hash_files.hpp"
 
-#include "objects/file_status.hpp"
+#include "file_status.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/parallel.hpp>

@@ -2,8 +2,8 @@
 
 #include "gc/uses.hpp"
 #include "layout.hpp"
-#include "objects/memo.hpp"
-#include "objects/object_store.hpp"
+#include "memo.hpp"
+#include "object_store.hpp"
 #include "records.hpp"
 #include "trees/tree_store.hpp"
 

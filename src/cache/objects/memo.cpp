@@ -1,4 +1,4 @@
-#include "objects/memo.hpp"
+#include "memo.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

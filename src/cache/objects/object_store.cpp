@@ -1,6 +1,6 @@
-#include "objects/object_store.hpp"
+#include "object_store.hpp"
 
-#include "objects/damaged.hpp"
+#include "damaged.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "file_status.hpp"
 #include "gc/inspection.hpp"
 #include "gc/uses.hpp"
 #include "layout.hpp"
-#include "objects/file_status.hpp"
-#include "objects/memo.hpp"
+#include "memo.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/cache/cache.hpp>

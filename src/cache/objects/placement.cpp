@@ -1,4 +1,4 @@
-#include "objects/placement.hpp"
+#include "placement.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

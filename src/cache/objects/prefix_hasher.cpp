@@ -1,6 +1,6 @@
-#include "objects/prefix_hasher.hpp"
+#include "prefix_hasher.hpp"
 
-#include "objects/read_range.hpp"
+#include "read_range.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "objects/digester.hpp"
-#include "objects/write_blocks.hpp"
+#include "digester.hpp"
+#include "write_blocks.hpp"
 
 #include <condition_variable>
 #include <cstdint>

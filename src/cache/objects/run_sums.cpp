@@ -1,4 +1,4 @@
-#include "objects/run_sums.hpp"
+#include "run_sums.hpp"
 
 #include <algorithm>
 #include <iterator>

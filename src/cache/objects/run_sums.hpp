@@ -1,6 +1,6 @@
 #pragma once
 
-#include "objects/range_sum.hpp"
+#include "range_sum.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "objects/shared_blocks.hpp"
+#include "shared_blocks.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 

@@ -1,8 +1,8 @@
-#include "objects/small_file.hpp"
+#include "small_file.hpp"
 
+#include "digester.hpp"
 #include "gc/lent_folder.hpp"
-#include "objects/digester.hpp"
-#include "objects/read_range.hpp"
+#include "read_range.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

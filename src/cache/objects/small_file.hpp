@@ -1,7 +1,7 @@
 #pragma once
 
-#include "objects/digester.hpp"
-#include "objects/extents.hpp"
+#include "digester.hpp"
+#include "extents.hpp"
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>

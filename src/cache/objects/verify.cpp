@@ -1,4 +1,4 @@
-#include "objects/verify.hpp"
+#include "verify.hpp"
 
 #include "records_json.hpp"
 #include "trees/listing.hpp"

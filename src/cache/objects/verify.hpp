@@ -1,6 +1,6 @@
 #pragma once
 
-#include "objects/level.hpp"
+#include "level.hpp"
 
 #include <sabath/base/observer.hpp>
 

@@ -1,4 +1,4 @@
-#include "objects/write_blocks.hpp"
+#include "write_blocks.hpp"
 
 #include <algorithm>
 #include <cstring>

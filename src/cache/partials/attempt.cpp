@@ -1,6 +1,6 @@
-#include "partials/attempt.hpp"
+#include "attempt.hpp"
 
-#include "partials/claim.hpp"
+#include "claim.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "partials/claim.hpp"
+#include "claim.hpp"
 
 #include "objects/file_status.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "claim_record.hpp"
 #include "layout.hpp"
-#include "partials/claim_record.hpp"
 
 #include <chrono>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-#include "partials/claim_record.hpp"
+#include "claim_record.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_reader.hpp>

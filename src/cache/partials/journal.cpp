@@ -1,6 +1,6 @@
-#include "partials/journal.hpp"
+#include "journal.hpp"
 
-#include "partials/journal_fields.hpp"
+#include "journal_fields.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "partials/journal_check.hpp"
+#include "journal_check.hpp"
 
 #include "objects/read_range.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partials/journal.hpp"
+#include "journal.hpp"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "partials/journal_fields.hpp"
+#include "journal_fields.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

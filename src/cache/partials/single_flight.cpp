@@ -1,6 +1,6 @@
-#include "partials/single_flight.hpp"
+#include "single_flight.hpp"
 
-#include "partials/claim.hpp"
+#include "claim.hpp"
 
 #include <sabath/base/error.hpp>
 

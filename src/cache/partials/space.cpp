@@ -1,4 +1,4 @@
-#include "partials/space.hpp"
+#include "space.hpp"
 
 #include "objects/file_status.hpp"
 

@@ -1,11 +1,11 @@
-#include "partials/staged_object.hpp"
+#include "staged_object.hpp"
 
 #include "gc/lent_folder.hpp"
+#include "journal_check.hpp"
 #include "objects/file_status.hpp"
 #include "objects/placement.hpp"
 #include "objects/read_range.hpp"
-#include "partials/journal_check.hpp"
-#include "partials/space.hpp"
+#include "space.hpp"
 #include "trees/staged_tree.hpp"
 
 #include <sabath/base/error.hpp>

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "attempt.hpp"
+#include "journal.hpp"
 #include "objects/extents.hpp"
 #include "objects/file_status.hpp"
 #include "objects/prefix_hasher.hpp"
 #include "objects/run_sums.hpp"
 #include "objects/write_blocks.hpp"
-#include "partials/attempt.hpp"
-#include "partials/journal.hpp"
 
 #include <sabath/base/unique_fd.hpp>
 #include <sabath/cache/cache.hpp>

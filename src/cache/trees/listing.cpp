@@ -1,4 +1,4 @@
-#include "trees/listing.hpp"
+#include "listing.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,10 +1,10 @@
-#include "trees/staged_tree.hpp"
+#include "staged_tree.hpp"
 
 #include "gc/lent_folder.hpp"
 #include "objects/file_status.hpp"
 #include "objects/hash_files.hpp"
-#include "trees/tree_files.hpp"
-#include "trees/tree_store.hpp"
+#include "tree_files.hpp"
+#include "tree_store.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -3,8 +3,8 @@
 #include "layout.hpp"
 #include "objects/small_file.hpp"
 #include "partials/attempt.hpp"
-#include "trees/tree_journal.hpp"
-#include "trees/tree_writer.hpp"
+#include "tree_journal.hpp"
+#include "tree_writer.hpp"
 
 #include <sabath/base/archive/archive.hpp>
 #include <sabath/cache/cache.hpp>

@@ -1,4 +1,4 @@
-#include "trees/tree_files.hpp"
+#include "tree_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

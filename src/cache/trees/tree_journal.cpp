@@ -1,4 +1,4 @@
-#include "trees/tree_journal.hpp"
+#include "tree_journal.hpp"
 
 #include "partials/journal_fields.hpp"
 

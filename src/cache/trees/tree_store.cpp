@@ -1,10 +1,10 @@
-#include "trees/tree_store.hpp"
+#include "tree_store.hpp"
 
+#include "listing.hpp"
 #include "objects/damaged.hpp"
 #include "objects/placement.hpp"
 #include "records_json.hpp"
-#include "trees/listing.hpp"
-#include "trees/tree_files.hpp"
+#include "tree_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "objects/object_store.hpp"
-#include "trees/tree_files.hpp"
+#include "tree_files.hpp"
 
 #include <sabath/base/archive/archive.hpp>
 

@@ -1,4 +1,4 @@
-#include "trees/tree_writer.hpp"
+#include "tree_writer.hpp"
 
 #include <system_error>
 #include <utility>

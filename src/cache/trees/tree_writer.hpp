@@ -1,7 +1,7 @@
 #pragma once
 
 #include "objects/small_file.hpp"
-#include "trees/tree_journal.hpp"
+#include "tree_journal.hpp"
 
 #include <condition_variable>
 #include <cstddef>

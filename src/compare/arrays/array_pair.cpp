@@ -1,11 +1,11 @@
-#include "arrays/array_pair.hpp"
+#include "array_pair.hpp"
 
-#include "arrays/index_text.hpp"
-#include "arrays/tree_pair.hpp"
-#include "arrays/unreadable_arrays.hpp"
+#include "index_text.hpp"
 #include "nothing_held.hpp"
 #include "statistics/tally.hpp"
 #include "tolerance.hpp"
+#include "tree_pair.hpp"
+#include "unreadable_arrays.hpp"
 
 #include <sabath/base/process/reader_ended.hpp>
 #include <sabath/base/text/exact_number.hpp>

@@ -1,4 +1,4 @@
-#include "arrays/only_nan.hpp"
+#include "only_nan.hpp"
 
 #include "statistics/tally.hpp"
 #include "tolerance.hpp"

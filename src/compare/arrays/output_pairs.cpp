@@ -1,12 +1,12 @@
-#include "arrays/output_pairs.hpp"
+#include "output_pairs.hpp"
 
-#include "arrays/array_pair.hpp"
-#include "arrays/only_nan.hpp"
-#include "arrays/tree_pair.hpp"
-#include "arrays/unreadable_arrays.hpp"
+#include "array_pair.hpp"
 #include "nothing_held.hpp"
+#include "only_nan.hpp"
 #include "output_rules.hpp"
 #include "statistics/prediction_churn.hpp"
+#include "tree_pair.hpp"
+#include "unreadable_arrays.hpp"
 
 #include <sabath/base/process/reader_ended.hpp>
 #include <sabath/base/text/text_table.hpp>

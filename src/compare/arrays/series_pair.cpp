@@ -1,4 +1,4 @@
-#include "arrays/series_pair.hpp"
+#include "series_pair.hpp"
 
 #include "statistics/number_format.hpp"
 #include "statistics/tally.hpp"

@@ -1,10 +1,10 @@
-#include "arrays/tree_pair.hpp"
+#include "tree_pair.hpp"
 
-#include "arrays/array_pair.hpp"
-#include "arrays/index_text.hpp"
-#include "arrays/unreadable_arrays.hpp"
+#include "array_pair.hpp"
+#include "index_text.hpp"
 #include "nothing_held.hpp"
 #include "tolerance.hpp"
+#include "unreadable_arrays.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

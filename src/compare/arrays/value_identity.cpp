@@ -1,4 +1,4 @@
-#include "arrays/value_identity.hpp"
+#include "value_identity.hpp"
 
 #include <sabath/base/moments.hpp>
 

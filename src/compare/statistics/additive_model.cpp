@@ -1,4 +1,4 @@
-#include "statistics/additive_model.hpp"
+#include "additive_model.hpp"
 
 #include <algorithm>
 #include <cmath>

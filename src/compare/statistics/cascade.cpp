@@ -1,6 +1,6 @@
-#include "statistics/cascade.hpp"
+#include "cascade.hpp"
 
-#include "statistics/step_clock.hpp"
+#include "step_clock.hpp"
 
 #include <fmt/format.h>
 

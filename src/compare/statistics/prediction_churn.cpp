@@ -1,6 +1,6 @@
-#include "statistics/prediction_churn.hpp"
+#include "prediction_churn.hpp"
 
-#include "statistics/number_format.hpp"
+#include "number_format.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "statistics/repetition.hpp"
+#include "repetition.hpp"
 
 #include <sabath/compare/session_differences.hpp>
 #include <sabath/spec/record_scope.hpp>

@@ -1,4 +1,4 @@
-#include "statistics/run_speed.hpp"
+#include "run_speed.hpp"
 
 #include <boost/math/constants/constants.hpp>
 #include <boost/math/distributions/fisher_f.hpp>

@@ -1,4 +1,4 @@
-#include "statistics/run_speed.hpp"
+#include "run_speed.hpp"
 
 #include <sabath/compare/rank_tests.hpp>
 #include <sabath/compare/speed.hpp>

@@ -1,4 +1,4 @@
-#include "statistics/step_clock.hpp"
+#include "step_clock.hpp"
 
 #include <sabath/base/series_sink.hpp>
 

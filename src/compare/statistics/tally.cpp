@@ -1,4 +1,4 @@
-#include "statistics/tally.hpp"
+#include "tally.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "statistics/number_format.hpp"
-#include "statistics/upper_tail.hpp"
+#include "number_format.hpp"
+#include "upper_tail.hpp"
 
 #include <sabath/base/array_source.hpp>
 #include <sabath/base/text/exact_number.hpp>

@@ -1,4 +1,4 @@
-#include "statistics/upper_tail.hpp"
+#include "upper_tail.hpp"
 
 #include <algorithm>
 #include <functional>

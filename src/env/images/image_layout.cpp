@@ -1,4 +1,4 @@
-#include "images/image_layout.hpp"
+#include "image_layout.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

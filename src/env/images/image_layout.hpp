@@ -1,6 +1,6 @@
 #pragma once
 
-#include "images/image_manifest.hpp"
+#include "image_manifest.hpp"
 
 #include <filesystem>
 #include <map>

@@ -1,4 +1,4 @@
-#include "images/image_manifest.hpp"
+#include "image_manifest.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "images/image_reference.hpp"
+#include "image_reference.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/regex.hpp>

@@ -1,4 +1,4 @@
-#include "images/image_registry.hpp"
+#include "image_registry.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

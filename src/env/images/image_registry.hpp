@@ -1,8 +1,8 @@
 #pragma once
 
-#include "images/image_manifest.hpp"
-#include "images/image_reference.hpp"
-#include "images/image_tools.hpp"
+#include "image_manifest.hpp"
+#include "image_reference.hpp"
+#include "image_tools.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-#include "images/image_tools.hpp"
+#include "image_tools.hpp"
 
 #include "source/build_steps.hpp"
 

@@ -1,8 +1,8 @@
-#include "layers/conda_layer.hpp"
-#include "layers/container_layer.hpp"
-#include "layers/host_layer.hpp"
-#include "layers/modules_layer.hpp"
-#include "layers/pip_layer.hpp"
+#include "conda_layer.hpp"
+#include "container_layer.hpp"
+#include "host_layer.hpp"
+#include "modules_layer.hpp"
+#include "pip_layer.hpp"
 #include "source/source_layer.hpp"
 #include "store/memo.hpp"
 

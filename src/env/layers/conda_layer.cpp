@@ -1,8 +1,8 @@
-#include "layers/conda_layer.hpp"
+#include "conda_layer.hpp"
 
-#include "layers/layer_variables.hpp"
-#include "layers/locked_layer.hpp"
-#include "layers/package_check.hpp"
+#include "layer_variables.hpp"
+#include "locked_layer.hpp"
+#include "package_check.hpp"
 #include "tools/conda_engine.hpp"
 #include "tools/conda_install.hpp"
 

@@ -1,6 +1,6 @@
-#include "layers/container_check.hpp"
+#include "container_check.hpp"
 
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 #include "tools/container_engine.hpp"
 
 #include <sabath/base/error.hpp>

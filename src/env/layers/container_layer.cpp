@@ -1,10 +1,10 @@
-#include "layers/container_layer.hpp"
+#include "container_layer.hpp"
 
+#include "container_check.hpp"
 #include "images/image_layout.hpp"
 #include "images/image_registry.hpp"
-#include "layers/container_check.hpp"
-#include "layers/layer_variables.hpp"
-#include "layers/locked_layer.hpp"
+#include "layer_variables.hpp"
+#include "locked_layer.hpp"
 #include "tools/platform.hpp"
 
 #include <sabath/base/error.hpp>

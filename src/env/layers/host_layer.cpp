@@ -1,6 +1,6 @@
-#include "layers/host_layer.hpp"
+#include "host_layer.hpp"
 
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
 

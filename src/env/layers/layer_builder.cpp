@@ -1,6 +1,6 @@
-#include "layers/layer_builder.hpp"
+#include "layer_builder.hpp"
 
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 #include "source/build_steps.hpp"
 #include "store/prefix.hpp"
 #include "store/prefix_checks.hpp"

@@ -1,4 +1,4 @@
-#include "layers/layer_key.hpp"
+#include "layer_key.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
 

@@ -1,4 +1,4 @@
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>

@@ -1,6 +1,6 @@
-#include "layers/modules_layer.hpp"
+#include "modules_layer.hpp"
 
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 #include "store/environment_changes.hpp"
 #include "tools/module_session.hpp"
 

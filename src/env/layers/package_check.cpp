@@ -1,7 +1,7 @@
-#include "layers/package_check.hpp"
+#include "package_check.hpp"
 
-#include "layers/layer_variables.hpp"
-#include "layers/package_install.hpp"
+#include "layer_variables.hpp"
+#include "package_install.hpp"
 #include "store/linked_libraries.hpp"
 
 #include <sabath/base/error.hpp>

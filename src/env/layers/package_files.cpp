@@ -1,4 +1,4 @@
-#include "layers/package_files.hpp"
+#include "package_files.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

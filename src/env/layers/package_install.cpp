@@ -1,6 +1,6 @@
-#include "layers/package_install.hpp"
+#include "package_install.hpp"
 
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 #include "source/source_build.hpp"
 #include "tools/pip.hpp"
 

@@ -1,6 +1,6 @@
-#include "layers/package_list.hpp"
+#include "package_list.hpp"
 
-#include "layers/layer_variables.hpp"
+#include "layer_variables.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,9 +1,9 @@
-#include "layers/pip_layer.hpp"
+#include "pip_layer.hpp"
 
-#include "layers/layer_variables.hpp"
-#include "layers/locked_layer.hpp"
-#include "layers/package_check.hpp"
-#include "layers/package_install.hpp"
+#include "layer_variables.hpp"
+#include "locked_layer.hpp"
+#include "package_check.hpp"
+#include "package_install.hpp"
 #include "tools/pip.hpp"
 #include "tools/platform.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "layers/package_list.hpp"
+#include "package_list.hpp"
 #include "store/memo.hpp"
 #include "tools/python.hpp"
 #include "tools/toolchain.hpp"

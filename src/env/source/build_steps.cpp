@@ -1,4 +1,4 @@
-#include "source/build_steps.hpp"
+#include "build_steps.hpp"
 
 #include "layers/layer_variables.hpp"
 

@@ -1,4 +1,4 @@
-#include "source/fetched_source.hpp"
+#include "fetched_source.hpp"
 
 #include "layers/layer_variables.hpp"
 #include "layers/locked_layer.hpp"

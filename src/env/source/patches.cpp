@@ -1,4 +1,4 @@
-#include "source/patches.hpp"
+#include "patches.hpp"
 
 #include "layers/layer_variables.hpp"
 

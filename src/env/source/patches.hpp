@@ -1,6 +1,6 @@
 #pragma once
 
-#include "source/build_steps.hpp"
+#include "build_steps.hpp"
 
 #include <sabath/base/digest.hpp>
 

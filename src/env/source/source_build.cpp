@@ -1,4 +1,4 @@
-#include "source/source_build.hpp"
+#include "source_build.hpp"
 
 #include "layers/layer_variables.hpp"
 

@@ -1,9 +1,9 @@
-#include "source/source_layer.hpp"
+#include "source_layer.hpp"
 
 #include "layers/layer_variables.hpp"
 #include "layers/locked_layer.hpp"
-#include "source/source_build.hpp"
-#include "source/source_tree.hpp"
+#include "source_build.hpp"
+#include "source_tree.hpp"
 #include "store/linked_libraries.hpp"
 #include "tools/compilers.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "source/fetched_source.hpp"
-#include "source/patches.hpp"
+#include "fetched_source.hpp"
+#include "patches.hpp"
 #include "tools/toolchain.hpp"
 
 #include <sabath/env/environment_layer.hpp>

@@ -1,4 +1,4 @@
-#include "source/source_tree.hpp"
+#include "source_tree.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

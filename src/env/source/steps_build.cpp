@@ -1,5 +1,5 @@
 #include "layers/layer_variables.hpp"
-#include "source/source_build.hpp"
+#include "source_build.hpp"
 
 #include <sabath/spec/recipe.hpp>
 

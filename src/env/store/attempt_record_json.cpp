@@ -1,5 +1,5 @@
-#include "store/attempt_record.hpp"
-#include "store/own_record.hpp"
+#include "attempt_record.hpp"
+#include "own_record.hpp"
 
 #include <sabath/base/beneath.hpp>
 

@@ -1,5 +1,5 @@
-#include "store/own_record.hpp"
-#include "store/prefix_checks.hpp"
+#include "own_record.hpp"
+#include "prefix_checks.hpp"
 
 #include <sabath/base/file.hpp>
 

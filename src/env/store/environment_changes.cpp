@@ -1,4 +1,4 @@
-#include "store/environment_changes.hpp"
+#include "environment_changes.hpp"
 
 #include "tools/module_session.hpp"
 

@@ -1,6 +1,6 @@
+#include "key_folder.hpp"
 #include "layers/layer_variables.hpp"
-#include "store/key_folder.hpp"
-#include "store/prefix.hpp"
+#include "prefix.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,7 +1,7 @@
-#include "store/errand_folder.hpp"
+#include "errand_folder.hpp"
 
-#include "store/key_folder.hpp"
-#include "store/prefix.hpp"
+#include "key_folder.hpp"
+#include "prefix.hpp"
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>

@@ -1,7 +1,7 @@
-#include "store/key_folder.hpp"
+#include "key_folder.hpp"
 
-#include "store/prefix.hpp"
-#include "store/prefix_checks.hpp"
+#include "prefix.hpp"
+#include "prefix_checks.hpp"
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/error.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/attempt_record.hpp"
+#include "attempt_record.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/base/digest.hpp>

@@ -1,4 +1,4 @@
-#include "store/linked_libraries.hpp"
+#include "linked_libraries.hpp"
 
 #include <sabath/base/error.hpp>
 

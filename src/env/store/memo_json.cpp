@@ -1,4 +1,4 @@
-#include "store/memo.hpp"
+#include "memo.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

@@ -1,4 +1,4 @@
-#include "store/prefix.hpp"
+#include "prefix.hpp"
 
 #include "layers/layer_variables.hpp"
 

@@ -1,6 +1,6 @@
-#include "store/prefix_checks.hpp"
+#include "prefix_checks.hpp"
 
-#include "store/prefix.hpp"
+#include "prefix.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/key_folder.hpp"
+#include "key_folder.hpp"
 
 #include <sabath/base/digest.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/compilers.hpp"
+#include "compilers.hpp"
 
 #include "layers/layer_variables.hpp"
 

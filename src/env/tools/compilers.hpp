@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/toolchain.hpp"
+#include "toolchain.hpp"
 
 #include <sabath/env/environment_layer.hpp>
 

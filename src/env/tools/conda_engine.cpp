@@ -1,9 +1,9 @@
-#include "tools/conda_engine.hpp"
+#include "conda_engine.hpp"
 
+#include "conda_json.hpp"
 #include "layers/layer_variables.hpp"
+#include "pip_settings.hpp"
 #include "source/build_steps.hpp"
-#include "tools/conda_json.hpp"
-#include "tools/pip_settings.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/conda_request.hpp"
+#include "conda_request.hpp"
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/env/environment_layer.hpp>

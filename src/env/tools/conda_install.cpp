@@ -1,11 +1,11 @@
-#include "tools/conda_install.hpp"
+#include "conda_install.hpp"
 
+#include "conda_json.hpp"
 #include "layers/layer_variables.hpp"
 #include "layers/package_check.hpp"
 #include "layers/package_install.hpp"
+#include "shell_answer.hpp"
 #include "store/environment_changes.hpp"
-#include "tools/conda_json.hpp"
-#include "tools/shell_answer.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

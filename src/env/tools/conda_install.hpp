@@ -1,7 +1,7 @@
 #pragma once
 
+#include "conda_engine.hpp"
 #include "source/build_steps.hpp"
-#include "tools/conda_engine.hpp"
 
 #include <sabath/spec/environment_spec.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/conda_json.hpp"
+#include "conda_json.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

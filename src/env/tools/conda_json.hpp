@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/conda_package.hpp"
+#include "conda_package.hpp"
 
 #include <filesystem>
 #include <map>

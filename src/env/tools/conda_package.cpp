@@ -1,4 +1,4 @@
-#include "tools/conda_package.hpp"
+#include "conda_package.hpp"
 
 #include <sabath/base/text/regex.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/conda_request.hpp"
+#include "conda_request.hpp"
 
 #include "layers/layer_variables.hpp"
 

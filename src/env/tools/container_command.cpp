@@ -1,7 +1,7 @@
+#include "container_engine.hpp"
 #include "images/image_layout.hpp"
 #include "layers/layer_variables.hpp"
-#include "tools/container_engine.hpp"
-#include "tools/user_ranges.hpp"
+#include "user_ranges.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "tools/container_engine.hpp"
+#include "container_engine.hpp"
 
 #include "layers/layer_variables.hpp"
 

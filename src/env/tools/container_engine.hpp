@@ -1,7 +1,7 @@
 #pragma once
 
 #include "images/image_tools.hpp"
-#include "tools/toolchain.hpp"
+#include "toolchain.hpp"
 
 #include <sabath/env/environment_layer.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/git.hpp"
+#include "git.hpp"
 
 #include "layers/layer_variables.hpp"
 #include "source/build_steps.hpp"

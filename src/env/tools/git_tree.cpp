@@ -1,4 +1,4 @@
-#include "tools/git_tree.hpp"
+#include "git_tree.hpp"
 
 #include <sabath/base/error.hpp>
 

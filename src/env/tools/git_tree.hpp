@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/git.hpp"
+#include "git.hpp"
 
 #include <filesystem>
 #include <string>

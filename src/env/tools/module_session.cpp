@@ -1,7 +1,7 @@
-#include "tools/module_session.hpp"
+#include "module_session.hpp"
 
+#include "shell_answer.hpp"
 #include "source/build_steps.hpp"
-#include "tools/shell_answer.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/pip.hpp"
+#include "pip.hpp"
 
 #include "layers/layer_variables.hpp"
 #include "source/build_steps.hpp"

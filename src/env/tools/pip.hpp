@@ -1,9 +1,9 @@
 #pragma once
 
 #include "layers/package_list.hpp"
-#include "tools/pip_settings.hpp"
-#include "tools/pip_target.hpp"
-#include "tools/python.hpp"
+#include "pip_settings.hpp"
+#include "pip_target.hpp"
+#include "python.hpp"
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/env/environment_layer.hpp>

@@ -1,4 +1,4 @@
-#include "tools/pip.hpp"
+#include "pip.hpp"
 
 #include <sabath/base/error.hpp>
 

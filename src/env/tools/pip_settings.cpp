@@ -1,4 +1,4 @@
-#include "tools/pip_settings.hpp"
+#include "pip_settings.hpp"
 
 #include <algorithm>
 #include <array>

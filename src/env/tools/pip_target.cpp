@@ -1,4 +1,4 @@
-#include "tools/pip_target.hpp"
+#include "pip_target.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/python.hpp"
+#include "python.hpp"
 
 #include <sabath/env/environment_layer.hpp>
 

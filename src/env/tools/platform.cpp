@@ -1,4 +1,4 @@
-#include "tools/platform.hpp"
+#include "platform.hpp"
 
 #include <sabath/base/file.hpp>
 

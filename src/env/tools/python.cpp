@@ -1,4 +1,4 @@
-#include "tools/python.hpp"
+#include "python.hpp"
 
 #include "layers/layer_variables.hpp"
 

@@ -1,4 +1,4 @@
-#include "tools/shell_answer.hpp"
+#include "shell_answer.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/toolchain.hpp"
+#include "toolchain.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

@@ -1,4 +1,4 @@
-#include "tools/user_ranges.hpp"
+#include "user_ranges.hpp"
 
 #include <pwd.h>
 

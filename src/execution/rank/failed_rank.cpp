@@ -1,4 +1,4 @@
-#include "rank/failed_rank.hpp"
+#include "failed_rank.hpp"
 
 #include "stage_retry.hpp"
 

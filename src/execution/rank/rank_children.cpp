@@ -1,4 +1,4 @@
-#include "rank/rank_children.hpp"
+#include "rank_children.hpp"
 
 #include <sabath/base/error.hpp>
 

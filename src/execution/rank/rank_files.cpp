@@ -1,4 +1,4 @@
-#include "rank/rank_files.hpp"
+#include "rank_files.hpp"
 
 #include "record/usage_sums.hpp"
 

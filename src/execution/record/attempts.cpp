@@ -1,4 +1,4 @@
-#include "record/attempts.hpp"
+#include "attempts.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

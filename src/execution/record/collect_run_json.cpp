@@ -1,4 +1,4 @@
-#include "record/collect_stages.hpp"
+#include "collect_stages.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

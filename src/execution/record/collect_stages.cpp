@@ -1,6 +1,6 @@
-#include "record/collect_stages.hpp"
+#include "collect_stages.hpp"
 
-#include "record/joined_attempts.hpp"
+#include "joined_attempts.hpp"
 
 #include <sabath/arrays/series_file.hpp>
 #include <sabath/base/text/redact.hpp>

@@ -1,4 +1,4 @@
-#include "record/determinism.hpp"
+#include "determinism.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/text/redact.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "record/collect_stages.hpp"
+#include "collect_stages.hpp"
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/spec/recipe.hpp>

@@ -1,4 +1,4 @@
-#include "record/job_facts.hpp"
+#include "job_facts.hpp"
 
 #include <algorithm>
 #include <array>

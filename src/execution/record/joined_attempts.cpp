@@ -1,4 +1,4 @@
-#include "record/joined_attempts.hpp"
+#include "joined_attempts.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

@@ -1,4 +1,4 @@
-#include "record/library_questions.hpp"
+#include "library_questions.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

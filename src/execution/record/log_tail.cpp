@@ -1,4 +1,4 @@
-#include "record/log_tail.hpp"
+#include "log_tail.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

@@ -1,6 +1,6 @@
-#include "record/collect_stages.hpp"
-#include "record/run_facets.hpp"
-#include "record/take_plan.hpp"
+#include "collect_stages.hpp"
+#include "run_facets.hpp"
+#include "take_plan.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "record/opened_files.hpp"
+#include "opened_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,4 +1,4 @@
-#include "record/run_facets.hpp"
+#include "run_facets.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/home/tuning_variables.hpp>

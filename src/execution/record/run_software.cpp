@@ -1,8 +1,8 @@
-#include "record/run_software.hpp"
+#include "run_software.hpp"
 
-#include "record/determinism.hpp"
-#include "record/library_questions.hpp"
-#include "record/opened_files.hpp"
+#include "determinism.hpp"
+#include "library_questions.hpp"
+#include "opened_files.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

@@ -1,7 +1,7 @@
-#include "record/run_steps.hpp"
+#include "run_steps.hpp"
 
-#include "record/job_facts.hpp"
-#include "record/usage_sums.hpp"
+#include "job_facts.hpp"
+#include "usage_sums.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keep_outputs.hpp"
-#include "record/run_software.hpp"
+#include "run_software.hpp"
 #include "stage_runner.hpp"
 
 #include <sabath/execution/execute_plan.hpp>

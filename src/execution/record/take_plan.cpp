@@ -1,4 +1,4 @@
-#include "record/take_plan.hpp"
+#include "take_plan.hpp"
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/home/redact.hpp>

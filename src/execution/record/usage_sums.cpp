@@ -1,4 +1,4 @@
-#include "record/usage_sums.hpp"
+#include "usage_sums.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "stage_in/copied_files.hpp"
+#include "copied_files.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

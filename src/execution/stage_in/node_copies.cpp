@@ -1,7 +1,7 @@
-#include "stage_in/node_copies.hpp"
+#include "node_copies.hpp"
 
+#include "node_staging.hpp"
 #include "rank/rank_files.hpp"
-#include "stage_in/node_staging.hpp"
 
 #include <sabath/base/digest.hpp>
 #include <sabath/base/error.hpp>

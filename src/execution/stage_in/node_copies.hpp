@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stage_in/staged_copy.hpp"
+#include "staged_copy.hpp"
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/trust.hpp>

@@ -1,4 +1,4 @@
-#include "stage_in/node_copies.hpp"
+#include "node_copies.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

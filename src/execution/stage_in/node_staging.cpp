@@ -1,4 +1,4 @@
-#include "stage_in/node_staging.hpp"
+#include "node_staging.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,6 +1,6 @@
-#include "stage_in/staged_copy.hpp"
+#include "staged_copy.hpp"
 
-#include "stage_in/copied_files.hpp"
+#include "copied_files.hpp"
 
 #include <sabath/base/beneath.hpp>
 #include <sabath/base/digest.hpp>

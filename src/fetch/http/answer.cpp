@@ -1,4 +1,4 @@
-#include "http/answer.hpp"
+#include "answer.hpp"
 
 #include <fmt/format.h>
 

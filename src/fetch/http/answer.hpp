@@ -1,8 +1,8 @@
 #pragma once
 
+#include "content_range.hpp"
 #include "failure.hpp"
-#include "http/content_range.hpp"
-#include "http/validators.hpp"
+#include "validators.hpp"
 
 #include <chrono>
 #include <cstdint>

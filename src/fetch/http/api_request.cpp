@@ -1,9 +1,9 @@
-#include "http/api_request.hpp"
+#include "api_request.hpp"
 
 #include "backoff.hpp"
-#include "http/exchange.hpp"
-#include "http/http_status.hpp"
-#include "http/receiver.hpp"
+#include "exchange.hpp"
+#include "http_status.hpp"
+#include "receiver.hpp"
 
 #include <sabath/base/error.hpp>
 

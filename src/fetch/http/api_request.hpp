@@ -1,9 +1,9 @@
 #pragma once
 
 #include "failure.hpp"
-#include "http/validators.hpp"
 #include "source_url.hpp"
 #include "transfer/transfer_loop.hpp"
+#include "validators.hpp"
 
 #include <sabath/base/clock.hpp>
 #include <sabath/fetch/fetcher.hpp>

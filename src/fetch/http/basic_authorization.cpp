@@ -1,4 +1,4 @@
-#include "http/basic_authorization.hpp"
+#include "basic_authorization.hpp"
 
 #include <openssl/evp.h>
 

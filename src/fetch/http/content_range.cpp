@@ -1,4 +1,4 @@
-#include "http/content_range.hpp"
+#include "content_range.hpp"
 
 #include <charconv>
 #include <limits>

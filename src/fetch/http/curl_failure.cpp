@@ -1,4 +1,4 @@
-#include "http/curl_failure.hpp"
+#include "curl_failure.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "http/curl_handle.hpp"
+#include "curl_handle.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,6 +1,6 @@
-#include "http/exchange.hpp"
+#include "exchange.hpp"
 
-#include "http/curl_failure.hpp"
+#include "curl_failure.hpp"
 #include "reachability.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "answer.hpp"
+#include "curl_handle.hpp"
 #include "failure.hpp"
-#include "http/answer.hpp"
-#include "http/curl_handle.hpp"
-#include "http/netrc.hpp"
-#include "http/receiver.hpp"
+#include "netrc.hpp"
+#include "receiver.hpp"
 #include "source_url.hpp"
 
 #include <sabath/base/bytes.hpp>

@@ -1,7 +1,7 @@
-#include "http/ftp_fetcher.hpp"
+#include "ftp_fetcher.hpp"
 
 #include "attempt.hpp"
-#include "http/exchange.hpp"
+#include "exchange.hpp"
 #include "progress_meter.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-#include "http/http_fetcher.hpp"
+#include "http_fetcher.hpp"
 
-#include "http/api_request.hpp"
+#include "api_request.hpp"
 #include "many_files.hpp"
 #include "transfer/file_transfer.hpp"
 

@@ -1,4 +1,4 @@
-#include "http/http_headers.hpp"
+#include "http_headers.hpp"
 
 #include <algorithm>
 #include <cctype>

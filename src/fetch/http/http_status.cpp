@@ -1,4 +1,4 @@
-#include "http/http_status.hpp"
+#include "http_status.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "http/answer.hpp"
+#include "answer.hpp"
 
 #include <string>
 #include <string_view>

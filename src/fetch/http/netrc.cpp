@@ -1,4 +1,4 @@
-#include "http/netrc.hpp"
+#include "netrc.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

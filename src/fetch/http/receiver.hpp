@@ -1,6 +1,6 @@
 #pragma once
 
-#include "http/answer.hpp"
+#include "answer.hpp"
 
 #include <sabath/base/bytes.hpp>
 

@@ -1,4 +1,4 @@
-#include "http/validators.hpp"
+#include "validators.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,8 +1,8 @@
 // A DOI leads to a landing page; the services that are known have an API beside it. Zenodo and
 // other InvenioRDM: https://developers.zenodo.org (GET /api/records/ID); Dataverse:
 // https://guides.dataverse.org (GET /api/datasets/:persistentId).
-#include "services/resolving_fetcher.hpp"
-#include "services/service_listing_json.hpp"
+#include "resolving_fetcher.hpp"
+#include "service_listing_json.hpp"
 
 #include <sabath/base/error.hpp>
 

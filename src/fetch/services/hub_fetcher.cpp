@@ -1,7 +1,7 @@
 // Hugging Face and what has its layout. Documented at https://huggingface.co/docs/hub/api: the
 // endpoints /api/{models,datasets}/ID/revision/REV and .../tree/REV, and ID/resolve/REV/PATH.
-#include "services/resolving_fetcher.hpp"
-#include "services/service_listing_json.hpp"
+#include "resolving_fetcher.hpp"
+#include "service_listing_json.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

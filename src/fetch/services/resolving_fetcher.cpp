@@ -1,4 +1,4 @@
-#include "services/resolving_fetcher.hpp"
+#include "resolving_fetcher.hpp"
 
 #include "blame.hpp"
 

@@ -1,4 +1,4 @@
-#include "services/service_listing_json.hpp"
+#include "service_listing_json.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,8 +1,8 @@
 // aria2c(1): several connections and several mirrors of one file in one call. It never asks for the
 // version of what it goes on with; so that is done only where a digest will prove the result.
 
-#include "tools/builtin_tools.hpp"
-#include "tools/file_tool.hpp"
+#include "builtin_tools.hpp"
+#include "file_tool.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

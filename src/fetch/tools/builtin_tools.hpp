@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/tool_run.hpp"
+#include "tool_run.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 #include <sabath/spec/configuration.hpp>

@@ -2,12 +2,12 @@
 // server has there now. With If-Range a server that has another version answers with the whole
 // file, which curl refuses with status 33 and leaves the partial alone.
 
+#include "builtin_tools.hpp"
+#include "file_tool.hpp"
 #include "http/curl_failure.hpp"
 #include "http/http_headers.hpp"
 #include "http/http_status.hpp"
 #include "source_url.hpp"
-#include "tools/builtin_tools.hpp"
-#include "tools/file_tool.hpp"
 
 #include <sabath/base/file.hpp>
 

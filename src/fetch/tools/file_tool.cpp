@@ -1,4 +1,4 @@
-#include "tools/file_tool.hpp"
+#include "file_tool.hpp"
 
 #include "attempt.hpp"
 

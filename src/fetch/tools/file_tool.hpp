@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tools/tool_run.hpp"
-#include "tools/tool_url.hpp"
+#include "tool_run.hpp"
+#include "tool_url.hpp"
 
 #include <sabath/fetch/fetcher.hpp>
 

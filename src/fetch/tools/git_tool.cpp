@@ -1,10 +1,10 @@
 // git: one commit of a repository, with its submodules and what LFS holds, as a plain tree. The
 // repository is a stranger's: no hook, no filter and no protocol but the one that was asked for.
 
+#include "builtin_tools.hpp"
 #include "http/basic_authorization.hpp"
-#include "tools/builtin_tools.hpp"
-#include "tools/ssh_options.hpp"
-#include "tools/tree_tool.hpp"
+#include "ssh_options.hpp"
+#include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>

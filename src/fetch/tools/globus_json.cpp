@@ -1,4 +1,4 @@
-#include "tools/globus_json.hpp"
+#include "globus_json.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -2,10 +2,10 @@
 // says which collection sees this machine's files, and how. A task lives in the service, so the
 // fetch of a killed sabath is found again by what its journal says.
 
+#include "builtin_tools.hpp"
+#include "globus_json.hpp"
 #include "progress_meter.hpp"
-#include "tools/builtin_tools.hpp"
-#include "tools/globus_json.hpp"
-#include "tools/tree_tool.hpp"
+#include "tree_tool.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,8 +1,8 @@
 // gsiftp and ftp through globus-url-copy, with parallel streams.
 
-#include "tools/builtin_tools.hpp"
-#include "tools/file_tool.hpp"
-#include "tools/tree_tool.hpp"
+#include "builtin_tools.hpp"
+#include "file_tool.hpp"
+#include "tree_tool.hpp"
 
 #include <algorithm>
 

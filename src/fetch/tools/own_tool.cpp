@@ -1,7 +1,7 @@
 // Fetchers that the user has described in the configuration.
 
-#include "tools/builtin_tools.hpp"
-#include "tools/file_tool.hpp"
+#include "builtin_tools.hpp"
+#include "file_tool.hpp"
 
 #include <sabath/base/text/regex.hpp>
 #include <sabath/spec/recipe.hpp>

@@ -2,9 +2,9 @@
 // It goes on with whatever is there: its delta algorithm compares blocks with the source and checks
 // the whole at the end, so versions are never mixed, with or without a digest of ours.
 
-#include "tools/builtin_tools.hpp"
-#include "tools/ssh_options.hpp"
-#include "tools/tree_tool.hpp"
+#include "builtin_tools.hpp"
+#include "ssh_options.hpp"
+#include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/text/regex.hpp>

@@ -1,4 +1,4 @@
-#include "tools/s3_listing_json.hpp"
+#include "s3_listing_json.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,9 +1,9 @@
 // S3 and what speaks like it, through aws-cli. It goes on with a prefix file by file; a file that
 // is not complete is a fresh download.
 
-#include "tools/builtin_tools.hpp"
-#include "tools/s3_listing_json.hpp"
-#include "tools/tree_tool.hpp"
+#include "builtin_tools.hpp"
+#include "s3_listing_json.hpp"
+#include "tree_tool.hpp"
 
 #include <sabath/base/file.hpp>
 

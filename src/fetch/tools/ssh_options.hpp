@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/tool_run.hpp"
+#include "tool_run.hpp"
 
 #include <string>
 #include <vector>

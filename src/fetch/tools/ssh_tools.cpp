@@ -1,9 +1,9 @@
 // scp(1) and sftp(1) of OpenSSH. Both speak SFTP, so no shell of the other side reads the path; scp
 // does only with -s, which OpenSSH has since 8.7.
 
-#include "tools/builtin_tools.hpp"
-#include "tools/file_tool.hpp"
-#include "tools/ssh_options.hpp"
+#include "builtin_tools.hpp"
+#include "file_tool.hpp"
+#include "ssh_options.hpp"
 
 namespace sabath::fetch {
 

@@ -1,4 +1,4 @@
-#include "tools/builtin_tools.hpp"
+#include "builtin_tools.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/text_table.hpp>

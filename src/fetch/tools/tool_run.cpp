@@ -1,4 +1,4 @@
-#include "tools/tool_run.hpp"
+#include "tool_run.hpp"
 
 #include "progress_meter.hpp"
 

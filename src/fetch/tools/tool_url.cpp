@@ -1,4 +1,4 @@
-#include "tools/tool_url.hpp"
+#include "tool_url.hpp"
 
 #include "source_url.hpp"
 

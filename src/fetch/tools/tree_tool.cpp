@@ -1,4 +1,4 @@
-#include "tools/tree_tool.hpp"
+#include "tree_tool.hpp"
 
 #include "attempt.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/file_tool.hpp"
+#include "file_tool.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,10 +1,10 @@
 // wget(1). It appends to whatever partial there is without asking for the version, and calls that a
 // success; so a partial is gone on with only where a digest will prove the result.
 
+#include "builtin_tools.hpp"
+#include "file_tool.hpp"
 #include "http/http_headers.hpp"
 #include "http/http_status.hpp"
-#include "tools/builtin_tools.hpp"
-#include "tools/file_tool.hpp"
 
 #include <sabath/base/file.hpp>
 

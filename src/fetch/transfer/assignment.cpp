@@ -1,4 +1,4 @@
-#include "transfer/assignment.hpp"
+#include "assignment.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transfer/coverage.hpp"
+#include "coverage.hpp"
 
 #include <sabath/base/staged_file.hpp>
 

@@ -1,4 +1,4 @@
-#include "transfer/climb.hpp"
+#include "climb.hpp"
 
 #include <algorithm>
 

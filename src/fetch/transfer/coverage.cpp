@@ -1,4 +1,4 @@
-#include "transfer/coverage.hpp"
+#include "coverage.hpp"
 
 #include <algorithm>
 #include <iterator>

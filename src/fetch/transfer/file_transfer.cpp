@@ -1,6 +1,6 @@
-#include "transfer/file_transfer.hpp"
+#include "file_transfer.hpp"
 
-#include "transfer/assignment.hpp"
+#include "assignment.hpp"
 
 #include <sabath/base/error.hpp>
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "coverage.hpp"
 #include "mirror.hpp"
 #include "progress_meter.hpp"
 #include "reachability.hpp"
-#include "transfer/coverage.hpp"
-#include "transfer/transfer_loop.hpp"
-#include "transfer/worker.hpp"
+#include "transfer_loop.hpp"
+#include "worker.hpp"
 
 #include <sabath/base/observer.hpp>
 #include <sabath/base/staged_file.hpp>

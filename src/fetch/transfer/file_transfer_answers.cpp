@@ -1,7 +1,7 @@
+#include "assignment.hpp"
 #include "attempt.hpp"
+#include "file_transfer.hpp"
 #include "http/http_status.hpp"
-#include "transfer/assignment.hpp"
-#include "transfer/file_transfer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "attempt.hpp"
 #include "backoff.hpp"
-#include "transfer/file_transfer.hpp"
+#include "file_transfer.hpp"
 
 #include <fmt/format.h>
 

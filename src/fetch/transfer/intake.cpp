@@ -1,4 +1,4 @@
-#include "transfer/intake.hpp"
+#include "intake.hpp"
 
 #include "http/http_status.hpp"
 

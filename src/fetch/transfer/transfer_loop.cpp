@@ -1,4 +1,4 @@
-#include "transfer/transfer_loop.hpp"
+#include "transfer_loop.hpp"
 
 #include <algorithm>
 

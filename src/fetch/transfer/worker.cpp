@@ -1,4 +1,4 @@
-#include "transfer/worker.hpp"
+#include "worker.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "coverage.hpp"
 #include "http/answer.hpp"
 #include "http/exchange.hpp"
 #include "http/receiver.hpp"
 #include "mirror.hpp"
-#include "transfer/coverage.hpp"
 
 #include <sabath/base/staged_file.hpp>
 

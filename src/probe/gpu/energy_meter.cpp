@@ -1,4 +1,4 @@
-#include "gpu/energy_meter.hpp"
+#include "energy_meter.hpp"
 
 #include <sabath/probe/energy.hpp>
 

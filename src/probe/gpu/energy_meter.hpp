@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/energy_sources.hpp"
+#include "energy_sources.hpp"
 
 #include <sabath/spec/run_usage.hpp>
 

@@ -1,4 +1,4 @@
-#include "gpu/energy_sources.hpp"
+#include "energy_sources.hpp"
 
 #include "fact_file.hpp"
 

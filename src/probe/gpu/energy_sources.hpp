@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/gpu_watch.hpp"
+#include "gpu_watch.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,8 +1,8 @@
-#include "gpu/gpu_library.hpp"
+#include "gpu_library.hpp"
 
 #include "fact_file.hpp"
-#include "gpu/nvml.hpp"
-#include "gpu/rocm_smi.hpp"
+#include "nvml.hpp"
+#include "rocm_smi.hpp"
 
 namespace sabath::probe {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpu/gpu_library.hpp"
+#include "gpu_library.hpp"
 #include "probes.hpp"
 
 namespace sabath::probe {

@@ -1,4 +1,4 @@
-#include "gpu/gpu_watch.hpp"
+#include "gpu_watch.hpp"
 
 #include <algorithm>
 #include <functional>

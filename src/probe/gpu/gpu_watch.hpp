@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/gpu_library.hpp"
+#include "gpu_library.hpp"
 
 #include <sabath/probe/sampler.hpp>
 #include <sabath/spec/run_usage.hpp>

@@ -1,4 +1,4 @@
-#include "gpu/nvml.hpp"
+#include "nvml.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gpu/gpu_library.hpp"
-#include "gpu/nvml_api.hpp"
+#include "gpu_library.hpp"
+#include "nvml_api.hpp"
 
 namespace sabath::probe {
 

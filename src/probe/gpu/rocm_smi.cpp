@@ -1,4 +1,4 @@
-#include "gpu/rocm_smi.hpp"
+#include "rocm_smi.hpp"
 
 #include "fact_file.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/gpu_library.hpp"
+#include "gpu_library.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "software/elf_file.hpp"
+#include "elf_file.hpp"
 
 #include <sabath/base/text/regex.hpp>
 #include <sabath/base/unique_fd.hpp>

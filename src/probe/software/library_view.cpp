@@ -1,7 +1,7 @@
-#include "software/library_view.hpp"
+#include "library_view.hpp"
 
-#include "software/elf_file.hpp"
-#include "software/memory_map.hpp"
+#include "elf_file.hpp"
+#include "memory_map.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

@@ -1,4 +1,4 @@
-#include "software/library_view.hpp"
+#include "library_view.hpp"
 #include "watch/thread_cpu.hpp"
 
 #include <sabath/base/process/process_table.hpp>

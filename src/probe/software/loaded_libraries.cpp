@@ -1,4 +1,4 @@
-#include "software/elf_file.hpp"
+#include "elf_file.hpp"
 
 #include <sabath/base/process/parallel.hpp>
 #include <sabath/base/text/text_memo.hpp>

@@ -1,4 +1,4 @@
-#include "software/memory_map.hpp"
+#include "memory_map.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "watch/cgroup.hpp"
+#include "cgroup.hpp"
 
 #include "fact_file.hpp"
 #include "mount_table.hpp"

@@ -1,4 +1,4 @@
-#include "watch/fork_events.hpp"
+#include "fork_events.hpp"
 
 #include <linux/cn_proc.h>
 #include <linux/connector.h>

@@ -1,4 +1,4 @@
-#include "watch/group_use.hpp"
+#include "group_use.hpp"
 
 #include "fact_file.hpp"
 #include "mount_table.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "watch/process_tree.hpp"
+#include "process_tree.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "watch/open_events.hpp"
+#include "open_events.hpp"
 
 #include "mount_table.hpp"
 

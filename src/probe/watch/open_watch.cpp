@@ -1,7 +1,7 @@
+#include "fork_events.hpp"
+#include "open_events.hpp"
 #include "software/library_view.hpp"
-#include "watch/fork_events.hpp"
-#include "watch/open_events.hpp"
-#include "watch/thread_cpu.hpp"
+#include "thread_cpu.hpp"
 
 #include <sabath/base/process/process_table.hpp>
 #include <sabath/base/text/text_table.hpp>

@@ -1,4 +1,4 @@
-#include "watch/process_tree.hpp"
+#include "process_tree.hpp"
 
 #include "fact_file.hpp"
 

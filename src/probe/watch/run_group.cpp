@@ -1,6 +1,6 @@
+#include "cgroup.hpp"
 #include "fact_file.hpp"
 #include "mount_table.hpp"
-#include "watch/cgroup.hpp"
 
 #include <sabath/base/file.hpp>
 #include <sabath/base/unique_fd.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/gpu_watch.hpp"
-#include "watch/process_tree.hpp"
+#include "process_tree.hpp"
 
 #include <sabath/spec/run_usage.hpp>
 

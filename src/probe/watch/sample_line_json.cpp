@@ -1,4 +1,4 @@
-#include "watch/sample_line.hpp"
+#include "sample_line.hpp"
 
 #include <nlohmann/json.hpp>
 

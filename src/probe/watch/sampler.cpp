@@ -1,7 +1,7 @@
 #include "gpu/energy_meter.hpp"
-#include "watch/group_use.hpp"
-#include "watch/process_tree.hpp"
-#include "watch/sample_line.hpp"
+#include "group_use.hpp"
+#include "process_tree.hpp"
+#include "sample_line.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

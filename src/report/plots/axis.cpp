@@ -1,4 +1,4 @@
-#include "plots/axis.hpp"
+#include "axis.hpp"
 
 #include <sabath/base/text/exact_number.hpp>
 #include <sabath/report/text.hpp>

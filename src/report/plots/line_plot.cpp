@@ -1,6 +1,6 @@
-#include "plots/axis.hpp"
-#include "plots/plots.hpp"
-#include "plots/svg.hpp"
+#include "axis.hpp"
+#include "plots.hpp"
+#include "svg.hpp"
 
 #include <sabath/report/text.hpp>
 

@@ -1,5 +1,5 @@
-#include "plots/plots.hpp"
-#include "plots/svg.hpp"
+#include "plots.hpp"
+#include "svg.hpp"
 
 #include <sabath/report/text.hpp>
 

@@ -1,4 +1,4 @@
-#include "plots/svg.hpp"
+#include "svg.hpp"
 
 #include "escape.hpp"
 

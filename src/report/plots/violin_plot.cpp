@@ -1,7 +1,7 @@
+#include "axis.hpp"
 #include "escape.hpp"
-#include "plots/axis.hpp"
-#include "plots/plots.hpp"
-#include "plots/svg.hpp"
+#include "plots.hpp"
+#include "svg.hpp"
 
 #include <sabath/report/text.hpp>
 

@@ -1,4 +1,4 @@
-#include "documents/checked_read.hpp"
+#include "checked_read.hpp"
 
 #include <sabath/base/file.hpp>
 

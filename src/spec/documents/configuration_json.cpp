@@ -1,5 +1,5 @@
-#include "documents/checked_read.hpp"
-#include "documents/document_json.hpp"
+#include "checked_read.hpp"
+#include "document_json.hpp"
 #include "placeholder.hpp"
 #include "recipes/resources_json.hpp"
 

@@ -1,4 +1,4 @@
-#include "documents/document_json.hpp"
+#include "document_json.hpp"
 
 namespace sabath::spec {
 

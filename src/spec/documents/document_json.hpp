@@ -1,6 +1,6 @@
 #pragma once
 
-#include "documents/fields_json.hpp"
+#include "fields_json.hpp"
 
 #include <sabath/base/text/json_reader.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "documents/enum_text.hpp"
+#include "enum_text.hpp"
 #include "recipes/parameter_json.hpp"
 
 #include <sabath/base/clock.hpp>

@@ -1,6 +1,6 @@
-#include "documents/checked_read.hpp"
-#include "documents/document_json.hpp"
-#include "documents/enum_text.hpp"
+#include "checked_read.hpp"
+#include "document_json.hpp"
+#include "enum_text.hpp"
 #include "placeholder.hpp"
 #include "recipes/resources_json.hpp"
 

@@ -1,7 +1,7 @@
-#include "documents/site_json.hpp"
+#include "site_json.hpp"
 
-#include "documents/checked_read.hpp"
-#include "documents/document_json.hpp"
+#include "checked_read.hpp"
+#include "document_json.hpp"
 
 #include <sabath/base/file.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "documents/fields_json.hpp"
+#include "fields_json.hpp"
 #include "recipes/resources_json.hpp"
 
 #include <sabath/spec/batch.hpp>

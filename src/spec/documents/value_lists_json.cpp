@@ -1,4 +1,4 @@
-#include "documents/value_lists_json.hpp"
+#include "value_lists_json.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

@@ -1,4 +1,4 @@
-#include "recipes/asset_files_json.hpp"
+#include "asset_files_json.hpp"
 
 #include "documents/checked_read.hpp"
 

@@ -1,7 +1,7 @@
+#include "asset_files_json.hpp"
+#include "asset_scripts_json.hpp"
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
-#include "recipes/asset_files_json.hpp"
-#include "recipes/asset_scripts_json.hpp"
 
 #include <sabath/spec/asset.hpp>
 

@@ -1,11 +1,11 @@
-#include "recipes/asset_scripts_json.hpp"
+#include "asset_scripts_json.hpp"
 
+#include "asset_files_json.hpp"
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
+#include "environment_spec_json.hpp"
+#include "parameter_json.hpp"
 #include "placeholder.hpp"
-#include "recipes/asset_files_json.hpp"
-#include "recipes/environment_spec_json.hpp"
-#include "recipes/parameter_json.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,8 +1,8 @@
-#include "recipes/environment_spec_json.hpp"
+#include "environment_spec_json.hpp"
 
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
-#include "recipes/layer_spec_json.hpp"
+#include "layer_spec_json.hpp"
 
 #include <sabath/base/file.hpp>
 

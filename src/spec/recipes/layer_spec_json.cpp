@@ -1,4 +1,4 @@
-#include "recipes/layer_spec_json.hpp"
+#include "layer_spec_json.hpp"
 
 #include "documents/checked_read.hpp"
 #include "documents/fields_json.hpp"

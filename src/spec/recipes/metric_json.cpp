@@ -1,4 +1,4 @@
-#include "recipes/metric_json.hpp"
+#include "metric_json.hpp"
 
 #include "documents/checked_read.hpp"
 

@@ -1,6 +1,6 @@
 #include "documents/checked_read.hpp"
 #include "documents/fields_json.hpp"
-#include "recipes/layer_spec_json.hpp"
+#include "layer_spec_json.hpp"
 
 #include <sabath/base/text/regex.hpp>
 #include <sabath/spec/package_lock.hpp>

@@ -1,4 +1,4 @@
-#include "recipes/parameter_json.hpp"
+#include "parameter_json.hpp"
 
 #include "documents/checked_read.hpp"
 #include "parameter_rule.hpp"

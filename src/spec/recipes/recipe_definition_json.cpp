@@ -1,5 +1,5 @@
-#include "recipes/environment_spec_json.hpp"
-#include "recipes/parameter_json.hpp"
+#include "environment_spec_json.hpp"
+#include "parameter_json.hpp"
 
 #include <sabath/spec/recipe.hpp>
 

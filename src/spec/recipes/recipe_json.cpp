@@ -1,9 +1,9 @@
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"
-#include "recipes/metric_json.hpp"
-#include "recipes/parameter_json.hpp"
-#include "recipes/stage_json.hpp"
-#include "recipes/study_json.hpp"
+#include "metric_json.hpp"
+#include "parameter_json.hpp"
+#include "stage_json.hpp"
+#include "study_json.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 #include <sabath/spec/recipe.hpp>

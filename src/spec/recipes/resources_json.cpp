@@ -1,4 +1,4 @@
-#include "recipes/resources_json.hpp"
+#include "resources_json.hpp"
 
 #include "documents/checked_read.hpp"
 

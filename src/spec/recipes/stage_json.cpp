@@ -1,9 +1,9 @@
-#include "recipes/stage_json.hpp"
+#include "stage_json.hpp"
 
 #include "documents/checked_read.hpp"
 #include "placeholder.hpp"
-#include "recipes/resources_json.hpp"
-#include "recipes/stage_terms_json.hpp"
+#include "resources_json.hpp"
+#include "stage_terms_json.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

@@ -1,8 +1,8 @@
-#include "recipes/stage_terms_json.hpp"
+#include "stage_terms_json.hpp"
 
 #include "documents/checked_read.hpp"
 #include "documents/value_lists_json.hpp"
-#include "recipes/resources_json.hpp"
+#include "resources_json.hpp"
 
 #include <sabath/base/process/process.hpp>
 #include <sabath/base/text/regex.hpp>

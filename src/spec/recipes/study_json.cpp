@@ -1,4 +1,4 @@
-#include "recipes/study_json.hpp"
+#include "study_json.hpp"
 
 #include "documents/checked_read.hpp"
 #include "documents/document_json.hpp"

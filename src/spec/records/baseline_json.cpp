@@ -1,4 +1,4 @@
-#include "records/baseline_json.hpp"
+#include "baseline_json.hpp"
 
 #include "documents/document_json.hpp"
 

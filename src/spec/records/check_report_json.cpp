@@ -1,6 +1,6 @@
+#include "baseline_json.hpp"
 #include "documents/document_json.hpp"
-#include "records/baseline_json.hpp"
-#include "records/run_count_json.hpp"
+#include "run_count_json.hpp"
 
 #include <sabath/spec/check_report.hpp>
 

@@ -1,4 +1,4 @@
-#include "records/comparison_json.hpp"
+#include "comparison_json.hpp"
 
 #include "documents/document_json.hpp"
 #include "recipes/metric_json.hpp"

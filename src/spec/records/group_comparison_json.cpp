@@ -1,6 +1,6 @@
+#include "comparison_json.hpp"
 #include "documents/document_json.hpp"
-#include "records/comparison_json.hpp"
-#include "records/run_count_json.hpp"
+#include "run_count_json.hpp"
 
 #include <sabath/spec/group_comparison.hpp>
 

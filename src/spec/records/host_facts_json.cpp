@@ -1,4 +1,4 @@
-#include "records/host_facts_json.hpp"
+#include "host_facts_json.hpp"
 
 #include "documents/document_json.hpp"
 

@@ -1,4 +1,4 @@
-#include "records/loaded_modules_json.hpp"
+#include "loaded_modules_json.hpp"
 
 #include "documents/document_json.hpp"
 

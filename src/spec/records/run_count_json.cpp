@@ -1,4 +1,4 @@
-#include "records/run_count_json.hpp"
+#include "run_count_json.hpp"
 
 namespace sabath::spec {
 

@@ -1,4 +1,4 @@
-#include "records/run_plan_json.hpp"
+#include "run_plan_json.hpp"
 
 #include "documents/document_json.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "code_state_json.hpp"
 #include "documents/fields_json.hpp"
 #include "recipes/environment_spec_json.hpp"
 #include "recipes/resources_json.hpp"
-#include "records/code_state_json.hpp"
 
 #include <sabath/spec/run_plan.hpp>
 

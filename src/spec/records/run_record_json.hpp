@@ -1,9 +1,9 @@
 #pragma once
 
 #include "documents/fields_json.hpp"
+#include "host_facts_json.hpp"
 #include "recipes/metric_json.hpp"
-#include "records/host_facts_json.hpp"
-#include "records/run_plan_json.hpp"
+#include "run_plan_json.hpp"
 
 #include <sabath/spec/run_record.hpp>
 

@@ -1,5 +1,5 @@
 #include "documents/document_json.hpp"
-#include "records/run_record_json.hpp"
+#include "run_record_json.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/text/json_members.hpp>

@@ -1,4 +1,4 @@
-#include "commands/assets/cache.hpp"
+#include "cache.hpp"
 
 #include "cache_answers.hpp"
 #include "commands.hpp"

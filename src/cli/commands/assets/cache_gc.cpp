@@ -1,4 +1,4 @@
-#include "commands/assets/cache.hpp"
+#include "cache.hpp"
 #include "exit_status.hpp"
 #include "workspace.hpp"
 

@@ -1,4 +1,4 @@
-#include "commands/env/env.hpp"
+#include "env.hpp"
 
 #include "answers.hpp"
 #include "exit_status.hpp"

@@ -1,5 +1,5 @@
 #include "answers.hpp"
-#include "commands/env/env.hpp"
+#include "env.hpp"
 #include "exit_status.hpp"
 #include "workspace.hpp"
 

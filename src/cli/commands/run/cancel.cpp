@@ -1,6 +1,6 @@
 #include "commands.hpp"
-#include "commands/run/watching.hpp"
 #include "exit_status.hpp"
+#include "watching.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/batch/cancel_runs.hpp>

@@ -1,7 +1,7 @@
 #include "answers.hpp"
 #include "commands.hpp"
-#include "commands/run/run.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
 #include "workspace.hpp"
 
 #include <sabath/analysis/compare_pair.hpp>

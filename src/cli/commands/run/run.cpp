@@ -1,4 +1,4 @@
-#include "commands/run/run.hpp"
+#include "run.hpp"
 
 #include "answers.hpp"
 #include "commands.hpp"

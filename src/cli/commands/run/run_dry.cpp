@@ -1,6 +1,6 @@
 #include "answers.hpp"
-#include "commands/run/run.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
 
 #include <sabath/analysis/study_power.hpp>
 #include <sabath/app/run_study.hpp>

@@ -1,7 +1,7 @@
 #include "answers.hpp"
-#include "commands/run/run.hpp"
-#include "commands/run/watching.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
+#include "watching.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/process/process.hpp>

@@ -1,6 +1,6 @@
-#include "commands/run/run.hpp"
-#include "commands/run/watching.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
+#include "watching.hpp"
 
 #include <sabath/base/error.hpp>
 #include <sabath/base/file.hpp>

@@ -1,6 +1,6 @@
 #include "answers.hpp"
-#include "commands/run/run.hpp"
 #include "exit_status.hpp"
+#include "run.hpp"
 
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>

@@ -1,4 +1,4 @@
-#include "commands/run/wait_reasons.hpp"
+#include "wait_reasons.hpp"
 
 #include <sabath/base/text/text_table.hpp>
 

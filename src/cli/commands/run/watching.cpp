@@ -1,8 +1,8 @@
-#include "commands/run/watching.hpp"
+#include "watching.hpp"
 
-#include "commands/run/wait_reasons.hpp"
 #include "exit_status.hpp"
 #include "selected_runs.hpp"
+#include "wait_reasons.hpp"
 
 #include <sabath/app/run_study.hpp>
 #include <sabath/base/error.hpp>
