@@ -219,15 +219,16 @@ TEST_CASE("cli: a large output is hashed with little memory, and shows how far i
 
 TEST_CASE("cli: an output that somebody still writes to is not kept, and its stage not reused") {
   Sabath sabath;
-  constexpr std::uintmax_t large = 32U << 20U;  // the writer gets a turn while it is hashed
+  constexpr std::uintmax_t large = 192U
+                                   << 20U;  // a starved writer, too, gets a turn while it is hashed
   const fs::path begun = sabath.folder() / "begun";
-  const std::string folder = sabath.shell_recipe(
-      "written",
-      "head -c " + std::to_string(large) +
-          " /dev/zero > {output}/whole; mv {output}/whole {output}/x.bin; while [ ! -e " +
-          begun.string() + " ]; do sleep 0.01; done",
-      "{}",
-      R"({"outputs": ["x.bin"], "cache": true})");
+  const std::string folder =
+      sabath.shell_recipe("written",
+                          "truncate -s " + std::to_string(large) +
+                              " {output}/whole; mv {output}/whole {output}/x.bin; while [ ! -e " +
+                              begun.string() + " ]; do sleep 0.01; done",
+                          "{}",
+                          R"({"outputs": ["x.bin"], "cache": true})");
   std::atomic<bool> over = false;
   // Not a process of the stage's, which would be ended with it.
   std::jthread writer([&] {
